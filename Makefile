@@ -15,7 +15,7 @@ $(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/par
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
 	$(PIP) install --require-hashes -r requirements/demo.txt
-	$(PIP) install --no-deps --no-build-isolation -e .
+	$(PIP) install --no-deps --no-build-isolation -e . -e packages/faces
 	$(BIN)/portrayal parts install --quiet
 	touch $@
 

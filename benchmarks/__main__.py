@@ -21,15 +21,11 @@ def main() -> int:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(BENCHMARKS)}")
-    parser.add_argument(
-        "--share", type=float, default=1.0, help="of the whole size; below 1 nothing is saved"
-    )
+    parser.add_argument("--share", type=float, default=1.0, help="of the whole size; below 1 nothing is saved")
     parser.add_argument("--runs", type=int, default=5, help="timed runs of each, whose median counts")
     parser.add_argument("--no-growth", action="store_true", help="leave out the three sizes of the exponent")
     parser.add_argument("--install", action="store_true", help="make the peers' environments first")
-    parser.add_argument(
-        "--page", action="store_true", help="only write docs/benchmarks.md from what is saved"
-    )
+    parser.add_argument("--page", action="store_true", help="only write docs/benchmarks.md from what is saved")
     asked = parser.parse_args()
     unknown = [name for name in asked.names if name not in BENCHMARKS]
     if unknown:

@@ -63,16 +63,11 @@ def _parsed_and_measured(human: pl.DataFrame, system: pl.DataFrame, people: pl.D
     start, busy = time.perf_counter(), _processor()
     for captions, stage in ((human, HUMAN_CAPTIONS), (system, SYSTEM_CAPTIONS)):
         with parsing_bar(stage) as bar:
-            stages = stages.with_system(
-                *read_captions(captions, stage, images, processes=PROCESSES, progress=bar)
-            )
+            stages = stages.with_system(*read_captions(captions, stage, images, processes=PROCESSES, progress=bar))
     parsed, parsing_busy = time.perf_counter() - start, _processor() - busy
     found = measure_system(stages, "benchmark", Options(permutations=199, bootstraps=50))
     total = time.perf_counter() - start
-    memory = (
-        sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        / 1e6
-    )
+    memory = sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1e6
     return {
         "parsing_seconds": parsed, "parsing_processor": parsing_busy, "seconds": total,
         "processor": _processor() - busy, "rows": len(found.rows), "memory_gb": memory,
@@ -104,9 +99,7 @@ def real_captions() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     return human, system, people
 
 
-def made_captions(
-    count: int, distinct: int, first: int = 0
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def made_captions(count: int, distinct: int, first: int = 0) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Captions made from the gold ones; the distinct ones have numbers of their own, from `first` on."""
     texts = gold()["caption"].to_list()
     rows = [
@@ -116,10 +109,7 @@ def made_captions(
     table = pl.DataFrame(rows, schema=["image", "text"], orient="row")
     images = table["image"].unique()
     people = pl.DataFrame({"image": images, "axis": "gender", "assigned_by": "chance"}).with_columns(
-        pl.when(pl.col("image").cast(pl.Int64) % 2 == 0)
-        .then(pl.lit("female"))
-        .otherwise(pl.lit("male"))
-        .alias("group")
+        pl.when(pl.col("image").cast(pl.Int64) % 2 == 0).then(pl.lit("female")).otherwise(pl.lit("male")).alias("group")
     )
     return table[::2], table[1::2], people
 

@@ -10,14 +10,7 @@ import polars as pl
 
 FILE = 500_000  # rows
 GROUPS = ("woman", "man", "nonbinary person")
-SAID = (
-    "A happy person.",
-    "an angry woman in a room",
-    "a sad man, frowning",
-    "a person near a wall",
-    "",
-    None,
-)
+SAID = ("A happy person.", "an angry woman in a room", "a sad man, frowning", "a person near a wall", "", None)
 
 
 def _drawn(random: np.random.Generator, choices: Sequence[str | None], count: int) -> pl.Series:
@@ -75,6 +68,4 @@ def counted(name: str, folder: Path) -> pl.DataFrame:
     """Measure one of the three."""
     from portrayal import depiction_shares, emotion_word_shares, flagged_shares
 
-    return {"emotions": emotion_word_shares, "depictions": depiction_shares, "flags": flagged_shares}[name](
-        folder
-    )
+    return {"emotions": emotion_word_shares, "depictions": depiction_shares, "flags": flagged_shares}[name](folder)

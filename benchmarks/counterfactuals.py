@@ -10,8 +10,8 @@ from scipy import stats
 
 from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
 from portrayal.audits.counterfactuals.measures.slopes import line, normalised, reversal_scores
-from portrayal.stats.permutation import sign_flip_columns
-from portrayal.vision.faces.attributes import steps
+from portrayal.stats.tests.permutation import sign_flip_columns
+from portrayal_faces.series.attributes import steps
 
 PICTURES, LABELS = 200, 200
 
@@ -46,9 +46,7 @@ def statsmodels_logistic(present: np.ndarray, values: np.ndarray, labels: int) -
     for label in range(labels):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = ConditionalLogit(
-                present[:, :, label].ravel(), np.tile(values, PICTURES)[:, None], groups=groups
-            )
+            model = ConditionalLogit(present[:, :, label].ravel(), np.tile(values, PICTURES)[:, None], groups=groups)
             model.fit(disp=False)
 
 

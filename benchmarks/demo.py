@@ -28,9 +28,7 @@ def main() -> int:
     runner.save("demo", found)
     for name, seconds in found["parts"].items():
         print(f"{seconds:7.1f} s  {name}")
-    print(
-        f"{found['seconds']:7.1f} s  in all, {found['processor']:.1f} s of processor time (at most {MOST} s)"
-    )
+    print(f"{found['seconds']:7.1f} s  in all, {found['processor']:.1f} s of processor time (at most {MOST} s)")
     runner.write_page()
     return 0
 

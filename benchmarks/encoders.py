@@ -62,9 +62,7 @@ def on_gpu(network, batch: int, seconds: float, compiled: bool) -> None:
         best = max(best, with_compile)
     theirs = peer(sets, batch, seconds)
     if theirs:
-        print(
-            f"GPU, bfloat16, batch {batch}, transformers' CLIPVisionModelWithProjection: {theirs:,.0f} images/s"
-        )
+        print(f"GPU, bfloat16, batch {batch}, transformers' CLIPVisionModelWithProjection: {theirs:,.0f} images/s")
         print(f"ratio to transformers: {best / theirs:.2f}")
     print(
         f"target {TARGET:,} images/s on an H200: {'reached' if best >= TARGET else 'NOT reached'} ({best / TARGET:.2f} x)"
@@ -104,9 +102,7 @@ def decoding(encode: Callable[[np.ndarray], object], seconds: float) -> None:
             return list(pool.map(cut, files * 8, chunksize=16))
 
         alone = per_second(cuts, 512, seconds)
-        print(
-            f"decoding JPEGs ({len(files[0]) // 1024} KiB, 500 x 375) on {cores} cores: {alone:,.0f} images/s"
-        )
+        print(f"decoding JPEGs ({len(files[0]) // 1024} KiB, 500 x 375) on {cores} cores: {alone:,.0f} images/s")
         both = per_second(lambda: encode(np.stack(cuts())), 512, seconds)
         print(f"decoding on {cores} cores and encoding on the GPU, decode-bound: {both:,.0f} images/s")
 
@@ -114,7 +110,7 @@ def decoding(encode: Callable[[np.ndarray], object], seconds: float) -> None:
 def cut(data: bytes) -> np.ndarray:
     from PIL import Image
 
-    from portrayal.systems.encoders.pictures import Preparation
+    from portrayal.systems.encoders.images.pictures import Preparation
 
     return Preparation().pixels(Image.open(io.BytesIO(data)))
 
@@ -129,12 +125,10 @@ def encode_once(encode: Callable, given, device: str = "cuda", dtype=None) -> ob
     import torch
 
     from portrayal.systems.encoders.clip.network import normalised
-    from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN
+    from portrayal.systems.encoders.images.pictures import CLIP_DEVIATION, CLIP_MEAN
 
     with torch.inference_mode():
-        ready = normalised(
-            given.to(device, non_blocking=True), CLIP_MEAN, CLIP_DEVIATION, dtype or torch.bfloat16
-        )
+        ready = normalised(given.to(device, non_blocking=True), CLIP_MEAN, CLIP_DEVIATION, dtype or torch.bfloat16)
         return encode(ready)
 
 

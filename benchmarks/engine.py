@@ -23,7 +23,7 @@ from benchmarks.saved import write_found
 from portrayal.engine import Shard, run, using
 from portrayal.engine.choice import cores
 from portrayal.errors import MissingExtra
-from portrayal.text import parsing
+from portrayal.text.captions import parsing
 
 WHO = ("man", "woman", "girl", "boy", "nurse", "doctor", "dog")
 DOES = ("rides", "holds", "watches", "is sitting next to")
@@ -71,8 +71,7 @@ def start(engine: str, workers: int) -> float:
 def parse(engine: str, workers: int, texts: list[str]) -> tuple[float, list[Any]]:
     """Return the seconds of parsing by workers that are there already, and the scene graphs."""
     shards = [
-        Shard(f"captions from {place}", texts[place : place + SHARD], place)
-        for place in range(0, len(texts), SHARD)
+        Shard(f"captions from {place}", texts[place : place + SHARD], place) for place in range(0, len(texts), SHARD)
     ]
     warm = [Shard(f"warm {worker}", texts[:5], -1 - worker) for worker in range(2 * workers)]
     found: dict[int, Any] = {}

@@ -50,9 +50,7 @@ def install(name: str) -> str:
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True, check=False)
         if done.returncode:
-            said = [line for line in done.stderr.splitlines() if "ERROR" in line] or [
-                f"exit {done.returncode}"
-            ]
+            said = [line for line in done.stderr.splitlines() if "ERROR" in line] or [f"exit {done.returncode}"]
             return f"{name}: NOT installed ({said[-1]}); its peers will be said to be missing"
     stamp.write_text(wanted.read_text())
     return f"{name}: installed"

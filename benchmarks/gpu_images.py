@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 from benchmarks.encoders import jpeg  # noqa: E402
 from benchmarks.saved import write_found  # noqa: E402
 
-from portrayal.systems.base import Answer, Question  # noqa: E402
+from portrayal.systems.core.base import Answer, Question  # noqa: E402
 from portrayal.systems.encoders.towers import TowerEncoder, Towers  # noqa: E402
 
 AT_ONCE = 4  # batches, as the recorder has them by default
@@ -70,7 +70,7 @@ def open_towers(device: str, precision: str, weights: str | None, size: str = "V
     from portrayal.systems.encoders.clip.network import Clip
     from portrayal.systems.encoders.clip.sizes import SIZES
     from portrayal.systems.encoders.clip_towers import ClipTowers
-    from portrayal.systems.encoders.pictures import Preparation
+    from portrayal.systems.encoders.images.pictures import Preparation
 
     if weights:
         return ClipTowers.open(Path(weights), size, device, precision)
@@ -104,9 +104,7 @@ async def ask_all(system: TowerEncoder, questions: Sequence[Question]) -> list[A
     return [answer for start in sorted(answers) for answer in answers[start]]
 
 
-def end_to_end(
-    system: TowerEncoder, questions: list[Question], seconds: float, shown: int
-) -> tuple[float, list[Any]]:
+def end_to_end(system: TowerEncoder, questions: list[Question], seconds: float, shown: int) -> tuple[float, list[Any]]:
     """Return images a second after a warm-up, and the answers to the pictures, each once."""
 
     async def run() -> tuple[float, list[Any]]:
@@ -140,8 +138,8 @@ def halves(towers: Any, questions: list[Question], batch: int, seconds: float) -
     """Time decoding alone, resizing alone and encoding alone, each of a batch."""
     import torch
 
-    from portrayal.systems.encoders.device_cuts import device_cuts
-    from portrayal.systems.encoders.jpegs import open_jpegs, read_plain_jpeg
+    from portrayal.systems.encoders.images.device_cuts import device_cuts
+    from portrayal.systems.encoders.images.jpegs import open_jpegs, read_plain_jpeg
 
     jpegs = open_jpegs(towers.device)
     if jpegs is None:
@@ -162,7 +160,7 @@ def halves(towers: Any, questions: list[Question], batch: int, seconds: float) -
 
 def pixels_off(cuts: Any, questions: Sequence[Question], preparation: Any, count: int = 64) -> float:
     """Return the mean distance of pixels from Pillow's, in levels of 255."""
-    from portrayal.systems.encoders.pictures import cut_file
+    from portrayal.systems.encoders.images.pictures import cut_file
 
     exact = np.stack([cut_file(one.content, preparation) for one in questions[:count]])  # type: ignore[arg-type]
     return float(np.abs(cuts[:count].cpu().numpy().astype(int) - exact.astype(int)).mean())
@@ -189,22 +187,14 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         f" {len(questions):,} JPEGs of 500 x 375, {size / 1024:.0f} KiB each, batch {options.batch}", flush=True,
     )  # fmt: skip
     towers = open_towers("cuda", "bfloat16", options.weights)
-    given = {
-        "name": "ViT-B/32",
-        "kind": "encoder",
-        "identity": "benchmark",
-        "batch": options.batch,
-        "towers": towers,
-    }
+    given = {"name": "ViT-B/32", "kind": "encoder", "identity": "benchmark", "batch": options.batch, "towers": towers}
     alone = halves(towers, questions, options.batch, options.seconds / 3)
     for name in ("reading", "decoding", "resizing", "encoding"):
         print(f"{name} alone: {alone[name]:,.0f} images/s", flush=True)
     fast, of_fast = end_to_end(Timed(**given, decode="fast"), questions, options.seconds, TARGET)
     told = sum(answer.version.endswith(":fast") for answer in of_fast)
     print(f"fast path, end to end: {fast:,.0f} images/s ({told:,} of {len(of_fast):,} decoded on the GPU)")
-    exact, of_exact = end_to_end(
-        Timed(**given, decoders=os.cpu_count() or 1), questions, options.seconds, 1500
-    )
+    exact, of_exact = end_to_end(Timed(**given, decoders=os.cpu_count() or 1), questions, options.seconds, 1500)
     print(f"exact path, end to end, {os.cpu_count()} processes decode: {exact:,.0f} images/s", flush=True)
     off, apart = cosines(of_exact, of_fast)
     weights = "given weights" if options.weights else "random weights"
@@ -214,11 +204,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     )
     print(f"needed: {TARGET:,} images/s: {'met' if fast >= TARGET else 'missed'} ({fast / TARGET:.2f} x);"
           f" cosine within {MOST_OFF:g}: {'met' if off <= MOST_OFF else 'missed'}; {time.perf_counter() - began:.0f} s in all")  # fmt: skip
-    rates = {
-        "fast": fast,
-        "exact": exact,
-        **{n: alone[n] for n in ("reading", "decoding", "resizing", "encoding")},
-    }
+    rates = {"fast": fast, "exact": exact, **{n: alone[n] for n in ("reading", "decoding", "resizing", "encoding")}}
     return {
         "name": "gpu_images", "gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
         "torchvision": torchvision.__version__, "batch": options.batch, "pictures": len(questions), "bytes": size,

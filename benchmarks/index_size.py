@@ -31,7 +31,7 @@ def child(documents: int) -> None:
     from benchmarks.rows.texts import documents as texts
 
     from portrayal.systems.rankers.lexical import bm25
-    from portrayal.text.index import build_index
+    from portrayal.text.collections.index import build_index
 
     bm25(build_index((str(number), text) for number, text in enumerate(texts(documents))))
     print(json.dumps(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))

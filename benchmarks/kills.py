@@ -24,7 +24,7 @@ from pathlib import Path
 
 import httpx2
 
-from portrayal.runs.judgments import read_judgments
+from portrayal.run.judgments import read_judgments
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -38,14 +38,7 @@ class Server:
 
     def __init__(self, run: Path, cookies: httpx2.Cookies | None = None) -> None:
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "portrayal",
-                "view",
-                str(run),
-                *(() if cookies else ("--reviewer", "Ann")),
-            ],
+            [sys.executable, "-m", "portrayal", "view", str(run), *(() if cookies else ("--reviewer", "Ann"))],
             stderr=subprocess.PIPE,
             text=True,
         )

@@ -34,20 +34,7 @@ factors = ["gender", "race"]
 name = "recorded"
 use = "replay:tags.parquet"
 """
-WORDS = (
-    "woman",
-    "man",
-    "person",
-    "tree",
-    "smile",
-    "beauty",
-    "dress",
-    "suit",
-    "hair",
-    "chair",
-    "kitchen",
-    "garage",
-)
+WORDS = ("woman", "man", "person", "tree", "smile", "beauty", "dress", "suit", "hair", "chair", "kitchen", "garage")
 TAGS = 10  # a picture
 ASKED = 200_000  # answers that are recorded by asking
 AT_ONCE = 10_000  # answers written together
@@ -55,7 +42,7 @@ AT_ONCE = 10_000  # answers written together
 
 def write_study(answers: int, folder: Path) -> Path:
     """Write a study with so many pictures and their recorded tags."""
-    from portrayal.text.typology import load_contexts
+    from portrayal.text.words.typology import load_contexts
 
     places = [None, *load_contexts()["context"].head(8)]
     people = max(answers // len(places), 1)
@@ -87,7 +74,7 @@ def _record(study: Path, out: Path) -> None:
 def _fill(study: Path, out: Path) -> None:
     """Record as ever, but for the asking."""
     from portrayal import flow
-    from portrayal.runs import recording
+    from portrayal.run import recording
 
     recording.ask = _answer
     flow.record(study, out, quiet=True)
@@ -95,8 +82,8 @@ def _fill(study: Path, out: Path) -> None:
 
 def _answer(ledger: Any, work: Any, *told: Any) -> Any:
     """Write the answers of all questions, which come in the order of the recorded tags."""
-    from portrayal.record.recorder import Recorder
-    from portrayal.systems.base import Answer
+    from portrayal.recorder.recorder import Recorder
+    from portrayal.systems.core.base import Answer
 
     ((system, table),) = work
     keys, tags = list(table), pl.read_parquet(system.path, columns=["tag"])["tag"]

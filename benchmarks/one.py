@@ -109,9 +109,7 @@ def _in_script(peer: Peer, data: Data, runs: int) -> tuple[Times, str]:
         assert peer.give
         peer.give(data, Path(folder))
         command = [python, script, folder, str(runs)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LONGEST, env=around, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, env=around, check=False)
         if done.returncode:
             raise RuntimeError((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1])
         told = json.loads((Path(folder) / "times.json").read_text())

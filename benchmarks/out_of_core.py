@@ -116,9 +116,7 @@ def make_mentions(folder: Path, rows: int, shard: int = PART, seed: int = 0) -> 
     for number, start in enumerate(range(0, rows, shard)):
         images = np.arange(start // (8 * CAPTIONS), min(start + shard, rows) // (8 * CAPTIONS))
         for name, table in _part(images, random).items():
-            table.write_parquet(
-                folder / name / f"{number:05}.parquet", compression="zstd", compression_level=1
-            )
+            table.write_parquet(folder / name / f"{number:05}.parquet", compression="zstd", compression_level=1)
 
 
 def _part(images: np.ndarray, random: np.random.Generator) -> dict[str, pl.DataFrame]:
@@ -126,19 +124,14 @@ def _part(images: np.ndarray, random: np.random.Generator) -> dict[str, pl.DataF
         {"image": np.repeat(images, CAPTIONS), "caption": np.tile(np.arange(CAPTIONS), len(images))}
     )
     stage = pl.when(pl.col("caption") < 2).then(pl.lit("human captions")).otherwise(pl.lit("system captions"))
-    captions = captions.select(
-        image=pl.format("i{}", "image"), stage=stage, caption=pl.col("caption").cast(pl.Int64)
-    )
+    captions = captions.select(image=pl.format("i{}", "image"), stage=stage, caption=pl.col("caption").cast(pl.Int64))
     count = captions.height
     nouns, words = (
-        random.choice(len(kinds), (count, 4), p=chance)
-        for kinds, chance in ((OBJECTS, NOUNS), (ATTRIBUTES, DESCRIBED))
+        random.choice(len(kinds), (count, 4), p=chance) for kinds, chance in ((OBJECTS, NOUNS), (ATTRIBUTES, DESCRIBED))
     )
     objects = [_said(captions, "object", OBJECTS, nouns[:, i]) for i in range(4)]
     attributes = [_said(captions, "attribute", ATTRIBUTES, words[:, i], nouns[:, i]) for i in range(4)]
-    text = pl.Series(["a woman with a dog", "a man by a tree", "a person", ""]).gather(
-        random.integers(0, 4, count)
-    )
+    text = pl.Series(["a woman with a dog", "a man by a tree", "a person", ""]).gather(random.integers(0, 4, count))
     people = pl.DataFrame(
         {
             "image": [f"i{i}" for i in images],

@@ -85,11 +85,7 @@ def _ratio(one: Found, peer: Found) -> str:
         return f"| {one['work']} | {peer['name']} | {duration(one['ours']['seconds'])} | | | {needed} | {cell(said)} |"
     kind = "processor" if peer["processor_ratio"] else "seconds"
     theirs = duration(peer["scale"] * peer["times"][kind])
-    beside = [
-        kind_of(peer),
-        peer["scaled"],
-        "" if peer["equal"] == "equal" else f"NOT EQUAL: {peer['equal']}",
-    ]
+    beside = [kind_of(peer), peer["scaled"], "" if peer["equal"] == "equal" else f"NOT EQUAL: {peer['equal']}"]
     return (
         f"| {one['work']} | {peer['name']} {peer['version']} | {duration(one['ours'][kind])} | {theirs} | {figure(peer['ratio'])} |"
         f" {needed} | {'; '.join(filter(None, [met(peer), *beside]))} |"
@@ -133,12 +129,7 @@ def _growth(found: Mapping[str, Found]) -> Iterator[str]:
 
 def _misses(found: Mapping[str, Found]) -> Iterator[str]:
     """Say by how much a ratio is missed, and why."""
-    missed = [
-        (one, peer)
-        for one in found.values()
-        for peer in one.get("peers", ())
-        if met(peer).startswith("missed")
-    ]
+    missed = [(one, peer) for one in found.values() for peer in one.get("peers", ()) if met(peer).startswith("missed")]
     if not missed:
         return
     yield "## What is missed, and why\n"

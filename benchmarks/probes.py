@@ -31,9 +31,7 @@ def memory() -> float:
     cores = os.cpu_count() or 1
     pairs = [(np.ones(MEGABYTES << 17), np.ones(MEGABYTES << 17)) for _ in range(cores)]
     with ThreadPoolExecutor(cores) as pool:
-        return _rate(
-            2 * cores * (MEGABYTES << 20), lambda: list(pool.map(lambda pair: np.copyto(*pair), pairs))
-        )
+        return _rate(2 * cores * (MEGABYTES << 20), lambda: list(pool.map(lambda pair: np.copyto(*pair), pairs)))
 
 
 def arithmetic() -> float:
@@ -75,12 +73,7 @@ def _folder() -> Path:
 
 
 # What a benchmark's `limit` counts, and the probe that says how much of it a second has room for.
-RATES: dict[str, Callable[[], float]] = {
-    "memory": memory,
-    "arithmetic": arithmetic,
-    "disk": disk,
-    "commits": commits,
-}
+RATES: dict[str, Callable[[], float]] = {"memory": memory, "arithmetic": arithmetic, "disk": disk, "commits": commits}
 WORDS = {
     "memory": "bytes/s of memory read and written, all cores",
     "arithmetic": "multiplications and additions/s, single precision, all cores",

@@ -61,11 +61,11 @@ def memory() -> float:
 
 def record(calls: int, port: int, concurrency: int, folder: Path) -> dict[str, float]:
     """Record so many calls to one system; return what it took."""
-    from portrayal.record.ledger import Ledger
-    from portrayal.runs.asking import ask, write_questions
-    from portrayal.systems.base import Question
-    from portrayal.systems.registry import open_system
-    from portrayal.systems.settings import SystemSettings
+    from portrayal.recorder.ledger import Ledger
+    from portrayal.run.asking import ask, write_questions
+    from portrayal.systems.core.base import Question
+    from portrayal.systems.core.registry import open_system
+    from portrayal.systems.core.settings import SystemSettings
 
     use = {"name": "local", "use": f"http://127.0.0.1:{port}/tags", "limits": {"concurrency": concurrency}}
     system = open_system(SystemSettings(**use), folder, "tagger")

@@ -23,7 +23,7 @@ def main() -> None:
     import torch
     from benchmarks.rows.logistic import TYPES, simulated
 
-    from portrayal.stats.logistic import fit
+    from portrayal.stats.models.logistic import fit
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     name = torch.cuda.get_device_name() if device == "cuda" else "CPU"

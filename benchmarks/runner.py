@@ -49,9 +49,7 @@ def run_one(name: str, share: float, runs: int, growth: bool) -> dict[str, Any]:
         words = [name, str(share), str(runs), str(int(growth)), str(out)]
         command = [sys.executable, "-m", "benchmarks.one", *words]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=LONGEST, cwd=ROOT, check=False
-            )
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, cwd=ROOT, check=False)
             said = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
         except subprocess.TimeoutExpired:
             said = f"not done after {LONGEST} s"

@@ -48,9 +48,7 @@ class Benchmark:
     ours: Callable[[Data], Answer]
     peers: tuple[Peer, ...]
     check: Callable[[Data, Answer], str]  # "" or how ours differs from an independent answer
-    limit: Callable[
-        [Data], Mapping[str, float]
-    ]  # the least the work needs of the machine: see `probes.RATES`
+    limit: Callable[[Data], Mapping[str, float]]  # the least the work needs of the machine: see `probes.RATES`
     growth: tuple[int, ...] = ()  # sizes of the growth; by default a sixteenth, a quarter and the whole
     linear: bool = True
     grows: str = ""  # what is said beside an exponent of work that is not linear

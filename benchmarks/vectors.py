@@ -71,13 +71,10 @@ def write_vectors(path: Path, count: int, width: int) -> None:
         for start in range(0, count, 10_000):
             rows = rng.standard_normal((min(10_000, count - start), width), np.float32)
             names = [
-                listed[place] if place < len(listed) else name_of(place)
-                for place in range(start, start + len(rows))
+                listed[place] if place < len(listed) else name_of(place) for place in range(start, start + len(rows))
             ]
             file.write(
-                b"".join(
-                    b"%s %s\n" % (name.encode(), row.tobytes()) for name, row in zip(names, rows, strict=True)
-                )
+                b"".join(b"%s %s\n" % (name.encode(), row.tobytes()) for name, row in zip(names, rows, strict=True))
             )
     part.replace(path)
 
@@ -95,17 +92,12 @@ def gendered() -> list[str]:
 def write_collection(folder: Path, words: int, documents: int) -> None:
     """Write documents of 200 words, the rarer the higher their number, and 50 queries."""
     rng = np.random.default_rng(1)
-    drawn = (words * rng.random((documents, 200)) ** 4).astype(
-        int
-    )  # about 1.5 million of 3 million words occur
+    drawn = (words * rng.random((documents, 200)) ** 4).astype(int)  # about 1.5 million of 3 million words occur
     lines = (
-        json.dumps({"id": f"d{place}", "text": " ".join(map(name_of, row))})
-        for place, row in enumerate(drawn.tolist())
+        json.dumps({"id": f"d{place}", "text": " ".join(map(name_of, row))}) for place, row in enumerate(drawn.tolist())
     )
     (folder / "documents.jsonl").write_text("\n".join(lines))
-    queries = (
-        f"q{place}\t{' '.join(map(name_of, row[:3]))}" for place, row in enumerate(drawn[:50].tolist())
-    )
+    queries = (f"q{place}\t{' '.join(map(name_of, row[:3]))}" for place, row in enumerate(drawn[:50].tolist()))
     (folder / "queries.tsv").write_text("\n".join(queries))
 
 

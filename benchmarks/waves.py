@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from portrayal.report.diff import Diff, compare
-from portrayal.runs.calibration import SIMULATIONS, Simulated
-from portrayal.runs.waves import make_wave
-from portrayal.stats.decision import FOUND
+from portrayal.reporting.page.diff import Diff, compare
+from portrayal.stats.decisions.decision import FOUND
+from portrayal.study.calibration import SIMULATIONS, Simulated
+from portrayal.waves.waves import make_wave
 
 PLANTED = 10  # times fewer pairs with an effect
 

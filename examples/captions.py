@@ -34,9 +34,7 @@ def main() -> None:
     described = pl.col("versus").is_null() & (pl.col("measure") == pl.col("quantity"))
     rows = all_rows([found]).filter((pl.col("system") == "example") & (pl.col("value") > 0))
     for row in rows.filter(described).iter_rows(named=True):
-        print(
-            f"{row['harm']}: {row['quantity']}, {row['group']}: {row['value']:.2f} of {row['n']} ({row['bound']})"
-        )
+        print(f"{row['harm']}: {row['quantity']}, {row['group']}: {row['value']:.2f} of {row['n']} ({row['bound']})")
     print("\nCases to read:")
     for case in found.reviews.filter(pl.col("stage") == SYSTEM_CAPTIONS).iter_rows(named=True):
         print(f"- {case['technique']}: {case['caption']} [{case['reason']}]")

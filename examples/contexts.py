@@ -14,9 +14,9 @@ from portrayal.audits.contexts.factorial import compose_all
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.audits.contexts.places import load_backgrounds
+from portrayal.pictures.images import open_image
 from portrayal.systems.taggers.local import tags_of
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
-from portrayal.vision.images import open_image
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
 
 def main() -> None:

@@ -17,9 +17,7 @@ from portrayal.audits.associations.measures.emotion_words import emotion_words
 def main(path: str) -> None:
     captions = sobem.recorded_captions(path).with_columns(system=pl.lit("recorded captioner"))
     table = emotion_words(captions, sobem.emotion_lexicon()).results
-    print(
-        f"{captions.height:,} captions of {captions['stimulus'].n_unique()} photographs, per 1,000 captions:"
-    )
+    print(f"{captions.height:,} captions of {captions['stimulus'].n_unique()} photographs, per 1,000 captions:")
     for row in table.filter(pl.col("measure") == "emotion_words").iter_rows(named=True):
         print(f"  {cell(row):<34} {row['value']:7.1f}  ({row['low']:.1f} to {row['high']:.1f})")
     print("fewer for objectified than for nonobjectified individuals:")

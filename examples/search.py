@@ -9,20 +9,13 @@ for BM25, for the mean of word vectors, and for the latter with the gender direc
 from __future__ import annotations
 
 from portrayal.audits.search.histories import make_history
-from portrayal.audits.search.measures import (
-    find_direction,
-    gsr,
-    lists_of,
-    perfect_lists,
-    relative_gsr,
-    score_history,
-)
+from portrayal.audits.search.measures import find_direction, gsr, lists_of, perfect_lists, relative_gsr, score_history
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.sets import open_vectors
 
 RANKERS = {
     "BM25": ("bm25", {}),
@@ -47,9 +40,7 @@ def main() -> None:
 
 
 def show(name: str, slope) -> None:
-    print(
-        f"{name:30} GSR {slope.value:+.3f} [{slope.low:+.3f}, {slope.high:+.3f}], p {slope.p:.4f}, {slope.n} queries"
-    )
+    print(f"{name:30} GSR {slope.value:+.3f} [{slope.low:+.3f}, {slope.high:+.3f}], p {slope.p:.4f}, {slope.n} queries")
 
 
 if __name__ == "__main__":

@@ -56,9 +56,7 @@ class Brush:
     def oval(self, x: float, y: float, rx: float, ry: float, fill: Colour, alpha: int = 255) -> None:
         """Draw an ellipse with opacity."""
         px, py = self.at(x, y)
-        self.draw.ellipse(
-            (px - rx * WIDTH, py - ry * HEIGHT, px + rx * WIDTH, py + ry * HEIGHT), fill=(*fill, alpha)
-        )
+        self.draw.ellipse((px - rx * WIDTH, py - ry * HEIGHT, px + rx * WIDTH, py + ry * HEIGHT), fill=(*fill, alpha))
 
     def line(self, *points: float, fill: Colour, width: int = 4) -> None:
         """Draw a line through points."""
@@ -86,16 +84,12 @@ class Brush:
         lines = range(-30, 31, 2 if boards else 4)
         if boards or tiles:
             for step in lines:
-                self.line(
-                    0.5 + step * 0.025, horizon, 0.5 + step * 0.11, 1.0, fill=shade(floor, 0.8), width=2
-                )
+                self.line(0.5 + step * 0.025, horizon, 0.5 + step * 0.11, 1.0, fill=shade(floor, 0.8), width=2)
         if tiles:
             for step in (0.04, 0.1, 0.19, 0.31):
                 self.line(0, horizon + step, 1, horizon + step, fill=shade(floor, 0.8), width=2)
 
-    def wall_tiles(
-        self, x0: float, y0: float, x1: float, y1: float, colour: Colour, columns: int = 16
-    ) -> None:
+    def wall_tiles(self, x0: float, y0: float, x1: float, y1: float, colour: Colour, columns: int = 16) -> None:
         """Paint tiles on a wall."""
         self.box(x0, y0, x1, y1, colour, edge=False)
         step = (x1 - x0) / columns
@@ -111,12 +105,8 @@ class Brush:
         self.box(x0 - 0.01, y0 - 0.015, x1 + 0.01, y1 + 0.015, frame)
         for row in range(int(y0 * HEIGHT), int(y1 * HEIGHT)):
             share = (row / HEIGHT - y0) / (y1 - y0)
-            self.draw.line(
-                (x0 * WIDTH, row, x1 * WIDTH, row), fill=(int(150 + 70 * share), int(200 + 35 * share), 245)
-            )
-        self.oval(
-            x0 + (x1 - x0) * 0.7, y1 - (y1 - y0) * 0.26, (x1 - x0) * 0.2, (y1 - y0) * 0.24, (96, 150, 84)
-        )
+            self.draw.line((x0 * WIDTH, row, x1 * WIDTH, row), fill=(int(150 + 70 * share), int(200 + 35 * share), 245))
+        self.oval(x0 + (x1 - x0) * 0.7, y1 - (y1 - y0) * 0.26, (x1 - x0) * 0.2, (y1 - y0) * 0.24, (96, 150, 84))
         self.box(x0, (y0 + y1) / 2 - 0.004, x1, (y0 + y1) / 2 + 0.004, frame, edge=False)
         self.box((x0 + x1) / 2 - 0.003, y0, (x0 + x1) / 2 + 0.003, y1, frame, edge=False)
 

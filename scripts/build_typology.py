@@ -22,9 +22,9 @@ import polars as pl
 from wordnet_files import DEEPEST, Dictionary
 
 from portrayal.text.lexicons import FOLDER
-from portrayal.text.tag_phrases import gender_of_form
-from portrayal.text.tag_spelling import find, normalise, spellings
-from portrayal.text.typology import load_context_tags
+from portrayal.text.words.tag_phrases import gender_of_form
+from portrayal.text.words.tag_spelling import find, normalise, spellings
+from portrayal.text.words.typology import load_context_tags
 
 SEEDS = Path(__file__).parent / "typology_seeds.toml"
 Entry = tuple[str, str, str, str]  # tag, super_cluster, sub_cluster, source
@@ -50,9 +50,7 @@ def grow(seeds: dict[str, Any], words: Dictionary, labels: set[str]) -> list[Ent
     return [(*key, source) for key, source in sorted(entries.items())]
 
 
-def _grown(
-    cluster: dict[str, Any], words: Dictionary, labels: set[str], taken: set[str]
-) -> Iterator[tuple[str, str]]:
+def _grown(cluster: dict[str, Any], words: Dictionary, labels: set[str], taken: set[str]) -> Iterator[tuple[str, str]]:
     """Yield the tags of one cluster that WordNet gives, with their source."""
     for tree in cluster.get("trees", []):
         name, _, depth = tree.partition(":")
@@ -70,11 +68,7 @@ def _grown(
         keys = {key for key, file in words.file_of.items() if file == name}
         keys = keys & words.single if cluster.get("named") else keys - words.single
         for lemma in words.led_by(keys, "n", cluster.get("within", 1)):
-            fits = (
-                lemma in labels
-                if cluster.get("named")
-                else not cluster.get("people") or words.means_people(lemma)
-            )
+            fits = lemma in labels if cluster.get("named") else not cluster.get("people") or words.means_people(lemma)
             if fits and lemma not in taken and _common(lemma, "n", words, labels, cluster.get("least", 1)):
                 yield lemma, f"WordNet 3.0, file {name}"
     for name in cluster.get("doing", []):

@@ -89,7 +89,7 @@ def text(value: str) -> np.ndarray:
 
 
 def build(folder: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of the table; `portrayal.text.wordnet` says how they are read."""
+    """Return the arrays of the table; `portrayal.text.words.wordnet` says how they are read."""
     synsets, index, counts = read_synsets(folder), read_index(folder), read_counts(folder)
     number = {key: i for i, key in enumerate(synsets)}
     lemma_number = {lemma: i for i, lemma in enumerate(index)}
@@ -102,11 +102,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
         "sense_number": np.array([len(offsets) for *_, offsets in pairs], np.uint8),
         "senses": np.array([number[part, o] for _, part, offsets in pairs for o in offsets], np.int32),
         "counts": np.array(
-            [
-                counts.get((lemma, part, i + 1), 0)
-                for lemma, part, offsets in pairs
-                for i in range(len(offsets))
-            ],
+            [counts.get((lemma, part, i + 1), 0) for lemma, part, offsets in pairs for i in range(len(offsets))],
             np.uint16,
         ),
         "part": np.array([part for part, _ in synsets], np.uint8),

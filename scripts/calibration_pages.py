@@ -14,7 +14,7 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.flow import calibrate
-from portrayal.runs.calibration import CALIBRATIONS, Calibration
+from portrayal.study.calibration import CALIBRATIONS, Calibration
 
 BEGIN = "<!-- calibration:begin -->"
 END = "<!-- calibration:end -->"
@@ -43,9 +43,7 @@ def _worst(calibration: Calibration) -> list[str]:
         rows = [row for row in calibration.conditions if isinstance(row.get(name), float)]
         if rows:
             row = pick(rows, key=lambda one: one[name])
-            about = ", ".join(
-                f"{key} {_cell(item)}" for key, item in row.items() if isinstance(item, str | int)
-            )
+            about = ", ".join(f"{key} {_cell(item)}" for key, item in row.items() if isinstance(item, str | int))
             said.append(f"{words} of any condition: {_share(row[name])} ({about}).")
     return [" ".join(said)] if said else []
 
@@ -108,9 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Calibrate the stems named (all by default) and rewrite their pages."""
     parser = argparse.ArgumentParser(prog="calibration_pages.py", description=__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="runs a condition")
-    parser.add_argument(
-        "--stem", action="append", choices=list(CALIBRATIONS), help="one stem; may be repeated"
-    )
+    parser.add_argument("--stem", action="append", choices=list(CALIBRATIONS), help="one stem; may be repeated")
     parser.add_argument("--docs", type=Path, default=Path("docs"), help="where the pages are")
     options = parser.parse_args(arguments)
     try:
@@ -137,11 +133,7 @@ def _refresh(stem: str, runs: int, docs: Path) -> Sequence[Mapping[str, Any]]:
 
 def _table(conditions: Sequence[Mapping[str, Any]]) -> str:
     columns = list(dict.fromkeys(key for row in conditions for key in row))
-    lines = [
-        columns,
-        ["---"] * len(columns),
-        *([_cell(row.get(key)) for key in columns] for row in conditions),
-    ]
+    lines = [columns, ["---"] * len(columns), *([_cell(row.get(key)) for key in columns] for row in conditions)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from portrayal.stats.agreement import cohen_kappa
-from portrayal.stats.intervals import wilson
-from portrayal.text.tag_spelling import normalise
-from portrayal.text.typology import classify_tags, clusters_of, load_typology, read_tags
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.stats.raters.agreement import cohen_kappa
+from portrayal.text.words.tag_spelling import normalise
+from portrayal.text.words.typology import classify_tags, clusters_of, load_typology, read_tags
 
 GOLD = Path(__file__).parents[1] / "tests" / "golden" / "tag_clusters.csv"
 
@@ -25,21 +25,15 @@ GOLD = Path(__file__).parents[1] / "tests" / "golden" / "tag_clusters.csv"
 def judged() -> pl.DataFrame:
     """Return the coded tags with what the typology says (`read`) and whether that is right."""
     gold = pl.read_csv(GOLD)
-    clusters = classify_tags(gold["tag"].to_list()).select(
-        "tag", read=pl.coalesce("sub_cluster", "super_cluster")
-    )
+    clusters = classify_tags(gold["tag"].to_list()).select("tag", read=pl.coalesce("sub_cluster", "super_cluster"))
     read = clusters.group_by("tag").agg(pl.col("read").drop_nulls().unique().sort().str.join(";"))
-    return gold.join(read, on="tag", maintain_order="left").with_columns(
-        right=pl.col("agreed") == pl.col("read")
-    )
+    return gold.join(read, on="tag", maintain_order="left").with_columns(right=pl.col("agreed") == pl.col("read"))
 
 
 def agreement(gold: pl.DataFrame) -> tuple[float, float]:
     """Return the share of equal codes of the two passes, and Cohen's kappa."""
     codes = sorted(set(gold["first"]) | set(gold["second"]))
-    first, second = (
-        np.array([codes.index(code) for code in gold[side]], float) for side in ("first", "second")
-    )
+    first, second = (np.array([codes.index(code) for code in gold[side]], float) for side in ("first", "second"))
     return float((first == second).mean()), cohen_kappa(first, second).value
 
 
@@ -50,9 +44,7 @@ def coverage(tags: Path) -> pl.DataFrame:
     read = pl.Series(list(read_tags(table["tag"].unique(), clusters_of(load_typology()))))
     seen = table.with_columns(read=pl.col("tag").is_in(read.implode()))
     uses = seen.group_by("tagger").agg(uses=pl.col("read").mean())
-    distinct = (
-        seen.unique(["tagger", "tag"]).group_by("tagger").agg(tags=pl.len(), distinct=pl.col("read").mean())
-    )
+    distinct = seen.unique(["tagger", "tag"]).group_by("tagger").agg(tags=pl.len(), distinct=pl.col("read").mean())
     return uses.join(distinct, on="tagger").sort("tagger").select("tagger", "tags", "uses", "distinct")
 
 
@@ -63,9 +55,7 @@ def main() -> None:
     print(f"two passes agree on {share:.1%} of {gold.height} tags, kappa {kappa:.2f}")
     for (half,), part in gold.group_by("half", maintain_order=True):
         right = wilson(int(part["right"].sum()), part.height)
-        print(
-            f"{half}: {right.value:.1%} of {part.height} right (95% interval {right.low:.1%} to {right.high:.1%})"
-        )
+        print(f"{half}: {right.value:.1%} of {part.height} right (95% interval {right.low:.1%} to {right.high:.1%})")
         people = part.filter(~pl.col("agreed").is_in(["concrete", "other"]))
         print(f"  of its {people.height} tags about people {int(people['right'].sum())} are right")
     if sys.argv[1:]:

@@ -18,9 +18,7 @@ FOLDER = Path(__file__).parents[1] / "src" / "portrayal" / "audits" / "contexts"
 WHITE, WOOD, DARK = (250, 247, 242), (150, 104, 66), (52, 42, 38)
 
 
-def gown(
-    b: Brush, x: float, top: float, size: float, colour: tuple[int, int, int] = WHITE, stand: bool = True
-) -> None:
+def gown(b: Brush, x: float, top: float, size: float, colour: tuple[int, int, int] = WHITE, stand: bool = True) -> None:
     """A wedding dress: bodice, wide skirt, folds, a veil over the shoulders."""
     w, h = 0.075 * size, 0.46 * size
     if stand:
@@ -44,12 +42,7 @@ def gown(
     )
     for fold in range(-4, 5):
         b.line(
-            x + fold * w * 0.06,
-            top + h * 0.34,
-            x + fold * w * 0.23,
-            top + h * 0.99,
-            fill=shade(colour, 0.88),
-            width=3,
+            x + fold * w * 0.06, top + h * 0.34, x + fold * w * 0.23, top + h * 0.99, fill=shade(colour, 0.88), width=3
         )
     b.line(x - w * 0.32, top + h * 0.32, x + w * 0.32, top + h * 0.32, fill=shade(colour, 0.75), width=5)
     for bead in range(-3, 4):
@@ -97,12 +90,7 @@ def wedding_dress_shop(b: Brush, v: int) -> None:
     b.text(0.53, 0.21, ["Bridal", "Brides", "Wedding Gowns"][v], 0.055, (176, 140, 90))
     b.box(0.0, 0.8, 0.14, 0.95, (230, 214, 214), round_by=0.02)
     for flower in range(9):
-        b.disc(
-            0.02 + 0.012 * (flower % 5),
-            0.76 - 0.02 * (flower // 5),
-            0.011,
-            [(250, 214, 220), WHITE][flower % 2],
-        )
+        b.disc(0.02 + 0.012 * (flower % 5), 0.76 - 0.02 * (flower // 5), 0.011, [(250, 214, 220), WHITE][flower % 2])
 
 
 def nursery(b: Brush, v: int) -> None:
@@ -133,16 +121,12 @@ def nursery(b: Brush, v: int) -> None:
     side = 0.8 if v != 1 else 0.2
     b.box(side - 0.14, 0.3, side + 0.14, 0.32, WHITE)
     for block in range(4):
-        b.box(
-            side - 0.12 + block * 0.045, 0.25, side - 0.08 + block * 0.045, 0.3, hue(block * 0.22, 0.4, 0.95)
-        )
+        b.box(side - 0.12 + block * 0.045, 0.25, side - 0.08 + block * 0.045, 0.3, hue(block * 0.22, 0.4, 0.95))
         b.text(side - 0.1 + block * 0.045, 0.276, "ABCD"[block], 0.035, WHITE)
     bear(b, side + 0.08, 0.74, 1.3)
     b.box(side - 0.16, 0.56, side + 0.0, 0.88, shade(WHITE, 0.97))
     for drawer in range(3):
-        b.line(
-            side - 0.15, 0.66 + drawer * 0.1, side - 0.01, 0.66 + drawer * 0.1, fill=(200, 196, 190), width=3
-        )
+        b.line(side - 0.15, 0.66 + drawer * 0.1, side - 0.01, 0.66 + drawer * 0.1, fill=(200, 196, 190), width=3)
         b.disc(side - 0.08, 0.61 + drawer * 0.1, 0.006, (180, 170, 160))
     if v == 2:
         b.window(0.46, 0.1, 0.62, 0.4)
@@ -183,14 +167,7 @@ def home_kitchen(b: Brush, v: int) -> None:
     for knob in range(5):
         b.disc(stove + 0.03 + knob * 0.035, 0.615, 0.009, (40, 40, 44))
     b.box(stove + 0.005, 0.545, stove + 0.195, 0.56, (30, 30, 32))
-    b.box(
-        stove + 0.03,
-        0.48,
-        stove + 0.09,
-        0.545,
-        [(190, 60, 50), (70, 110, 150), (210, 170, 60)][v],
-        round_by=0.006,
-    )
+    b.box(stove + 0.03, 0.48, stove + 0.09, 0.545, [(190, 60, 50), (70, 110, 150), (210, 170, 60)][v], round_by=0.006)
     b.line(stove + 0.025, 0.5, stove + 0.095, 0.5, fill=(60, 50, 50), width=5)
     b.oval(stove + 0.15, 0.52, 0.03, 0.03, (200, 205, 210))
     b.line(stove + 0.14, 0.49, stove + 0.165, 0.49, fill=(40, 40, 44), width=6)

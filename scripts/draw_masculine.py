@@ -77,35 +77,15 @@ def wrench(b: Brush, x: float, y: float, length: float) -> None:
 def _tyre_stack(b: Brush, stack: float) -> None:
     """Four tyres on top of each other."""
     for number in range(4):
-        b.box(
-            stack - 0.06,
-            0.86 - number * 0.055,
-            stack + 0.06,
-            0.91 - number * 0.055,
-            (36, 36, 38),
-            round_by=0.016,
-        )
-        b.line(
-            stack - 0.05,
-            0.885 - number * 0.055,
-            stack + 0.05,
-            0.885 - number * 0.055,
-            fill=(66, 66, 70),
-            width=4,
-        )
+        b.box(stack - 0.06, 0.86 - number * 0.055, stack + 0.06, 0.91 - number * 0.055, (36, 36, 38), round_by=0.016)
+        b.line(stack - 0.05, 0.885 - number * 0.055, stack + 0.05, 0.885 - number * 0.055, fill=(66, 66, 70), width=4)
 
 
 def mechanics_garage(b: Brush, v: int) -> None:
     """M1: a car on a lift, tools on the wall, tyres, a red tool chest, a roller door."""
     b.room([(150, 154, 156), (176, 170, 158), (128, 140, 150)][v], (116, 114, 112), 0.7)
     for slat in range(9):
-        b.box(
-            0.36,
-            0.06 + slat * 0.055,
-            0.66,
-            0.11 + slat * 0.055,
-            shade((190, 194, 196), 1 - 0.02 * (slat % 2)),
-        )
+        b.box(0.36, 0.06 + slat * 0.055, 0.66, 0.11 + slat * 0.055, shade((190, 194, 196), 1 - 0.02 * (slat % 2)))
     board = 0.02 if v != 1 else 0.7
     b.box(board, 0.1, board + 0.28, 0.46, (196, 160, 112))
     for tool in range(8):
@@ -125,12 +105,7 @@ def mechanics_garage(b: Brush, v: int) -> None:
     for drawer in range(5):
         b.box(chest + 0.008, 0.6 + drawer * 0.058, chest + 0.172, 0.648 + drawer * 0.058, (206, 48, 44))
         b.line(
-            chest + 0.05,
-            0.622 + drawer * 0.058,
-            chest + 0.13,
-            0.622 + drawer * 0.058,
-            fill=(210, 214, 218),
-            width=6,
+            chest + 0.05, 0.622 + drawer * 0.058, chest + 0.13, 0.622 + drawer * 0.058, fill=(210, 214, 218), width=6
         )
     _tyre_stack(b, 0.26 if v != 1 else 0.7)
     tyre(b, 0.93 if v != 1 else 0.1, 0.86, 0.06)
@@ -178,13 +153,7 @@ def professional_kitchen(b: Brush, v: int) -> None:
     plates = 0.64 if v != 1 else 0.06
     for pile in range(4):
         for plate in range(9):
-            b.oval(
-                plates + pile * 0.085,
-                0.575 - plate * 0.012,
-                0.036,
-                0.009,
-                shade(WHITE, 1 - 0.05 * (plate % 2)),
-            )
+            b.oval(plates + pile * 0.085, 0.575 - plate * 0.012, 0.036, 0.009, shade(WHITE, 1 - 0.05 * (plate % 2)))
     b.box(plates - 0.04, 0.68, plates + 0.3, 0.7, (150, 154, 158))
     for bowl in range(5):
         b.oval(plates + bowl * 0.06, 0.67, 0.026, 0.02, (206, 210, 214))
@@ -195,13 +164,7 @@ def _screens(b: Brush, v: int) -> None:
     """Two screens with a match on them."""
     for screen in ((0.03, 0.3), (0.7, 0.97)):
         b.box(screen[0], 0.03, screen[1], 0.22, (18, 18, 20))
-        b.box(
-            screen[0] + 0.008,
-            0.042,
-            screen[1] - 0.008,
-            0.208,
-            [(52, 150, 70), (60, 140, 60), (176, 110, 60)][v],
-        )
+        b.box(screen[0] + 0.008, 0.042, screen[1] - 0.008, 0.208, [(52, 150, 70), (60, 140, 60), (176, 110, 60)][v])
         middle = (screen[0] + screen[1]) / 2
         b.line(middle, 0.042, middle, 0.208, fill=WHITE, width=3)
         b.disc(middle, 0.125, 0.028, [(52, 150, 70), (60, 140, 60), (176, 110, 60)][v])
@@ -223,9 +186,7 @@ def sports_bar(b: Brush, v: int) -> None:
         b.box(0.0, 0.34 + row * 0.13, 1.0, 0.355 + row * 0.13, (110, 74, 44))
         for bottle in range(34):
             x = 0.012 + bottle * 0.0292
-            colour = hue(
-                b.random.choice([0.08, 0.1, 0.3, 0.35, 0.02, 0.12]), 0.75, 0.35 + 0.4 * b.random.random()
-            )
+            colour = hue(b.random.choice([0.08, 0.1, 0.3, 0.35, 0.02, 0.12]), 0.75, 0.35 + 0.4 * b.random.random())
             tall = 0.07 + 0.03 * b.random.random()
             b.box(x, 0.34 + row * 0.13 - tall, x + 0.017, 0.34 + row * 0.13, colour, round_by=0.003)
             b.box(x + 0.005, 0.315 + row * 0.13 - tall, x + 0.012, 0.345 + row * 0.13 - tall, colour)
@@ -268,25 +229,10 @@ def _benches(b: Brush, v: int) -> None:
         for seat in range(9 - row):
             x = (seat + 0.5) / (9 - row)
             b.box(
-                x - 0.036,
-                y + 0.05,
-                x + 0.036,
-                y + 0.13,
-                [(70, 84, 120), (120, 50, 50), (60, 60, 66)][v],
-                round_by=0.01,
+                x - 0.036, y + 0.05, x + 0.036, y + 0.13, [(70, 84, 120), (120, 50, 50), (60, 60, 66)][v], round_by=0.01
             )
             if (seat + row) % 3 == 0:
-                b.shape(
-                    x - 0.02,
-                    y + 0.012,
-                    x + 0.01,
-                    y - 0.012,
-                    x + 0.036,
-                    y - 0.004,
-                    x + 0.01,
-                    y + 0.02,
-                    fill=WHITE,
-                )
+                b.shape(x - 0.02, y + 0.012, x + 0.01, y - 0.012, x + 0.036, y - 0.004, x + 0.01, y + 0.02, fill=WHITE)
             if (seat + row) % 4 == 1:
                 b.box(x - 0.02, y - 0.03, x + 0.02, y + 0.004, (56, 58, 62))
 
@@ -308,26 +254,10 @@ def university_classroom(b: Brush, v: int) -> None:
         b.box(0.675, 0.055, 0.965, 0.39, (246, 250, 252))
         b.text(0.82, 0.12, ["Lecture 7", "Seminar"][v], 0.055, (30, 50, 110))
         for bar in range(5):
-            b.box(
-                0.72 + bar * 0.042,
-                0.34 - 0.035 * (bar % 4 + 1),
-                0.75 + bar * 0.042,
-                0.34,
-                hue(0.58, 0.6, 0.8),
-            )
+            b.box(0.72 + bar * 0.042, 0.34 - 0.035 * (bar % 4 + 1), 0.75 + bar * 0.042, 0.34, hue(0.58, 0.6, 0.8))
     b.disc(0.645 if v != 2 else 0.5, 0.05, 0.022, WHITE)
     b.line(0.645 if v != 2 else 0.5, 0.05, 0.655 if v != 2 else 0.51, 0.04, fill=DARK, width=4)
     lectern = 0.86 if v != 1 else 0.1
-    b.shape(
-        lectern - 0.06,
-        0.46,
-        lectern + 0.06,
-        0.44,
-        lectern + 0.05,
-        0.68,
-        lectern - 0.05,
-        0.68,
-        fill=(124, 80, 48),
-    )
+    b.shape(lectern - 0.06, 0.46, lectern + 0.06, 0.44, lectern + 0.05, 0.68, lectern - 0.05, 0.68, fill=(124, 80, 48))
     b.line(lectern, 0.44, lectern + 0.01, 0.36, fill=DARK, width=5)
     _benches(b, v)

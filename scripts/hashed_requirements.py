@@ -80,8 +80,7 @@ def main() -> None:
                 hashes.setdefault(name, set()).add(digest)
             sys.stderr.write(f"{python} {processor}: {len(versions)} packages\n")
     blocks = [
-        f"{name}=={versions[name]}"
-        + "".join(f" \\\n    --hash=sha256:{digest}" for digest in sorted(hashes[name]))
+        f"{name}=={versions[name]}" + "".join(f" \\\n    --hash=sha256:{digest}" for digest in sorted(hashes[name]))
         for name in sorted(versions)
     ]
     head = HEAD.format(pythons=", ".join(PYTHONS), processors=" and ".join(PROCESSORS))

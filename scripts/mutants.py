@@ -36,7 +36,7 @@ ROOMS = ("audits/*/measures/**/*.py", "stats/**/*.py", "record/**/*.py", "text/*
 # Tests that reach those rooms only in other processes, or not at all; and those too long for any mutant's budget.
 LEFT_OUT = (
     "browser/",
-    "training/",
+    "packages/faces/training/",
     "vision/",
     "test_dependencies.py",
     "test_kill.py",
@@ -79,9 +79,7 @@ def main() -> int:
     for name in reach.failed:
         print(f"left out: {name} fails without any change")
     verdicts = judge(drawn, reach, options.jobs)
-    print(
-        f"\n{len(drawn)} of {places} places drawn with seed {options.seed}; {time.monotonic() - began:.0f} s"
-    )
+    print(f"\n{len(drawn)} of {places} places drawn with seed {options.seed}; {time.monotonic() - began:.0f} s")
     return tell(verdicts, _equals())
 
 
@@ -115,9 +113,7 @@ def judge(drawn: Sequence[Mutant], reach: Reach, at_once: int) -> list[Verdict]:
     for budget in BUDGETS:
         going = [verdict for verdict in verdicts if not verdict.killer]
         while going:
-            killers = _run(
-                going, {id(verdict): choose(verdict, reach, budget) for verdict in going}, live, at_once
-            )
+            killers = _run(going, {id(verdict): choose(verdict, reach, budget) for verdict in going}, live, at_once)
             _check({tests for _, tests in killers if tests not in sound}, sound, at_once)
             going = [verdict for verdict, tests in killers if not sound[tests] and _may_run_again(verdict)]
     return verdicts
@@ -189,10 +185,7 @@ def _killer(hung: bool, result: Mapping[str, Any]) -> str:
 
 def _check(groups: Iterable[tuple[str, ...]], sound: dict[tuple[str, ...], bool], at_once: int) -> None:
     """Run the tests that killed without any change: only those that pass, and in half the time, are sound."""
-    jobs = [
-        Job(tests, lambda folder, tests=tests: _try(None, tests, folder), LIMIT / 2)
-        for tests in sorted(groups)
-    ]
+    jobs = [Job(tests, lambda folder, tests=tests: _try(None, tests, folder), LIMIT / 2) for tests in sorted(groups)]
     for done in in_forks(jobs, at_once):
         sound[done.name] = bool(done.result) and done.result["code"] == 0
 
@@ -212,10 +205,7 @@ def tell(verdicts: Sequence[Verdict], equals: Sequence[Mapping[str, str]]) -> in
     print(
         f"survived {len(survivors)}: {len(explained)} equal to the original, {len(survivors) - len(explained)} not explained"
     )
-    for title, name in (
-        ("room", lambda mutant: mutant.path.split("/")[2]),
-        ("change", lambda mutant: mutant.kind),
-    ):
+    for title, name in (("room", lambda mutant: mutant.path.split("/")[2]), ("change", lambda mutant: mutant.kind)):
         print(f"by {title}: {_shares(verdicts, name)}")
     for verdict in sorted(survivors, key=lambda verdict: (verdict.mutant.path, verdict.mutant.line)):
         _show(verdict, reasons[id(verdict)])
@@ -232,21 +222,14 @@ def _shares(verdicts: Sequence[Verdict], name: Any) -> str:
 
 
 def _reason(mutant: Mutant, equals: Sequence[Mapping[str, str]]) -> str:
-    keys = {
-        "file": Path(mutant.path).name,
-        "function": mutant.function,
-        "before": mutant.before,
-        "after": mutant.after,
-    }
+    keys = {"file": Path(mutant.path).name, "function": mutant.function, "before": mutant.before, "after": mutant.after}
     return next((one["reason"] for one in equals if all(one[key] == keys[key] for key in keys)), "")
 
 
 def _show(verdict: Verdict, reason: str) -> None:
     mutant = verdict.mutant
     reached = (
-        f"{len(verdict.passed)} tests ran, {verdict.reaching} reach it"
-        if verdict.reaching
-        else "no test reaches it"
+        f"{len(verdict.passed)} tests ran, {verdict.reaching} reach it" if verdict.reaching else "no test reaches it"
     )
     print(f"\n{mutant.path}:{mutant.line} in {mutant.function} ({mutant.kind}; {reached})")
     print(f"  - {mutant.before}\n  + {mutant.after}")

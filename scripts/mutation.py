@@ -29,12 +29,7 @@ OTHER_OPERATOR: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-}
+BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE,
     ast.LtE: ast.Gt,
@@ -168,9 +163,7 @@ def _within(node: ast.AST, names: tuple[str, ...], inside: bool) -> Iterator[Slo
 def _left_alone(parent: ast.AST, field: str, child: ast.AST) -> bool:
     """Return whether this is read by people or by a type checker, or checks what the programmer wrote."""
     guard = isinstance(child, ast.keyword) and child.arg == "strict"  # of zip
-    return (
-        guard or isinstance(child, LEFT_ALONE) or (field in LEFT_FIELDS and not isinstance(parent, ast.Call))
-    )
+    return guard or isinstance(child, LEFT_ALONE) or (field in LEFT_FIELDS and not isinstance(parent, ast.Call))
 
 
 def _children(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
@@ -234,9 +227,7 @@ def _statements(tree: ast.AST) -> dict[int, int]:
     begins: dict[int, int] = {}
     for node in ast.walk(tree):  # outer ones first, so that inner ones write over them
         if isinstance(node, ast.stmt):
-            begins.update(
-                dict.fromkeys(range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno)
-            )
+            begins.update(dict.fromkeys(range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno))
     return begins
 
 

@@ -51,17 +51,13 @@ class Reach:
         return {test for test in self.seconds if test.partition("::")[0] in files}
 
 
-def read_reach(
-    root: Path, test_files: Sequence[Path], sources: Sequence[Path], cache: Path, at_once: int
-) -> Reach:
+def read_reach(root: Path, test_files: Sequence[Path], sources: Sequence[Path], cache: Path, at_once: int) -> Reach:
     """Return what the tests reach, running those files whose record is missing or old."""
     known = json.loads(cache.read_text()) if cache.exists() else {}
     helpers = [path for path in sorted((root / "tests").rglob("*.py")) if not path.name.startswith("test_")]
     common = _digest([*sorted((root / "src").rglob("*.py")), *helpers])
     stamps = {str(path.relative_to(root)): f"{common} {_digest([path])}" for path in test_files}
-    records = {
-        name: known[name] for name, stamp in stamps.items() if known.get(name, {}).get("stamp") == stamp
-    }
+    records = {name: known[name] for name, stamp in stamps.items() if known.get(name, {}).get("stamp") == stamp}
     watched = [str(path) for path in sources]
     jobs = [
         Job(name, lambda folder, name=name: _trace(name, root, watched, folder), LIMIT)

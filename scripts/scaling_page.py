@@ -128,9 +128,7 @@ def picture_steps(results: Results, given: Given, pictures: float = 1e8) -> list
     rows = figure_of(results, "out_of_core", "jobs", "tags", -1, "rows")
     counting = figure_of(results, "out_of_core", "jobs", "tags", -1, "processor")
     clip = row_cost(results, "CLIP")
-    calls = each(
-        figure_of(results, "recorded_calls", "ours", "seconds"), figure_of(results, "recorded_calls", "size")
-    )
+    calls = each(figure_of(results, "recorded_calls", "ours", "seconds"), figure_of(results, "recorded_calls", "size"))
     return [
         Step("decode and encode, fast", "GPU", pictures, gpu("fast"), "gpu_images",
              "More GPUs: pictures do not depend on one another."),
@@ -205,12 +203,12 @@ def bottleneck(steps: Sequence[Step], given: Given, efficient: float | None) -> 
         return f"In all: {NOT_YET} ({missing})."
     total = sum(known)
     most, step = max(zip(known, steps, strict=True), key=lambda pair: pair[0])
-    said = (
-        f"In all {shown(total)} dollars. Bottleneck: {step.name}, {most / total:.0%} of them. {step.remedy}"
-    )
+    said = f"In all {shown(total)} dollars. Bottleneck: {step.name}, {most / total:.0%} of them. {step.remedy}"
     late = [one for one in steps if one.on == "one" and (one.hours or 0) > given["hours"]]
     for one in late:
-        said += f" In time it also needs {machines(one, given, efficient)} runs side by side to {one.name}. {one.remedy}"
+        said += (
+            f" In time it also needs {machines(one, given, efficient)} runs side by side to {one.name}. {one.remedy}"
+        )
     return said
 
 
@@ -231,9 +229,7 @@ def engine_lines(results: Results) -> Iterator[str]:
         rates = [None if not time or count is None else count / time for time in times]
         faster = None if not times[0] or not times[1] else times[0] / times[1]
         fed = None
-        if (
-            costs[1] and times[0] and count and shard
-        ):  # seconds of work in a shard over seconds of handing it over
+        if costs[1] and times[0] and count and shard:  # seconds of work in a shard over seconds of handing it over
             fed = math.floor(times[0] / count * shard / (costs[1] * 1e-6))
         cells = [
             shown(start, "s"), *(seconds(None if cost is None else cost * 1e-6) for cost in costs),
@@ -270,13 +266,9 @@ def document(results: Results, given: Given) -> str:
     lines = ["### What is assumed, not measured\n", "| assumption | |\n|---|---|"]
     lines += [f"| {ASSUMPTIONS[name][1]} (`{name}`) | {value:g} |" for name, value in given.items()]
     lines += ["", *engine_lines(results)]
-    said = (
-        "of a second worker's time is turned into speed (1: all of it); cores beyond two are counted so too."
-    )
+    said = "of a second worker's time is turned into speed (1: all of it); cores beyond two are counted so too."
     lines.append(
-        f"{shown(efficient)} {said}\n"
-        if efficient is not None
-        else f"What a second worker brings: {NOT_YET}.\n"
+        f"{shown(efficient)} {said}\n" if efficient is not None else f"What a second worker brings: {NOT_YET}.\n"
     )
     after = {caption_steps: disk_lines, search_steps: memory_lines}
     for title, steps in JOBS.items():
@@ -321,9 +313,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "scaling.md")
-    parser.add_argument(
-        "--set", nargs="*", default=[], metavar="NAME=VALUE", help=f"of: {', '.join(ASSUMPTIONS)}"
-    )
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help=f"of: {', '.join(ASSUMPTIONS)}")
     asked = parser.parse_args(words)
     given = {name: value for name, (value, _) in ASSUMPTIONS.items()}
     for name, _, value in (pair.partition("=") for pair in asked.set):

@@ -90,9 +90,7 @@ class Outcomes:
 def import_everything(source: Path) -> list[str]:
     """Import every module below a source folder, and what tests import; return what could not be."""
     lost = []
-    modules = [
-        ".".join(path.relative_to(source).with_suffix("").parts) for path in sorted(source.rglob("*.py"))
-    ]
+    modules = [".".join(path.relative_to(source).with_suffix("").parts) for path in sorted(source.rglob("*.py"))]
     for name in [*HEAVY, *(name.removesuffix(".__init__") for name in modules if "__main__" not in name)]:
         try:
             importlib.import_module(name)

@@ -9,12 +9,7 @@ DEEPEST = 99
 PARTS = {"n": "noun", "a": "adj", "v": "verb"}
 KINDS = {"1": "n", "2": "v", "3": "a", "5": "a"}  # of sense keys
 UNFIT = ("slur", "offensive", "derogatory", "disparag", "vulgar", "obscene", "prostitut", "sexual")
-PEOPLE_FILES = {
-    "noun.person",
-    "noun.group",
-    "noun.communication",
-    "noun.Tops",
-}  # a people's language shares its name
+PEOPLE_FILES = {"noun.person", "noun.group", "noun.communication", "noun.Tops"}  # a people's language shares its name
 
 
 class Dictionary:
@@ -97,9 +92,7 @@ class Dictionary:
     def kinds(self, lemma: str, part: str) -> list[str]:
         """Return the senses of a lemma that are kinds of things, or places of their own."""
         senses = self.senses.get((lemma, part), [])
-        return [
-            key for key in senses if key not in self.single or self.file_of[key] == "noun.location"
-        ] or senses
+        return [key for key in senses if key not in self.single or self.file_of[key] == "noun.location"] or senses
 
     def means_people(self, lemma: str) -> bool:
         """Say whether all noun senses of the lemma are people, or their language, and none is unfit."""

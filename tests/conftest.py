@@ -24,9 +24,7 @@ def shared() -> Callable[[str], Path]:
     def find(path: str) -> Path:
         found = ROOT.parent / "shared" / path
         if not found.exists():
-            pytest.skip(
-                f"../shared/{path} is not beside this checkout; it holds data that may not be redistributed"
-            )
+            pytest.skip(f"../shared/{path} is not beside this checkout; it holds data that may not be redistributed")
         return found
 
     return find

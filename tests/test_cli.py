@@ -24,11 +24,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 
 def write_study(
-    folder: Path,
-    sets: str = FOUR_SETS,
-    use: str = "vectors",
-    parameters: str = 'path = "vectors.txt"',
-    top: str = "",
+    folder: Path, sets: str = FOUR_SETS, use: str = "vectors", parameters: str = 'path = "vectors.txt"', top: str = ""
 ) -> Path:
     path = folder / "study.toml"
     path.write_text(
@@ -61,9 +57,7 @@ def test_a_study_from_file_to_report(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert 'id="associations"' in (folder / "report.html").read_text()
 
 
-def test_plan_calls_nothing_and_status_sums(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
-) -> None:
+def test_plan_calls_nothing_and_status_sums(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     study = write_study(tmp_path)
     code, out, _ = run(capsys, "plan", study)
@@ -106,9 +100,7 @@ def test_bad_studies_get_one_line_and_exit_2(tmp_path, capsys, what, changes, me
     code, out, err = run(capsys, "audit", study, "--out", tmp_path / "run", "--quiet")
     assert code == 2
     assert out == ""
-    err = "".join(
-        line for line in err.splitlines(True) if "with your rights" not in line
-    )  # code, named before it runs
+    err = "".join(line for line in err.splitlines(True) if "with your rights" not in line)  # code, named before it runs
     assert err.startswith("error: ")
     assert message in err
     assert err.count("\n") == 1
@@ -159,26 +151,14 @@ def test_what_is_not_there_is_exit_2_and_no_traceback(tmp_path, capsys, monkeypa
 def test_list_prints_one_name_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "list", "systems")
     names = out.splitlines()
-    vendors = {
-        "rekognition",
-        "clarifai",
-        "imagga",
-        "azure",
-        "google",
-        "watson",
-        "openai",
-        "anthropic",
-        "local",
-    }
+    vendors = {"rekognition", "clarifai", "imagga", "azure", "google", "watson", "openai", "anthropic", "local"}
     assert vendors <= set(names)
     assert len(names) == len(set(names))
 
 
 def test_every_command_is_documented() -> None:
     """A command nobody can read about does not exist."""
-    pages = "\n".join(
-        path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    )
+    pages = "\n".join(path.read_text() for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
     names = [command.name or command.callback.__name__.rstrip("_") for command in app.registered_commands]
     for group in app.registered_groups:
         names += [

@@ -76,8 +76,6 @@ def test_the_review_app_and_statsmodels_are_not_core() -> None:
 
 def test_what_tests_import_is_declared() -> None:
     declared = names([*PROJECT["dependencies"], *IN_EXTRAS])
-    own = {path.stem for path in (ROOT / "tests").rglob("*.py")} | {
-        path.name for path in (ROOT / "tests").iterdir()
-    }
+    own = {path.stem for path in (ROOT / "tests").rglob("*.py")} | {path.name for path in (ROOT / "tests").iterdir()}
     others = set(imported("tests")) - declared - PART_MODULES - own - {"benchmarks", "examples", "scripts"}
     assert others == set()

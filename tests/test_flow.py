@@ -12,11 +12,11 @@ import pytest
 
 from portrayal import flow, get_audit, make_study, plan_text, status_text
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import STATES
-from portrayal.runs.audit import Evidence
-from portrayal.runs.status import states_table
-from portrayal.runs.study import Study
-from portrayal.runs.work import make_stimuli
+from portrayal.recorder.ledger import STATES
+from portrayal.run.status import states_table
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study import Study
 
 TEST = {"name": "own", "x": ["a", "b"], "y": ["c", "d"], "a": ["e", "f"], "b": ["g", "h"]}
 

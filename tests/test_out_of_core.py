@@ -24,7 +24,7 @@ from portrayal.audits.contexts.measures.questions import Design, answer_question
 from portrayal.batches import whole_units
 from portrayal.edges.seen import Seen, hashes_of, unit_in_two
 from portrayal.engine.worker import ONE_THREAD
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]
 ESTIMATES = ["value", "low", "high", "n", "n_missing", "unit", "counted"]
@@ -68,14 +68,9 @@ def test_tags_of_a_folder_are_measured_as_in_memory(tags, rows):
     found = tag_shares(tags, out_of_core.stimuli(), genders=GENDERS, rows=rows)
     expected = in_memory(pl.read_parquet(tags / "*.parquet"), GENDERS)
     assert set(expected["measure"]) - set(found["measure"]) == NOT_SUMS
-    assert {
-        "inferred_count",
-        "inferred_of_group",
-        "recognised",
-        "gender_f1",
-        "attribute_between",
-        "congruence",
-    } <= set(found["measure"])
+    assert {"inferred_count", "inferred_of_group", "recognised", "gender_f1", "attribute_between", "congruence"} <= set(
+        found["measure"]
+    )
     same(found, expected.filter(~pl.col("measure").is_in(list(NOT_SUMS))), KEY, ESTIMATES)
     # The tests over people are those of memory too; that of `inferred_change` deals single pictures and has no p.
     tested = pl.col("measure").is_in(["attribute_between", "attribute_within", "congruence", "expectancy"])
@@ -138,9 +133,7 @@ def test_a_hash_that_two_units_share_is_no_unit_in_two_places():
     assert unit_in_two(units, hashes[:0]) is None
 
 
-@pytest.mark.parametrize(
-    "measure", [lambda f: tag_shares(f, out_of_core.stimuli()), lambda f: unknown_tags(f, *LISTS)]
-)
+@pytest.mark.parametrize("measure", [lambda f: tag_shares(f, out_of_core.stimuli()), lambda f: unknown_tags(f, *LISTS)])
 def test_files_with_other_columns_are_named(tags, tmp_path, measure):
     """What is null in one file is of any kind there, and a further column in one file is not read."""
     whole = pl.read_parquet(tags / "*.parquet")
@@ -170,9 +163,7 @@ def test_parts_with_other_columns_are_named(mentions, tmp_path):
         mention_shares(tmp_path)
     other = tmp_path / "captions" / "00001.parquet"
     pl.read_parquet(other).with_columns(stage=pl.lit(1)).write_parquet(other)
-    with pytest.raises(
-        PortrayalError, match=r"captions: column 'stage' is Int32 in .*00001.parquet and String in"
-    ):
+    with pytest.raises(PortrayalError, match=r"captions: column 'stage' is Int32 in .*00001.parquet and String in"):
         mention_shares(tmp_path)
 
 
@@ -182,9 +173,7 @@ def test_batches_hold_whole_units_and_all_rows(tags):
     batches = list(whole_units(tags, keys, [*keys, "tag"], rows=1000))
     assert len(batches) > 5
     assert pl.concat(batches).equals(whole.select(*keys, "tag"))
-    units = pl.concat(
-        [batch.select(keys).unique().with_columns(batch=pl.lit(i)) for i, batch in enumerate(batches)]
-    )
+    units = pl.concat([batch.select(keys).unique().with_columns(batch=pl.lit(i)) for i, batch in enumerate(batches)])
     assert units.select(keys).is_duplicated().sum() == 0
 
 
@@ -205,9 +194,7 @@ def mentions(tmp_path_factory):
         pl.read_parquet(parts[0])[:0].write_parquet(folder / name / "00009.parquet")
     people = folder / "people" / "00001.parquet"
     table = pl.read_parquet(people)
-    third = (
-        pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("nonbinary")).otherwise("group").alias("group")
-    )
+    third = pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("nonbinary")).otherwise("group").alias("group")
     table.with_columns(third)[5:].write_parquet(people)
     for name in ("mentions", "captions"):
         file = folder / name / "00002.parquet"
@@ -238,9 +225,7 @@ def _with_artifacts(table: pl.DataFrame, ambiguous: bool) -> pl.DataFrame:
 
 def test_mentions_of_a_folder_are_measured_as_in_memory(mentions):
     found = mention_shares(mentions, system="s")
-    tables = {
-        name: pl.read_parquet(mentions / name / "*.parquet") for name in ("mentions", "captions", "people")
-    }
+    tables = {name: pl.read_parquet(mentions / name / "*.parquet") for name in ("mentions", "captions", "people")}
     stages = Stages(sorted(set(tables["captions"]["image"]) | set(tables["people"]["image"])), **tables)
     rows = measure_system(stages, "s", Options(permutations=99), list(SUMS)).rows
     # Rows of memory that are no sums: tests of differences, ratios, single words, and what stands beside a test.
@@ -267,9 +252,7 @@ def test_mentions_of_a_folder_are_measured_as_in_memory(mentions):
     assert {
         "stereotyping", "demeaning", "erasing", "denying self-identification", "reifying", "beside every harm"
     } == set(found["harm"])  # fmt: skip
-    assert {"artifacts", "person words", "identity attributes"} <= set(
-        found.filter(harm="erasing")["share_of"]
-    )
+    assert {"artifacts", "person words", "identity attributes"} <= set(found.filter(harm="erasing")["share_of"])
     assert found.filter(quantity="non-imageable word", group="all")["value"].item() > 0
     assert "nonbinary" in set(found["group"]) | set(found["versus"])
 
@@ -294,13 +277,7 @@ def test_techniques_that_are_no_sums_are_refused(mentions):
 
 @pytest.mark.parametrize(
     ("job", "rows"),
-    [
-        ("tags", 2_000_000),
-        ("series", 2_000_000),
-        ("mentions", 400_000),
-        ("lists", 400_000),
-        ("flags", 2_000_000),
-    ],
+    [("tags", 2_000_000), ("series", 2_000_000), ("mentions", 400_000), ("lists", 400_000), ("flags", 2_000_000)],
 )
 @pytest.mark.usefixtures("small_pages")
 def test_peak_memory_does_not_grow_with_the_rows(job, rows, tmp_path, monkeypatch):
@@ -309,9 +286,7 @@ def test_peak_memory_does_not_grow_with_the_rows(job, rows, tmp_path, monkeypatc
     One thread reads: each keeps memory of its own, and of 64 more of them have work where there are more rows."""
     for name, count in ONE_THREAD.items():
         monkeypatch.setenv(name, count)
-    few, many = (
-        out_of_core.run(job, count, tmp_path, shard=rows // 16)["peak"] for count in (rows // 4, rows)
-    )
+    few, many = (out_of_core.run(job, count, tmp_path, shard=rows // 16)["peak"] for count in (rows // 4, rows))
     assert many < 1.2 * few
 
 
@@ -339,10 +314,6 @@ def test_a_peak_is_the_process_own():
     code = "from benchmarks.out_of_core import peak_memory; print(peak_memory())"
     path = os.pathsep.join(filter(None, sys.path))
     said = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": path},
-        check=True,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, check=True, capture_output=True, text=True
     )
     assert out_of_core.peak_memory() > held.nbytes / 1e9 > float(said.stdout) > 0.05

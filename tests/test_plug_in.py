@@ -28,16 +28,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the package into a folder of its own and return it."""
     folder = tmp_path_factory.mktemp("plug_in")
     source = shutil.copytree(PACKAGE, folder / "source")  # building writes beside its sources
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        "--no-build-isolation",
-    ]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
     subprocess.run([*command, "--target", str(folder / "site"), str(source)], check=True, timeout=120)
     return folder / "site"
 

@@ -75,13 +75,13 @@ def shown(function: object) -> str:
 
 def test_a_room_does_not_hide_the_function_of_its_name() -> None:
     program = (
-        "import portrayal.record.ledger, portrayal.report.files, portrayal\n"
+        "import portrayal.recorder.ledger, portrayal.reporting.page.files, portrayal\n"
         "from portrayal import record, report\n"
-        "print(portrayal.record.__module__, report.__module__, record is portrayal.record)"
+        "print(portrayal.recorder.__module__, report.__module__, record is portrayal.recorder)"
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert said.stdout.split() == ["portrayal.flow", "portrayal.flow", "True"]
-    assert isinstance(sys.modules["portrayal.report"], ModuleType)
+    assert isinstance(sys.modules["portrayal.reporting"], ModuleType)
 
 
 def test_no_such_name_is_an_attribute_error() -> None:
@@ -96,9 +96,7 @@ def test_the_command_line_calls_public_names_and_nothing_else() -> None:
         name
         for node in nodes
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in (
-            [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        )
+        for name in ([node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
     rooms = {name for name in imported if str(name).startswith("portrayal")}
     assert {name for name in rooms if not str(name).startswith("portrayal.cli")} == {
@@ -109,16 +107,14 @@ def test_the_command_line_calls_public_names_and_nothing_else() -> None:
     called = {
         node.attr
         for node in nodes
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "portrayal"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "portrayal"
     }
     assert called <= set(portrayal.__all__)
 
 
 def test_a_notebook_can_record_though_a_loop_runs_there(tmp_path: Path) -> None:
     async def cell() -> None:
-        portrayal.record(portrayal.example_study(), tmp_path / "run", quiet=True)
+        portrayal.recorder(portrayal.example_study(), tmp_path / "run", quiet=True)
 
     asyncio.run(cell())
     assert portrayal.measure(tmp_path / "run").results["n"][0] == 16

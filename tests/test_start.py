@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, QUESTIONS, get_audit
+from portrayal.study.registry import AUDITS, EXPERIMENTS, QUESTIONS, get_audit
 
 HEAVY = "scipy altair vl_convert PIL onnxruntime spacy torch rich"  # imported where they are used
 AUDITING = "import portrayal.flow, portrayal.demo, " + ", ".join((*AUDITS.values(), *EXPERIMENTS.values()))
@@ -16,9 +16,7 @@ AUDITING = "import portrayal.flow, portrayal.demo, " + ", ".join((*AUDITS.values
 
 def processor_time(*arguments: str) -> float:
     """Return the seconds of processor time of one process, which others on the machine hardly stretch."""
-    process = subprocess.Popen(
-        [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0

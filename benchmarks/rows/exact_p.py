@@ -25,7 +25,7 @@ def prepare(size: int) -> Samples:
 
 
 def ours(samples: Samples) -> float:
-    from portrayal.stats.permutation import two_sample
+    from portrayal.stats.tests.permutation import two_sample
 
     return two_sample(samples.x, samples.y).p
 

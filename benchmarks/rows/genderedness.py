@@ -34,8 +34,8 @@ class Lists:
 
 def prepare(size: int) -> Lists:
     """Draw a collection, so many queries, and a list at random for each."""
-    from portrayal.text.direction import score_words
-    from portrayal.text.space import WordSpace
+    from portrayal.text.vectors.direction import score_words
+    from portrayal.text.vectors.space import WordSpace
 
     # The measure scores words without digits, so w12 becomes wbc.
     texts = [text.translate(LETTERS) for text in documents(PER_LIST * size)]
@@ -64,9 +64,7 @@ def ours(data: Lists) -> np.ndarray:
 
     collection = collection_of([(f"d{row}", text) for row, text in enumerate(data.texts)], data.asked)
     history = make_history(collection, cutoff=DEPTH)
-    table = score_history(
-        history, data.lists, word_scores(data.space, _direction(data.space, data.names), history)
-    )
+    table = score_history(history, data.lists, word_scores(data.space, _direction(data.space, data.names), history))
     gsr(table)
     return table["list_score"].to_numpy()
 
@@ -80,8 +78,8 @@ def loop(data: Lists) -> np.ndarray:
 
 
 def _one_list(data: Lists, query: str, stop: frozenset[str]) -> float:
-    from portrayal.text import wordnet
-    from portrayal.text.tokens import words
+    from portrayal.text.words import wordnet
+    from portrayal.text.words.tokens import words
 
     removed = [wordnet.load().inflected(asked) for asked in words(data.asked[query]) if asked not in stop]
     total = weights = 0.0

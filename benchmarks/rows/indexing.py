@@ -21,7 +21,7 @@ def prepare(size: int) -> list[str]:
 def ours(texts: list[str]) -> dict[str, Any]:
     """Index and weigh: bm25s weighs words while it indexes."""
     from portrayal.systems.rankers.lexical import bm25
-    from portrayal.text.index import build_index
+    from portrayal.text.collections.index import build_index
 
     ranker = bm25(build_index((str(number), text) for number, text in enumerate(texts)))
     return {"index": ranker.index, "weights": ranker.weights}
@@ -43,9 +43,7 @@ def check(texts: list[str], found: dict[str, Any]) -> str:
     for row in range(0, len(texts), 100):
         counted = Counter(texts[row].split())
         cells = matrix[[row]]
-        held = {
-            index.words[column]: int(count) for column, count in zip(cells.indices, cells.data, strict=True)
-        }
+        held = {index.words[column]: int(count) for column, count in zip(cells.indices, cells.data, strict=True)}
         if held != dict(counted):
             return f"the counts of document {row} differ"
     return ""
@@ -78,15 +76,7 @@ BENCHMARK = Benchmark(
     ours=ours,
     peers=(
         Peer("bm25s", 5, "bm25s", script="bm25s_index", environment="bench", give=give, equal=equal),
-        Peer(
-            "tantivy, two threads",
-            1,
-            "tantivy",
-            script="tantivy_index",
-            environment="bench",
-            give=give,
-            equal=equal,
-        ),
+        Peer("tantivy, two threads", 1, "tantivy", script="tantivy_index", environment="bench", give=give, equal=equal),
     ),
     check=check,
     limit=limit,

@@ -27,7 +27,7 @@ class Words:
 
 def prepare(size: int) -> Words:
     """Repeat the words of the gold captions up to so many."""
-    from portrayal.text.wordnet import load
+    from portrayal.text.words.wordnet import load
 
     said = [word for text in pl.read_ndjson(GOLD)["caption"] for word in text.lower().strip(".").split()]
     load().is_person("woman")
@@ -35,7 +35,7 @@ def prepare(size: int) -> Words:
 
 
 def ours(data: Words) -> list[bool]:
-    from portrayal.text.wordnet import load
+    from portrayal.text.words.wordnet import load
 
     return list(map(load().is_person, data.words))
 
@@ -46,7 +46,7 @@ def reader(folder: str) -> Any:
     import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
-    from portrayal.text.wordnet import load
+    from portrayal.text.words.wordnet import load
 
     nltk.data.path.append(folder)  # it opens nothing elsewhere
     return WordNetCorpusReader(str(nltk_corpus.write(load(), Path(folder) / "corpora" / "wordnet")), None)
@@ -61,7 +61,7 @@ def with_nltk(data: Words) -> list[bool]:
 
 def _names_a_person(wordnet: Any, word: str) -> bool:
     """Look the first noun sense up, and whether it is a person or lies under one."""
-    from portrayal.text.wordnet import HUMANS, PEOPLE
+    from portrayal.text.words.wordnet import HUMANS, PEOPLE
 
     senses = wordnet.synsets(word, "n")
     if not senses:

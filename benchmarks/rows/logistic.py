@@ -36,7 +36,7 @@ def prepare(size: int) -> Splits:
 
 
 def ours(data: Splits) -> np.ndarray:
-    from portrayal.stats.logistic import fit
+    from portrayal.stats.models.logistic import fit
 
     return fit(data.features, data.outcome, data.train, tolerance=TOLERANCE).coefficients
 

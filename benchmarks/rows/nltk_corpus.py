@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.text.wordnet import PARTS, Wordnet
+from portrayal.text.words.wordnet import PARTS, Wordnet
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 LEXICOGRAPHER_FILES = 45
@@ -27,9 +27,7 @@ def write(wordnet: Wordnet, folder: Path) -> Path:
         _write_data(wordnet, numbers, words, folder / f"data.{FILES[part]}")
         _write_index(wordnet, part, folder / f"index.{FILES[part]}")
         (folder / f"{FILES[part]}.exc").write_text(
-            "".join(
-                f"{form} {' '.join(bases)}\n" for form, bases in wordnet._morphology._exceptions[part].items()
-            )
+            "".join(f"{form} {' '.join(bases)}\n" for form, bases in wordnet._morphology._exceptions[part].items())
         )
     names = "".join(f"{i:02d}\tfile{i}\t1\n" for i in range(LEXICOGRAPHER_FILES))
     (folder / "lexnames").write_text(names)

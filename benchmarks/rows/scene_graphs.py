@@ -30,20 +30,20 @@ def prepare(size: int) -> list[str]:
 
 def fresh(captions: list[str]) -> None:
     """Forget the graphs of the run before."""
-    from portrayal.text import parsing
+    from portrayal.text.captions import parsing
 
     getattr(parsing, "_PARSED", {}).clear()
 
 
 def ours(captions: list[str]) -> list[Any]:
-    from portrayal.text.parsing import scene_graphs
+    from portrayal.text.captions.parsing import scene_graphs
 
     return scene_graphs(captions, processes=os.cpu_count() or 1)
 
 
 def check(captions: list[str], found: list[Any]) -> str:
     """Parse the gold captions: nouns as annotated by hand in at least 9 of 10; and a few again, one by one."""
-    from portrayal.text.parsing import parse, scene_graphs
+    from portrayal.text.captions.parsing import parse, scene_graphs
 
     if any(parse([text])[0] != graph for text, graph in zip(captions[:20], found, strict=False)):
         return "a caption alone is read differently"

@@ -42,7 +42,7 @@ class Counted:
 def prepare(size: int) -> Tagged:
     """Draw so many tags from the typology, common ones more often."""
     from portrayal.audits.contexts.measures.membership import membership
-    from portrayal.text.typology import load_context_tags, load_typology
+    from portrayal.text.words.typology import load_context_tags, load_typology
 
     typology, context_tags = load_typology(), load_context_tags()
     known = pl.Series("tag", sorted({*typology["tag"], *context_tags["tag"], "zebra crossing", "qwxz"}))
@@ -114,9 +114,7 @@ def check(data: Tagged, found: Counted) -> str:
         tags = Counter(data.responses["tag"].slice(TAGS * picture, TAGS).to_list())
         total = sum((times * of_tag[tag] for tag, times in tags.items()), np.zeros(len(data.clusters), int))
         one, other = total[gender]
-        if (total != counts[picture]).any() or inferred[picture] != (
-            0 if one > other else 1 if other > one else 2
-        ):
+        if (total != counts[picture]).any() or inferred[picture] != (0 if one > other else 1 if other > one else 2):
             return f"picture {picture} differs from a loop"
     return ""
 
@@ -142,15 +140,7 @@ BENCHMARK = Benchmark(
     ours=ours,
     peers=(
         Peer("plain polars", 5, "polars", run=with_polars, equal=equal_polars),
-        Peer(
-            "duckdb, two threads",
-            5,
-            "duckdb",
-            script="duckdb_tags",
-            environment="bench",
-            give=give,
-            equal=equal,
-        ),
+        Peer("duckdb, two threads", 5, "duckdb", script="duckdb_tags", environment="bench", give=give, equal=equal),
     ),
     check=check,
     limit=limit,

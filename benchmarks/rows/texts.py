@@ -24,7 +24,4 @@ def documents(count: int, seed: int = 0) -> Iterator[str]:
 def queries(texts: Iterator[str] | list[str], count: int = QUERIES, seed: int = 0) -> list[str]:
     """Draw queries of five words each, from one of the first documents each."""
     generator = np.random.default_rng(seed)
-    return [
-        " ".join(generator.choice(text.split(), QUERY_WORDS))
-        for text, _ in zip(texts, range(count), strict=False)
-    ]
+    return [" ".join(generator.choice(text.split(), QUERY_WORDS)) for text, _ in zip(texts, range(count), strict=False)]

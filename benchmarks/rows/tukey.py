@@ -35,7 +35,7 @@ def _residual(data: Groups) -> tuple[float, int]:
 
 def ours(data: Groups) -> np.ndarray:
     """Return differences and p, a row a pair."""
-    from portrayal.stats.groups import tukey
+    from portrayal.stats.models.groups import tukey
 
     found = tukey(data.values, data.groups, *_residual(data))
     return np.array([(one.value, one.p) for one in found])
@@ -62,11 +62,7 @@ def with_statsmodels(data: Groups) -> np.ndarray:
 def equal(data: Groups, found: np.ndarray, theirs: np.ndarray) -> str:
     """Compare sizes of differences: the sign depends on who is taken from whom."""
     apart = np.abs(np.abs(found) - np.abs(theirs)).max(axis=0)
-    return (
-        ""
-        if apart[0] < 1e-9 and apart[1] < 1e-4
-        else f"differences apart by {apart[0]:.0e}, p by {apart[1]:.0e}"
-    )
+    return "" if apart[0] < 1e-9 and apart[1] < 1e-4 else f"differences apart by {apart[0]:.0e}, p by {apart[1]:.0e}"
 
 
 def give(data: Groups, folder: Path) -> None:
@@ -91,15 +87,7 @@ BENCHMARK = Benchmark(
     ours=ours,
     peers=(
         Peer("statsmodels", 20, "statsmodels", run=with_statsmodels, equal=equal),
-        Peer(
-            "pingouin",
-            50,
-            "pingouin",
-            script="pingouin_tukey",
-            environment="bench",
-            give=give,
-            equal=equal_pingouin,
-        ),
+        Peer("pingouin", 50, "pingouin", script="pingouin_tukey", environment="bench", give=give, equal=equal_pingouin),
     ),
     check=check,
     limit=limit,

@@ -17,9 +17,7 @@ from portrayal.errors import PortrayalError
 from portrayal.tables import Contract, check, starts
 
 Source = pl.DataFrame | pl.LazyFrame | Path | str
-ROWS = (
-    1 << 17
-)  # in a batch: with twice as many, what was freed and not given back differed by a third from run to run
+ROWS = 1 << 17  # in a batch: with twice as many, what was freed and not given back differed by a third from run to run
 
 
 def scan(source: Source, columns: Sequence[str], name: str = "table") -> pl.LazyFrame:
@@ -51,9 +49,7 @@ def parquet_files(folder: Path, name: str = "table") -> list[Path]:
     return files
 
 
-def batches(
-    source: Source, columns: Sequence[str], rows: int = ROWS, name: str = "table"
-) -> Iterator[pl.DataFrame]:
+def batches(source: Source, columns: Sequence[str], rows: int = ROWS, name: str = "table") -> Iterator[pl.DataFrame]:
     """Yield columns of a table in batches, in its order; a folder is read file by file and range by range.
 
     Parameters
@@ -141,9 +137,7 @@ def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[
     files = parquet_files(root / first, first)
     with Seen() as seen:
         for file in files:
-            tables = {
-                name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()
-            }
+            tables = {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()}
             _refuse_halves(seen.again(_units_of(tables, unit)), unit)
             yield tables
         _refuse_halves(_in_two_parts(root, contracts, unit, files, seen), unit)
@@ -154,8 +148,7 @@ def _in_two_parts(
 ) -> tuple[Any, ...] | None:
     """Return a unit of two parts that was not told at once; only then parts are read again."""
     parts = (
-        {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()}
-        for file in files
+        {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()} for file in files
     )
     return unit_in_two((_units_of(tables, unit) for tables in parts), seen.twice())
 

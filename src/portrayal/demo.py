@@ -16,8 +16,8 @@ from portrayal.edges.folders import claim
 from portrayal.edges.progress import track
 from portrayal.edges.writing import make_inside
 from portrayal.parts.find import require_parts
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.stats.decision import FOUND
+from portrayal.stats.decisions.decision import FOUND
+from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 
 TITLE = "Portrayal: the demonstration"
 # What the studies that ship need, asked for before the first one starts.
@@ -48,10 +48,7 @@ class Ran(NamedTuple):
 
 
 def run_demo(
-    out: Path | str = "demo",
-    quiet: bool = False,
-    studies: Sequence[Path | str] | None = None,
-    processes: int = 1,
+    out: Path | str = "demo", quiet: bool = False, studies: Sequence[Path | str] | None = None, processes: int = 1
 ) -> str:
     """Run several studies into one report.
 

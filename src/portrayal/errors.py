@@ -24,20 +24,14 @@ class PortrayalError(Exception):
     def __str__(self) -> str:
         """Return the line; of a long one, which quotes a strange file, its two ends."""
         line = " ".join(super().__str__().split("\n"))
-        return (
-            line
-            if len(line) <= LONGEST_LINE
-            else f"{line[: LONGEST_LINE // 2]} [...] {line[-LONGEST_LINE // 2 :]}"
-        )
+        return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE // 2]} [...] {line[-LONGEST_LINE // 2 :]}"
 
 
 class MissingExtra(PortrayalError):
     """An optional dependency is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs an extra that is not installed. Run: pip install 'portrayal[{extra}]'"
-        )
+        super().__init__(f"{what} needs an extra that is not installed. Run: pip install 'portrayal[{extra}]'")
 
 
 class MissingPart(PortrayalError):

@@ -17,23 +17,23 @@ from portrayal.edges.tables import write_parquet
 from portrayal.engine import using
 from portrayal.engine.kept import forget
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import Ledger
-from portrayal.runs import calibration
-from portrayal.runs.audit import Evidence, Finding, Measured
-from portrayal.runs.evidence import evidence_of, study_of
-from portrayal.runs.given import GivenStudy, GivenSystems, given_study
-from portrayal.runs.lock import MEASURING, REPORTING, locked, reading
-from portrayal.runs.measured import write_measured
-from portrayal.runs.measuring import measure_evidence
-from portrayal.runs.recording import Asked, Recorded, record_study
-from portrayal.runs.redacted import refuse_redacted
-from portrayal.runs.run import Run, claim_run, default_folder, existing_run
-from portrayal.runs.same_study import file_of, refuse_other_study
-from portrayal.runs.study import Study
+from portrayal.recorder.ledger import Ledger
+from portrayal.run.evidence import evidence_of, study_of
+from portrayal.run.folder import Run, claim_run, default_folder, existing_run
+from portrayal.run.lock import MEASURING, REPORTING, locked, reading
+from portrayal.run.measured import write_measured
+from portrayal.run.measuring import measure_evidence
+from portrayal.run.recording import Asked, Recorded, record_study
+from portrayal.run.redacted import refuse_redacted
+from portrayal.run.same_study import file_of, refuse_other_study
+from portrayal.study import calibration
+from portrayal.study.audit import Evidence, Finding, Measured
+from portrayal.study.given import GivenStudy, GivenSystems, given_study
+from portrayal.study.study import Study
 
 if TYPE_CHECKING:
-    from portrayal.report import opened
-    from portrayal.runs.calibration import Calibration
+    from portrayal.reporting.page import opened
+    from portrayal.study.calibration import Calibration
 
 
 def audit(
@@ -87,7 +87,7 @@ def audit(
     ...     run.report.name, run.results["n"].to_list(), run.answers.height
     ('report.html', [16, 32], 32)
     """
-    from portrayal.report import opened
+    from portrayal.reporting.page import opened
 
     given = given_study(study, systems)
     run = Run(Path(out) if out else default_folder(given.study.name))
@@ -135,7 +135,7 @@ def retry(
     ...     retry(folder, quiet=True).answers["status"].unique().to_list()  # every question has an answer: nobody is asked
     ['answered']
     """
-    from portrayal.report import opened
+    from portrayal.reporting.page import opened
 
     run = existing_run(folder)
     claim_run(run)
@@ -273,7 +273,7 @@ def measure(folder: Path | str, engine: str | None = None, workers: int | None =
 
 def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list[Finding]]:
     """Return results and sentences of answers at hand, by the way that recorded ones take."""
-    from portrayal.report.measured_run import find
+    from portrayal.reporting.page.measured_run import find
 
     measured = measure_evidence(study, evidence)
     return measured.results, find(study, measured)
@@ -313,9 +313,7 @@ def calibrate(
         return calibration.calibrate(stem, runs, seed, audit_evidence)
 
 
-def report(
-    folders: Sequence[Path | str], out: Path | str | None = None, title: str = "", processes: int = 1
-) -> Path:
+def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "", processes: int = 1) -> Path:
     """Write one report over one or several measured runs.
 
     Parameters
@@ -345,7 +343,7 @@ def report(
     ...     "<title>Words</title>" in page.read_text()
     True
     """
-    from portrayal.report.of_runs import report_of
+    from portrayal.reporting.page.of_runs import report_of
 
     runs = [existing_run(folder) for folder in folders]
     if len(runs) > 1 and (out is None or Path(out).resolve() in {run.folder.resolve() for run in runs}):
@@ -369,7 +367,7 @@ def report(
 
 def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:
     """Say what recording came to, then measure and report; a stopped recording is left to be gone on with."""
-    from portrayal.report.of_runs import report_of
+    from portrayal.reporting.page.of_runs import report_of
 
     say(recorded.messages)
     if recorded.interrupted:

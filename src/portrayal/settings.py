@@ -37,9 +37,7 @@ def _one_line(error: ValidationError, model: type[BaseModel], where: str, extra:
     if fault["type"] == "extra_forbidden":
         known = {*_fields_at(model, fault["loc"][:-1]), *extra} - {"settings", "folder"}
         name = str(fault["loc"][-1])
-        return (
-            f"{where} has an unknown key {place!r}.{nearest(name, known)} Known: {', '.join(sorted(known))}."
-        )
+        return f"{where} has an unknown key {place!r}.{nearest(name, known)} Known: {', '.join(sorted(known))}."
     if fault["type"] == "missing":
         return f"{where} lacks the key {place!r}. Add it."
     return f"{where}: {place} is {fault.get('input')!r}: {fault['msg']}."

@@ -154,9 +154,7 @@ def check(table: Any, contract: Contract, name: str, hint: str = "") -> pl.DataF
     try:
         typed = frame.with_columns(pl.col(column).cast(kind) for column, kind in contract.items())
     except pl.exceptions.PolarsError as error:
-        raise PortrayalError(
-            f"{name} has a column of the wrong type: {_first_line(error)}. {hint}".strip()
-        ) from None
+        raise PortrayalError(f"{name} has a column of the wrong type: {_first_line(error)}. {hint}".strip()) from None
     others = [column for column in frame.columns if column not in contract]
     return typed.select(*contract, *others)
 
@@ -165,9 +163,7 @@ def check_stimuli(table: Any) -> pl.DataFrame:
     """Check a Stimuli table: the contract, at least one row, no id twice."""
     frame = check(table, STIMULI, "stimuli")
     if frame.is_empty():
-        raise PortrayalError(
-            "stimuli is empty. A study needs at least one stimulus; see docs/architecture.md."
-        )
+        raise PortrayalError("stimuli is empty. A study needs at least one stimulus; see docs/architecture.md.")
     for column in ("stimulus", "kind", "content", "hash"):
         if frame[column].null_count():
             raise PortrayalError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scipy import stats
 
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import planted_audits
+from portrayal.study.calibration import planted_audits
 
 
 def assert_plans_are_kept(stem: str, audits: int, shapes: tuple[str, ...] = ()) -> None:

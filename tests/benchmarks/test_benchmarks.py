@@ -40,9 +40,7 @@ def test_each_runs_at_a_hundredth(name):
     assert found["limit"] and set(found["limit"]) <= set(probes.RATES)
     for peer, told in zip(benchmark.peers, found["peers"], strict=True):
         if peer.environment:
-            assert told["missing"].startswith(
-                f"{peer.name} not installed: run `python -m benchmarks --install`"
-            )
+            assert told["missing"].startswith(f"{peer.name} not installed: run `python -m benchmarks --install`")
         elif "missing" not in told:  # extras may be left out of an environment; then that is what is said
             assert told["equal"] == "equal" and told["ratio"] > 0
     json.dumps(found)
@@ -63,10 +61,7 @@ def test_a_peer_that_fails_is_a_line_and_the_others_go_on():
     def fails(data):
         raise ValueError("no luck\nand a second line")
 
-    peers = (
-        Peer("bad", 2, "math", run=fails),
-        Peer("loop", 2, "math", run=lambda data: sum(x for x in data)),
-    )
+    peers = (Peer("bad", 2, "math", run=fails), Peer("loop", 2, "math", run=lambda data: sum(x for x in data)))
     found = run(made(peers=peers), runs=2, growth=False)
     assert found["peers"][0]["failed"] == "bad failed: ValueError: no luck"
     assert found["peers"][1]["ratio"] > 0
@@ -79,11 +74,7 @@ def test_a_module_that_is_missing_is_a_line():
 
 def test_a_different_answer_is_said():
     peer = Peer(
-        "liar",
-        2,
-        "math",
-        run=lambda data: 1,
-        equal=lambda data, ours, theirs: "" if ours == theirs else "sums differ",
+        "liar", 2, "math", run=lambda data: 1, equal=lambda data, ours, theirs: "" if ours == theirs else "sums differ"
     )
     found = run(made(peers=(peer,)), runs=1, growth=False)
     assert found["peers"][0]["equal"] == "sums differ"

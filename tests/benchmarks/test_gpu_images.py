@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portrayal.systems.base import Answer
+from portrayal.systems.core.base import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 LIGHT = """
@@ -31,10 +31,10 @@ def test_both_paths_give_an_answer_for_each_picture_in_order(tmp_path, monkeypat
     torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
     from benchmarks.gpu_images import Timed, _write, cosines, end_to_end
 
-    from portrayal.systems.base import Question
+    from portrayal.systems.core.base import Question
     from portrayal.systems.encoders import towers
-    from portrayal.systems.encoders.jpegs import DeviceJpegs
-    from portrayal.systems.encoders.pictures import Preparation
+    from portrayal.systems.encoders.images.jpegs import DeviceJpegs
+    from portrayal.systems.encoders.images.pictures import Preparation
     from systems.encoders.test_fast_decoding import stand_in
 
     class Mean(towers.Towers):

@@ -48,13 +48,7 @@ def test_captions_by_hand():
     parsing = row(page, "parse captions into scene graphs")
     assert parsing == ["1.8 ms", "10,000,000,000", "5,000 core-hours", "5 machines", "312"]
     # 400 us a shard of 500: 0.8 us a caption, 8,000 s = 2.22 h of one process, 0.11 dollars.
-    assert row(page, "hand shards to workers") == [
-        "800 ns",
-        "10,000,000,000",
-        "2.22 process-hours",
-        "1 run",
-        "0.111",
-    ]
+    assert row(page, "hand shards to workers") == ["800 ns", "10,000,000,000", "2.22 process-hours", "1 run", "0.111"]
     # 9 s for 10^6 rows, of the larger size, 8 a caption: 72 us; 720,000 s = 200 h; 200 / 1,000: one machine; 200 x 0.05 / 0.8.
     assert row(page, "count mentions, files on disk") == [
         "72 µs",
@@ -85,27 +79,16 @@ def test_search_by_hand():
     assert row(page, "genderedness of the lists")[:3] == ["7.2 ms", "250", "0.0005 core-hours"]
     # 4,096 bytes x 10^9 = 4,096 GB = 16 machines of 256.
     assert "4,096 bytes a document (`index_size`), 4,096 GB in all, 16 machines to hold it" in page
-    assert (
-        row(document(RESULTS, GIVEN | {"queries": 500}), "search 500 queries")[0] == "7.2 µs"
-    )  # twice the queries
+    assert row(document(RESULTS, GIVEN | {"queries": 500}), "search 500 queries")[0] == "7.2 µs"  # twice the queries
 
 
 def test_pictures_by_hand():
     page = document(RESULTS, GIVEN)
     # 12,500 a second: 80 us, 8,000 s = 2.22 GPU-hours, 6.67 dollars; exactly at 2,000 a second: 13.9 hours, 41.7 dollars.
     assert row(page, "decode and encode, fast") == ["80 µs", "100,000,000", "2.22 GPU-hours", "1 GPU", "6.67"]
-    assert row(page, "instead: decode exactly") == [
-        "500 µs",
-        "100,000,000",
-        "13.9 GPU-hours",
-        "1 GPU",
-        "41.7",
-    ]
+    assert row(page, "instead: decode exactly") == ["500 µs", "100,000,000", "13.9 GPU-hours", "1 GPU", "41.7"]
     # 6.4 s for 4 batches of 16: 0.1 s, 10^7 s = 2,778 core-hours: 3 machines of 1,000.
-    assert row(page, "instead: without a GPU, decoding not counted")[2:4] == [
-        "2,778 core-hours",
-        "3 machines",
-    ]
+    assert row(page, "instead: without a GPU, decoding not counted")[2:4] == ["2,778 core-hours", "3 machines"]
     # 0.72 ms a call: 72,000 s = 20 h, below 25.
     assert row(page, "record answers, one run") == ["720 µs", "100,000,000", "20 process-hours", "1 run", "1"]
     # 1.8 us a tag, 20 a picture: 36 us, 3,600 s = 1 h: 0.0625 dollars. 6.667 + 1 + 0.0625 = 7.73: 86%.
@@ -149,8 +132,7 @@ def test_the_script_writes_between_its_marks(tmp_path):
 def test_the_page_is_what_the_saved_results_say():
     page = scaling_page.ROOT / "docs" / "scaling.md"
     block = document(
-        read_results(scaling_page.ROOT / "benchmarks" / "results"),
-        {n: v for n, (v, _) in ASSUMPTIONS.items()},
+        read_results(scaling_page.ROOT / "benchmarks" / "results"), {n: v for n, (v, _) in ASSUMPTIONS.items()}
     )
     assert scaling_page.written(page.read_text(), block) == page.read_text()
 

@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from portrayal.report.files import write_report
-from portrayal.report.section import draw_all, report_looks
-from portrayal.report.theme import GREYS
-from report.demo_like import demo_like
+from portrayal.reporting.charts.theme import GREYS
+from portrayal.reporting.page.files import write_report
+from portrayal.reporting.page.section import draw_all, report_looks
+from reporting.demo_like import demo_like
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -109,9 +109,7 @@ def test_every_figure_opens_rows_that_are_there(opened, folder, size):
     assert figures.count() > 20
     for place in range(figures.count()):
         addresses = (
-            figures.nth(place)
-            .locator("figcaption a")
-            .evaluate_all("all => all.map(one => one.getAttribute('href'))")
+            figures.nth(place).locator("figcaption a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
         )
         assert addresses, figures.nth(place).get_attribute("id")
         for address in addresses:
@@ -124,9 +122,7 @@ def test_a_sentence_opens_its_row_and_the_row_its_answers(opened):
     page = opened()
     for stem in ("contexts", "captions", "search"):
         page.wait_for_load_state()  # what is not parsed yet cannot be unfolded
-        if not page.locator(
-            f"#{stem} .findings a.trace"
-        ).first.is_visible():  # nothing found: the sentences are folded
+        if not page.locator(f"#{stem} .findings a.trace").first.is_visible():  # nothing found: the sentences are folded
             page.evaluate(FOLDED)
         page.locator(f"#{stem} .findings a.trace").first.click()
         row = page.locator(page.evaluate("location.hash"))
@@ -189,9 +185,7 @@ def test_axe_finds_nothing_serious(opened, folder, size, scheme):
     ).Axe()
     for name in ("report.html", "rows/search.html", "rows/search-answers-1.html"):
         page = opened(size, name, bypass_csp=True, color_scheme=scheme)
-        for unfolded in (
-            (False, True) if size == DESKTOP else (False,)
-        ):  # what is folded is the same on a phone
+        for unfolded in (False, True) if size == DESKTOP else (False,):  # what is folded is the same on a phone
             if unfolded:
                 page.evaluate(FOLDED)
             grave = [

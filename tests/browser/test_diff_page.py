@@ -7,9 +7,9 @@ import shutil
 import pytest
 from benchmarks.waves import Case
 
-from portrayal.report.diff import compare, render
-from portrayal.runs.calibration import SIMULATIONS
-from portrayal.runs.waves import make_wave
+from portrayal.reporting.page.diff import compare, render
+from portrayal.study.calibration import SIMULATIONS
+from portrayal.waves.waves import make_wave
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -27,10 +27,7 @@ def written(tmp_path_factory):
     from importlib import import_module
 
     case = Case("associations", "clustered", 1.8)
-    made = [
-        import_module(SIMULATIONS[case.stem]).simulate(case.shape, 0, case.effect, wave)
-        for wave in range(1, 6)
-    ]
+    made = [import_module(SIMULATIONS[case.stem]).simulate(case.shape, 0, case.effect, wave) for wave in range(1, 6)]
     waves = [make_wave(name, one.study, one.evidence) for name, one in zip(NAMES, made, strict=True)]
     path = tmp_path_factory.mktemp("diff") / "diff.html"
     path.write_text(render(compare(waves), waves))

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from portrayal.report.files import write_report
-from report.factory import STEMS, five_sections, nasty_section
+from portrayal.reporting.page.files import write_report
+from reporting.factory import STEMS, five_sections, nasty_section
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -33,9 +33,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nasty(tmp_path_factory):
-    return write_report(
-        tmp_path_factory.mktemp("nasty"), [nasty_section()], "<script>window.__ran = 1</script>"
-    )
+    return write_report(tmp_path_factory.mktemp("nasty"), [nasty_section()], "<script>window.__ran = 1</script>")
 
 
 class Visit:
@@ -89,9 +87,7 @@ def test_unfinished_work_is_seen_without_scrolling(browser, report):
 def test_no_width_makes_the_page_scroll_sideways(browser, name, width, request):
     with Visit(browser, request.getfixturevalue(name), width=width) as visit:
         visit.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        wide, seen = visit.page.evaluate(
-            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-        )
+        wide, seen = visit.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert wide <= seen
 
 
@@ -167,10 +163,7 @@ def test_all_text_can_be_read_in_light_and_dark(browser, report, scheme):
 def test_the_charts_follow_the_dark_page(browser, report):
     with Visit(browser, report, scheme="dark") as visit:
         label = visit.page.locator("#search figure svg text").first
-        assert label.evaluate("one => getComputedStyle(one).fill") in (
-            "rgb(232, 234, 237)",
-            "rgb(167, 176, 186)",
-        )
+        assert label.evaluate("one => getComputedStyle(one).fill") in ("rgb(232, 234, 237)", "rgb(167, 176, 186)")
 
 
 def test_the_page_prints(browser, report):

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from portrayal.runs.judgments import read_judgments
-from portrayal.viewer.app import make_app
-from portrayal.viewer.desk import Desks
-from portrayal.viewer.kept_links import kept_people
-from portrayal.viewer.opened import Shelf
-from portrayal.viewer.people import ORGANISER
-from portrayal.viewer.serve import _listen, known_hosts
-from viewer.made_runs import captions_run, contexts_run
+from portrayal.review.app import make_app
+from portrayal.review.desk import Desks
+from portrayal.review.links import kept_people
+from portrayal.review.opened import Shelf
+from portrayal.review.people import ORGANISER
+from portrayal.review.serve import _listen, known_hosts
+from portrayal.run.judgments import read_judgments
+from review.made_runs import captions_run, contexts_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -37,9 +37,7 @@ REVIEWERS = ("/review", "/review/1/cases", "/review/1/pictures", "/review/2/tags
 class Served:
     """A viewer in a thread, over copies of the made runs."""
 
-    def __init__(
-        self, runs: list[Path], names: tuple[str, ...] = ("Ann", "Ben", "Eve"), port: int = 0
-    ) -> None:
+    def __init__(self, runs: list[Path], names: tuple[str, ...] = ("Ann", "Ben", "Eve"), port: int = 0) -> None:
         self.runs = runs
         self.people, shelf = kept_people(runs), Shelf(runs)
         for name in names:
@@ -104,9 +102,7 @@ def press(page, key: str) -> None:
 
 def test_twenty_items_by_keyboard_then_closed_and_back_to_the_same_place(served, chromium, tmp_path) -> None:
     def opened():
-        return chromium.launch_persistent_context(
-            str(tmp_path / "profile"), executable_path=CHROMIUM, args=FLAGS
-        )
+        return chromium.launch_persistent_context(str(tmp_path / "profile"), executable_path=CHROMIUM, args=FLAGS)
 
     context = opened()
     page = context.pages[0]
@@ -284,15 +280,11 @@ def test_tables_sort_and_a_row_opens_its_answers(served, browser) -> None:
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
-    served, browser, width: int, scheme: str
-) -> None:
+def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(served, browser, width: int, scheme: str) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
     ).Axe()
-    context = browser.new_context(
-        bypass_csp=True, viewport={"width": width, "height": 844}, color_scheme=scheme
-    )
+    context = browser.new_context(bypass_csp=True, viewport={"width": width, "height": 844}, color_scheme=scheme)
     page = context.new_page()
     served.enter(page)
     served.enter(page, "Ben")
@@ -301,13 +293,9 @@ def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         found = axe.run(page).response["violations"]
         grave = [
-            (one["id"], one["nodes"][0]["html"][:120])
-            for one in found
-            if one["impact"] in ("serious", "critical")
+            (one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")
         ]
         assert (path, grave) == (path, [])
-        wide, seen = page.evaluate(
-            "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-        )
+        wide, seen = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert (path, wide) <= (path, seen)
     context.close()

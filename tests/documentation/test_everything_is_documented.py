@@ -15,16 +15,16 @@ import typer
 from documentation.pages import ROOT, STEMS, code_in, first_cells, table_rows, text_of
 from portrayal.cli import app
 from portrayal.errors import PortrayalError
-from portrayal.runs.gate import Rule
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.runs.study import Family, Hypothesis, Study
 from portrayal.settings import Settings, _inner_model
-from portrayal.systems.base import KINDS
-from portrayal.systems.phantom import PHANTOMS
+from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.study.study import Family, Hypothesis, Study
+from portrayal.systems.core.base import KINDS
+from portrayal.systems.core.registry import SCHEMES, SYSTEMS, open_system
+from portrayal.systems.core.settings import LimitSettings, SystemSettings
+from portrayal.systems.http.vendor import Vendor
+from portrayal.systems.plugins.phantom import PHANTOMS
 from portrayal.systems.rankers.registry import RANKERS
-from portrayal.systems.registry import SCHEMES, SYSTEMS, open_system
-from portrayal.systems.settings import LimitSettings, SystemSettings
-from portrayal.systems.vendor import Vendor
+from portrayal.waves.gate import Rule
 
 COMMANDS = "docs/commands.md"
 SET_BY_US = {"settings", "folder", "hypotheses_late"}  # fields of a study that no file has
@@ -216,6 +216,6 @@ def test_a_measure_that_code_makes_a_row_of_is_named_on_a_page_of_its_stem(stem:
 
 
 def test_what_every_audit_measures_is_named() -> None:
-    from portrayal.runs.silence import ANSWERED, DIFFERENCE, UNANSWERED
+    from portrayal.run.silence import ANSWERED, DIFFERENCE, UNANSWERED
 
     assert {ANSWERED, DIFFERENCE, UNANSWERED} <= code_in(text_of("docs/decisions.md"))

@@ -35,11 +35,7 @@ def test_every_audit_has_one_and_the_page_names_it() -> None:
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_output_is_kept(stem: str) -> None:
-    kept = [
-        cell
-        for cell in notebook(stem).cells
-        if cell.get("outputs") or cell.get("execution_count") is not None
-    ]
+    kept = [cell for cell in notebook(stem).cells if cell.get("outputs") or cell.get("execution_count") is not None]
     assert kept == []
 
 
@@ -60,9 +56,7 @@ def test_it_shows_a_study_as_a_dict_a_function_as_a_system_and_all_that_a_run_ha
 @pytest.mark.filterwarnings("default")  # of jupyter's client, which runs the notebook
 def test_it_runs_and_shows_findings(stem: str, tmp_path: Path) -> None:
     ran = notebook(stem)
-    client = NotebookClient(
-        ran, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    )
+    client = NotebookClient(ran, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env={**os.environ, "TMPDIR": str(tmp_path)})
     shown = {cell.source: cell.outputs for cell in ran.cells if cell.cell_type == "code"}
     (html,) = [output["data"]["text/html"] for output in shown["run"]]

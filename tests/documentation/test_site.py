@@ -53,11 +53,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     loads = re.compile(
         rf"<(?:script|img|iframe|source)\b[^>]*\bsrc={elsewhere}[^>]*>|<link\b(?![^>]*canonical)[^>]*href={elsewhere}[^>]*>"
     )
-    found = {
-        path.name: match.group(0)
-        for path in site.rglob("*.html")
-        if (match := loads.search(path.read_text()))
-    }
+    found = {path.name: match.group(0) for path in site.rglob("*.html") if (match := loads.search(path.read_text()))}
     assert found == {}
     sheets = [path.read_text() for path in site.rglob("*.css")]
     assert not any(re.search(r"url\([\"']?https?:|@import [\"']https?:", sheet) for sheet in sheets)
@@ -121,9 +117,7 @@ def opened(browser: Any, page: Path, width: int) -> tuple[Any, list[str]]:
 @needs_browser
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("name", LOOKED_AT)
-def test_a_page_opens_from_the_disk_and_never_scrolls_sideways(
-    site: Path, browser: Any, name: str, width: int
-) -> None:
+def test_a_page_opens_from_the_disk_and_never_scrolls_sideways(site: Path, browser: Any, name: str, width: int) -> None:
     shown, wrong = opened(browser, site / f"{name}.html", width)
     root = "document.documentElement"
     assert shown.evaluate(f"{root}.scrollWidth - {root}.clientWidth") <= 0

@@ -17,13 +17,13 @@ from documentation.pages import Block, blocks, page_names, text_of
 from documentation.session import run_console, shell_folder
 from documentation.test_everything_is_documented import commands, options
 from portrayal.errors import PortrayalError
-from portrayal.runs.gate import Rules
-from portrayal.runs.registry import get_audit
-from portrayal.runs.study import Family, Hypothesis
-from portrayal.runs.study_file import make_study
 from portrayal.settings import Settings, validate
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.study.registry import get_audit
+from portrayal.study.study import Family, Hypothesis
+from portrayal.study.study_file import make_study
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.waves.gate import Rules
 
 EVERY = [block for page in page_names() for block in blocks(page)]
 SHOWN_ONLY = {"json", "yaml", "sh", "bibtex", "text"}  # looked at elsewhere, or no language of ours
@@ -39,9 +39,7 @@ def of(*languages: str) -> list[Any]:
 def test_every_block_has_a_language_that_is_checked() -> None:
     known = {"python", "pycon", "toml", "console", *SHOWN_ONLY}
     assert {str(block): block.language for block in EVERY if block.language not in known} == {}
-    bare = [
-        page for page in page_names() if re.search(r"^```\n(?=\S)", _opening(text_of(page)), re.MULTILINE)
-    ]
+    bare = [page for page in page_names() if re.search(r"^```\n(?=\S)", _opening(text_of(page)), re.MULTILINE)]
     assert bare == []
 
 
@@ -74,9 +72,7 @@ def test_the_examples_of_a_page_give_what_it_prints(page: str, tmp_path: Path, m
 
 
 @pytest.mark.parametrize("block", of("python"))
-def test_python_runs_or_at_least_imports_what_it_names(
-    block: Block, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_python_runs_or_at_least_imports_what_it_names(block: Block, tmp_path: Path, monkeypatch: Any) -> None:
     tree = ast.parse(block.text)
     if not block.title and not block.why_not:
         monkeypatch.chdir(tmp_path)
@@ -116,11 +112,7 @@ def check_parameters(data: dict[str, Any]) -> None:
 
 def check_part(data: dict[str, Any], where: str) -> None:
     """Check the tables of a study that are shown alone."""
-    tables: dict[str, type[Settings]] = {
-        "systems": SystemSettings,
-        "hypotheses": Hypothesis,
-        "family": Family,
-    }
+    tables: dict[str, type[Settings]] = {"systems": SystemSettings, "hypotheses": Hypothesis, "family": Family}
     for key, value in data.items():
         if key in tables:
             for one in value if isinstance(value, list) else [value]:

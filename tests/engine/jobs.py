@@ -85,9 +85,7 @@ def nested() -> Callable[[int], list[int]]:
     """Run a job inside a job."""
     from portrayal.engine import in_order
 
-    return lambda number: [
-        pair[1] == os.getpid() for pair in in_order(squares, [number, number + 1], "number")
-    ]
+    return lambda number: [pair[1] == os.getpid() for pair in in_order(squares, [number, number + 1], "number")]
 
 
 def threads() -> Callable[[int], str | None]:

@@ -56,18 +56,7 @@ def test_a_shard_is_known_by_its_content_and_its_job(tmp_path) -> None:
 
 
 def test_keys_tell_contents_apart() -> None:
-    contents = [
-        1,
-        "1",
-        [1],
-        (2,),
-        b"1",
-        {"a": 1},
-        np.array([1, 2]),
-        np.array([1.0, 2.0]),
-        range(3),
-        Path("a"),
-    ]
+    contents = [1, "1", [1], (2,), b"1", {"a": 1}, np.array([1, 2]), np.array([1.0, 2.0]), range(3), Path("a")]
     keys = [Shard("x", content).key("job") for content in contents]
     assert len(set(keys)) == len(keys)
     with pytest.raises(TypeError, match="a shard may hold plain data"):

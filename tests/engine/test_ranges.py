@@ -22,9 +22,7 @@ LINES = [{"id": number, "caption": "å dog " * (number % 5)} for number in range
 
 def jsonl(path: Path, ending: str = "\n") -> Path:
     """Write lines, some of which are blank."""
-    text = "\n".join(
-        json.dumps(line, ensure_ascii=False) + ("\n" if line["id"] % 7 == 0 else "") for line in LINES
-    )
+    text = "\n".join(json.dumps(line, ensure_ascii=False) + ("\n" if line["id"] % 7 == 0 else "") for line in LINES)
     path.write_text(text + ending, encoding="utf-8")
     return path
 
@@ -116,7 +114,5 @@ def test_what_is_wrong_with_a_file_is_one_line(tmp_path) -> None:
 
 
 def test_the_name_of_a_range_says_where_it_lies() -> None:
-    assert (
-        Range("/data/tags.parquet", "parquet", 1000, 2000, 5, 5).name == "tags.parquet, rows 1,000 to 2,000"
-    )
+    assert Range("/data/tags.parquet", "parquet", 1000, 2000, 5, 5).name == "tags.parquet, rows 1,000 to 2,000"
     assert partial(Range, "/data/x.tar", "samples")(0, 1024, 5, 5).name == "x.tar, bytes 0 to 1,024"

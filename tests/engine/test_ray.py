@@ -20,7 +20,7 @@ from engine.test_kept import driver, finished, kept_in, kill_in_the_middle, shar
 from portrayal.engine import Shard, ShardFailed, ShardFault, crew, in_order, run, using
 from portrayal.engine.ray_actors import import_ray
 from portrayal.errors import PortrayalError
-from portrayal.text import parsing
+from portrayal.text.captions import parsing
 
 CAPTIONS = int(os.environ.get("PORTRAYAL_TEST_CAPTIONS", "2000"))
 SHARD = 100  # captions
@@ -83,18 +83,14 @@ def test_an_error_names_its_shard(cluster) -> None:
 
 @NO_WARNINGS
 def test_a_shard_that_ends_every_worker_is_named(cluster) -> None:
-    with pytest.raises(
-        ShardFailed, match="word 2 of 3: given to 3 workers, and each ended without an answer"
-    ):
+    with pytest.raises(ShardFailed, match="word 2 of 3: given to 3 workers, and each ended without an answer"):
         in_order(jobs.failing, ["a", "die", "b"], "word")
 
 
 @NO_WARNINGS
 def test_a_cluster_without_room_is_not_waited_for_in_silence(cluster, monkeypatch) -> None:
     monkeypatch.setattr(crew, "PATIENCE", 2.0)
-    said = (
-        "no worker could be started: the cluster has 2 processors, .* of them free, and had no room for one"
-    )
+    said = "no worker could be started: the cluster has 2 processors, .* of them free, and had no room for one"
     with pytest.raises(ShardFailed, match=said):
         list(run(jobs.squares, [Shard("number 1", 1)], gpus=1.0))  # there is none
 
@@ -135,8 +131,7 @@ def test_a_node_killed_in_the_middle_costs_no_result(cluster, tmp_path) -> None:
     killer.start()
     with using(f"ray://{cluster.address}", 2):
         found = {
-            shard.content: result
-            for shard, result in run(partial(jobs.make_noting, tmp_path, 0.2), shards, kept=kept)
+            shard.content: result for shard, result in run(partial(jobs.make_noting, tmp_path, 0.2), shards, kept=kept)
         }
     killer.join()
     kept.close()

@@ -23,7 +23,7 @@ from portrayal.engine import shared_out, using
 from portrayal.engine.fingerprint import fingerprint
 from portrayal.engine.kept import LEDGER, Kept
 from portrayal.engine.plain import codec
-from portrayal.runs.measuring import measure_evidence
+from portrayal.run.measuring import measure_evidence
 from portrayal.stats.estimate import Estimate
 from properties import case_associations
 
@@ -43,10 +43,7 @@ def association_tests() -> list[Any]:
     study = study.model_copy(update={"settings": study.settings.model_copy(update={"variants": ["words"]})})
     evidence.inputs["tests"] = tests
     found = measure_evidence(study, evidence)
-    return [
-        found.results.to_dicts(),
-        *(found.tables[name].to_dicts() for name in ("missing", "specifications")),
-    ]
+    return [found.results.to_dicts(), *(found.tables[name].to_dicts() for name in ("missing", "specifications"))]
 
 
 def object_types() -> list[Any]:
@@ -70,9 +67,7 @@ def classifiers() -> list[Any]:
     random = np.random.default_rng(0)
     said = [[str(word) for word in random.choice(WORDS, 4)] for _ in range(30)]
     asked = [(said, [f"group {i % count}" for i in range(30)], np.arange(30) % 5) for count in (2, 3, 5)]
-    return [
-        scores.tolist() for scores in shared_out(leakage._learner, asked, "classifier of captions", keeps=())
-    ]
+    return [scores.tolist() for scores in shared_out(leakage._learner, asked, "classifier of captions", keeps=())]
 
 
 def permutations() -> list[Any]:
@@ -115,11 +110,7 @@ def counting(monkeypatch) -> list[str]:
     ("work", "first", "then"),
     [
         *((work, None, None) for work in WORK),
-        *(
-            (work, *way)
-            for work in (association_tests, object_types)
-            for way in ((None, "local"), ("local", None))
-        ),
+        *((work, *way) for work in (association_tests, object_types) for way in ((None, "local"), ("local", None))),
     ],
 )
 def test_only_what_is_missing_is_done_again(tmp_path, monkeypatch, work, first, then) -> None:
@@ -172,11 +163,7 @@ def test_results_are_read_as_they_were_written() -> None:
     table = pl.DataFrame({"a": [1, None], "b": ["x", None], "c": [0.1, float("nan")]})
     array = np.array([[0.1, np.nan], [np.inf, -0.0]])
     write, read = codec((Estimate, SimpleNamespace))
-    result = {
-        "t": (1, 0.1 + 0.2, None),
-        (2, "s"): [True, np.float64(1 / 3), np.int64(4)],
-        "e": Estimate(0.5, n=3),
-    }
+    result = {"t": (1, 0.1 + 0.2, None), (2, "s"): [True, np.float64(1 / 3), np.int64(4)], "e": Estimate(0.5, n=3)}
     assert repr(read(write(result))) == repr({**result, (2, "s"): [True, 1 / 3, 4]})
     back = read(write([table, array]))
     assert back[0].equals(table) and back[0].schema == table.schema
@@ -223,15 +210,13 @@ STUDY = {
 
 
 def test_a_measure_that_is_killed_goes_on_without_an_engine(tmp_path, monkeypatch) -> None:
-    run = portrayal.record(
+    run = portrayal.recorder(
         STUDY, tmp_path / "run", quiet=True, systems={"lengths": lambda word: [len(word), 1.0]}
     ).run
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     path = os.pathsep.join(filter(None, sys.path))
-    ended = subprocess.run(
-        [sys.executable, script, run.folder], env={**os.environ, "PYTHONPATH": path}, check=False
-    )
+    ended = subprocess.run([sys.executable, script, run.folder], env={**os.environ, "PYTHONPATH": path}, check=False)
     assert ended.returncode == -9
     kept = [file for file in (run.folder / "shards").iterdir() if len(file.name) == 64]
     assert (run.folder / "shards" / LEDGER).is_file() and len(kept) == 3

@@ -16,11 +16,11 @@ from PIL import Image
 
 import portrayal
 from portrayal.engine import crew, using
-from portrayal.systems import spread as spreading
-from portrayal.systems.base import Answer, CallFailed, Question, System
-from portrayal.systems.registry import SCHEMES, SYSTEMS, open_system
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.spread import SPREAD, Spread, spread
+from portrayal.systems.core import spread as spreading
+from portrayal.systems.core.base import Answer, CallFailed, Question, System
+from portrayal.systems.core.registry import SCHEMES, SYSTEMS, open_system
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.core.spread import SPREAD, Spread, spread
 
 TESTS = {"tests": ["weat6"], "variants": []}
 
@@ -55,9 +55,7 @@ def pictures(folder: Path) -> list[Question]:
 def test_a_local_tagger_answers_the_same(tmp_path, monkeypatch) -> None:
     questions = pictures(tmp_path)
     monkeypatch.chdir(tmp_path.parent)
-    near = [
-        Question(q.stimulus, "image", f"{tmp_path.name}/{Path(q.content).name}", q.hash) for q in questions
-    ]
+    near = [Question(q.stimulus, "image", f"{tmp_path.name}/{Path(q.content).name}", q.hash) for q in questions]
     plain = asked(opened("local", tmp_path, "tagger"), near)
     with using("local", 2):
         system = opened("local", tmp_path, "tagger")
@@ -148,9 +146,7 @@ def test_only_local_networks_are_listed() -> None:
         "openai_embeddings",
     }
     assert billed <= set(SYSTEMS) and not billed & set(SPREAD)
-    assert set(SPREAD) <= set(SYSTEMS) and not set(SPREAD) & set(
-        SCHEMES
-    )  # no function, program or address of a user's
+    assert set(SPREAD) <= set(SYSTEMS) and not set(SPREAD) & set(SCHEMES)  # no function, program or address of a user's
 
 
 def test_with_one_worker_or_no_engine_named_the_system_is_its_own(tmp_path) -> None:

@@ -22,28 +22,14 @@ from portrayal.audits.search.measures.scored_runs import score_runs
 from portrayal.cli import main
 from portrayal.engine import shared_out, using
 from portrayal.engine.kept import LEDGER
-from portrayal.runs.measuring import measure_evidence
-from portrayal.runs.parallel import over_seeds
-from portrayal.text import index as indexing
-from portrayal.text import parsing
-from portrayal.text.index import build_index
+from portrayal.run.measuring import measure_evidence
+from portrayal.study.parallel import over_seeds
+from portrayal.text.captions import parsing
+from portrayal.text.collections import index as indexing
+from portrayal.text.collections.index import build_index
 from properties import case_associations, case_search
 
-WORDS = [
-    "the",
-    "nurse",
-    "helps",
-    "a",
-    "doctor",
-    "of",
-    "électricité",
-    "and",
-    "some",
-    "東京",
-    "people",
-    "near",
-    "house",
-]
+WORDS = ["the", "nurse", "helps", "a", "doctor", "of", "électricité", "and", "some", "東京", "people", "near", "house"]
 
 
 def texts() -> list[tuple[str, str]]:
@@ -150,10 +136,7 @@ def test_pictures_are_the_same(tmp_path, monkeypatch) -> None:
         picture.save(tmp_path / f"{name}.png")
     shared = {"source": "made here", "license": "CC0"}
     people = pl.DataFrame(
-        [
-            {"person": name, "file": f"{name}.png", "consent": "nobody", **shared}
-            for name in ("ann", "bob", "eve")
-        ]
+        [{"person": name, "file": f"{name}.png", "consent": "nobody", **shared} for name in ("ann", "bob", "eve")]
     )
     places = pl.DataFrame([{"background": "street", "context": "street", "file": "street.png", **shared}])
     here = compose_all(people, places, Path("here"), Recipe(160, 120))
@@ -184,9 +167,7 @@ def test_a_calibration_is_the_same() -> None:
 CAPTIONS = {
     "name": "said",
     "audit": "captions",
-    "systems": [
-        {"name": "one", "use": "phantom:captions", "parameters": {"plants": "objects correctly mentioned"}}
-    ],
+    "systems": [{"name": "one", "use": "phantom:captions", "parameters": {"plants": "objects correctly mentioned"}}],
     "captions": {"scenes": 40, "object_types": 5, "splits": 30, "bootstraps": 30, "permutations": 99},
 }
 

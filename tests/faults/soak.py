@@ -68,9 +68,7 @@ def main() -> int:
     parser.add_argument("--page", type=Path, help="a page whose table between the two comments is replaced")
     options = parser.parse_args()
     injected, wrong, done = soak(range(options.first, options.first + options.seeds))
-    told = (
-        f"{done:,} worlds, seeds {options.first} to {options.first + done - 1}.\n\n{table(injected, wrong)}"
-    )
+    told = f"{done:,} worlds, seeds {options.first} to {options.first + done - 1}.\n\n{table(injected, wrong)}"
     print(told)
     if options.page:
         rewrite(options.page, told)

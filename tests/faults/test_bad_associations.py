@@ -80,9 +80,7 @@ def test_bad_vector_files(
         ({"parameters": 'path = "v.txt.gz"'}, "cannot be read as text vectors"),
     ],
 )
-def test_bad_studies(
-    parts: dict[str, str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_studies(parts: dict[str, str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "v.txt").write_text(GOOD)
     (tmp_path / "v.txt.gz").write_bytes(gzip.compress(GOOD.encode())[:-9])
     (tmp_path / "words.csv").write_text("word\na\n")

@@ -18,12 +18,12 @@ import httpx2
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems import transport as transport_module
-from portrayal.systems.base import OutcomeUnknown, Question, Unreachable
-from portrayal.systems.connection import Connection, NeverRead, connect, why_unreachable
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.transport import Transport
+from portrayal.systems.core.base import OutcomeUnknown, Question, Unreachable
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.http import transport as transport_module
+from portrayal.systems.http.connection import Connection, NeverRead, connect, why_unreachable
+from portrayal.systems.http.transport import Transport
 
 Talk = Callable[[socket.socket, int], None]
 
@@ -65,9 +65,7 @@ def read_request(connection: socket.socket) -> bytes:
             return b""
         data += more
     head, _, body = data.partition(b"\r\n\r\n")
-    length = (
-        int(head.lower().split(b"content-length:")[1].split()[0]) if b"content-length:" in head.lower() else 0
-    )
+    length = int(head.lower().split(b"content-length:")[1].split()[0]) if b"content-length:" in head.lower() else 0
     while len(body) < length:
         body += connection.recv(65536)
     return head + b"\r\n\r\n" + body
@@ -200,9 +198,7 @@ def test_a_server_that_closes_after_each_answer_loses_nothing(told: bool, waits:
         return
     # Untold and at once, a question may arrive before the server closes: the reset that follows proves nothing, so it is unknown.
     assert answers[0] == expected[0]
-    assert all(
-        isinstance(one, OutcomeUnknown) or one == right for one, right in zip(answers, expected, strict=True)
-    )
+    assert all(isinstance(one, OutcomeUnknown) or one == right for one, right in zip(answers, expected, strict=True))
 
 
 def test_two_requests_at_once_get_a_connection_each() -> None:
@@ -217,17 +213,11 @@ def test_two_requests_at_once_get_a_connection_each() -> None:
 
 BODIES = {
     "length": (answer(b'["x"]'), b'["x"]'),
-    "chunks": (
-        b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n["\r\n3\r\nx"]\r\n0\r\n\r\n',
-        b'["x"]',
-    ),
+    "chunks": (b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n["\r\n3\r\nx"]\r\n0\r\n\r\n', b'["x"]'),
     "until the end": (b'HTTP/1.1 200 OK\r\n\r\n["x"]', b'["x"]'),
     "HTTP 1.0": (b'HTTP/1.0 200 OK\r\n\r\n["x"]', b'["x"]'),
     "nothing": (answer(b"", status=b"204 No Content"), b""),
-    "after 100 and 103": (
-        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n" + answer(b"[]"),
-        b"[]",
-    ),
+    "after 100 and 103": (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n" + answer(b"[]"), b"[]"),
 }
 
 
@@ -344,9 +334,7 @@ def test_all_addresses_of_a_host_that_refuse_are_a_refusal() -> None:
     mixed = OSError("Multiple exceptions: [Errno 111] Connect call failed, [Errno 113] No route to host")
     assert why_unreachable(mixed, "host", 1).startswith("cannot connect to host: Multiple")
     with pytest.raises(Unreachable, match=f"localhost:{port} refuses connections"):
-        raise ask(
-            open_system(SystemSettings(name="mine", use=f"http://localhost:{port}/"), Path(), "tagger"), "a"
-        )[0]
+        raise ask(open_system(SystemSettings(name="mine", use=f"http://localhost:{port}/"), Path(), "tagger"), "a")[0]
 
 
 def test_a_connection_made_just_as_time_ran_out_is_closed_whole(monkeypatch) -> None:
@@ -416,7 +404,7 @@ def test_a_question_nobody_read_is_asked_again_at_once(monkeypatch) -> None:
     with server(echo) as port:
         assert ask(opened(port), "a") == [said("a")]
         closed[:] = []
-        monkeypatch.setattr("portrayal.systems.web.TRIES_TO_CONNECT", 2)
+        monkeypatch.setattr("portrayal.systems.http.web.TRIES_TO_CONNECT", 2)
         (error,) = ask(opened(port), "a")
     assert isinstance(error, Unreachable)
     assert "keeps closing connections before it reads a question" in str(error)
@@ -426,9 +414,7 @@ def test_a_question_nobody_read_is_asked_again_at_once(monkeypatch) -> None:
 def security(tmp_path_factory) -> tuple[ssl.SSLContext, Path]:
     """Return a server's side of a certificate for localhost, and the file that a client trusts it by."""
     folder = tmp_path_factory.mktemp("certificate")
-    words = (
-        "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
-    )
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
     words += " -addext subjectAltName=DNS:localhost"
     subprocess.run(words.split(), cwd=folder, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

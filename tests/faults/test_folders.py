@@ -20,18 +20,13 @@ from portrayal import flow
 from portrayal.cli import main
 from portrayal.edges.folders import claim
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import Ledger
-from portrayal.runs.lock import is_recording, locked, reading
-from portrayal.runs.run import Run
-from portrayal.runs.study_file import example_study
-from portrayal.text.index import build_index, save_index
+from portrayal.recorder.ledger import Ledger
+from portrayal.run.folder import Run
+from portrayal.run.lock import is_recording, locked, reading
+from portrayal.study.study_file import example_study
+from portrayal.text.collections.index import build_index, save_index
 
-MINE = {
-    "study.toml": "mine",
-    "results.csv": "a,b\n",
-    "tables/mine.csv": "x\n",
-    "charts/mine.png": "no picture",
-}
+MINE = {"study.toml": "mine", "results.csv": "a,b\n", "tables/mine.csv": "x\n", "charts/mine.png": "no picture"}
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -71,9 +66,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", ["audit", "report", "demo"])
-def test_out_refuses_a_folder_of_the_users_and_leaves_it_alone(
-    command: str, mine: Path, audited: Path, capsys
-) -> None:
+def test_out_refuses_a_folder_of_the_users_and_leaves_it_alone(command: str, mine: Path, audited: Path, capsys) -> None:
     before = contents(mine)
     arguments = {"audit": [example_study(), "-q"], "report": [audited], "demo": ["-q"]}[command]
     code, said, error = run(capsys, command, *arguments, "--out", mine)
@@ -173,9 +166,7 @@ def test_a_pipe_in_a_run_hangs_nobody(audited: Path, capsys) -> None:
     assert "no plain file" in error
 
 
-@pytest.mark.parametrize(
-    "name", ["../../precious.csv", "/precious.csv", "tables/../../precious.csv", "study.toml"]
-)
+@pytest.mark.parametrize("name", ["../../precious.csv", "/precious.csv", "tables/../../precious.csv", "study.toml"])
 def test_a_mark_from_somebody_else_removes_nothing_outside(name: str, audited: Path) -> None:
     (audited.parent.parent / "precious.csv").write_text("precious")
     mark = json.loads((audited / ".portrayal").read_text())
@@ -238,7 +229,7 @@ def test_measure_report_and_status_run_no_code_and_reach_nobody(
 def test_a_ledger_cannot_name_any_function_of_a_plug_in(name: str, monkeypatch) -> None:
     from importlib.metadata import EntryPoint
 
-    from portrayal.systems import readers
+    from portrayal.systems.core import readers
 
     entry = EntryPoint("shouting", "portrayal_plug_in.shouting", "portrayal.systems")
     monkeypatch.setattr(readers, "entry_points", lambda group: [entry])
@@ -292,9 +283,7 @@ def test_a_file_that_is_no_database_is_no_ledger(tmp_path: Path, capsys) -> None
     assert (tmp_path / "run" / "ledger.sqlite").read_text().startswith("my diary")
 
 
-@pytest.mark.parametrize(
-    "name", ["manifest.json", "warnings.json", "results.parquet", "stimuli.parquet", "study.toml"]
-)
+@pytest.mark.parametrize("name", ["manifest.json", "warnings.json", "results.parquet", "stimuli.parquet", "study.toml"])
 def test_a_damaged_file_of_a_run_is_one_line(name: str, audited: Path, capsys) -> None:
     (audited / name).write_bytes(b"\x80 damaged")
     code, _, error = run(capsys, "report", audited)
@@ -306,9 +295,7 @@ def test_a_damaged_file_of_a_run_is_one_line(name: str, audited: Path, capsys) -
 # Locks --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command", [["measure"], ["report"], ["record"], ["audit", example_study(), "--out"]]
-)
+@pytest.mark.parametrize("command", [["measure"], ["report"], ["record"], ["audit", example_study(), "--out"]])
 def test_who_works_on_a_run_keeps_the_others_out(command: list[object], audited: Path, capsys) -> None:
     before = contents(audited)
     with locked(Run(audited)):
@@ -321,9 +308,7 @@ def test_who_works_on_a_run_keeps_the_others_out(command: list[object], audited:
     }
 
 
-def test_a_report_elsewhere_waits_for_whoever_writes_and_lets_others_read(
-    audited: Path, tmp_path: Path
-) -> None:
+def test_a_report_elsewhere_waits_for_whoever_writes_and_lets_others_read(audited: Path, tmp_path: Path) -> None:
     with locked(Run(audited)), pytest.raises(PortrayalError, match="is working on"):
         flow.report([audited], tmp_path / "page")
     with reading(Run(audited)):
@@ -344,8 +329,8 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
         f"""
         import os, time
         from pathlib import Path
-        from portrayal.runs.lock import locked
-        from portrayal.runs.run import Run
+        from portrayal.run.lock import locked
+        from portrayal.run.folder import Run
         with locked(Run(Path({str(tmp_path / "run")!r}))):
             child = os.fork()
             if child == 0:
@@ -357,10 +342,7 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
     )
     source = str(Path(flow.__file__).parents[1])
     parent = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": source},
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": source}
     )
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
@@ -382,10 +364,8 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
         parent.stdout.close()
 
 
-def test_a_kill_while_measuring_leaves_no_results_beside_tables_of_others(
-    audited: Path, monkeypatch, capsys
-) -> None:
-    from portrayal.runs import measured
+def test_a_kill_while_measuring_leaves_no_results_beside_tables_of_others(audited: Path, monkeypatch, capsys) -> None:
+    from portrayal.run import measured
 
     def killed(*arguments: object) -> None:
         raise KeyboardInterrupt

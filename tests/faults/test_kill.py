@@ -15,9 +15,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from portrayal.record.ledger import Ledger
-from portrayal.runs.run import Run
-from portrayal.runs.status import states_table
+from portrayal.recorder.ledger import Ledger
+from portrayal.run.folder import Run
+from portrayal.run.status import states_table
 
 KILLS = 50
 HERE = Path(__file__).parent
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 NURSERY = """
 import os, sys
 from portrayal import flow
-from portrayal.runs.registry import get_audit
+from portrayal.study.registry import get_audit
 get_audit("associations")
 for line in sys.stdin:
     command, *words = line.split()
@@ -174,15 +174,10 @@ def test_a_second_process_is_turned_away_and_status_works_beside(tmp_path: Path,
     while len(asked(study)) < 5:
         time.sleep(0.01)
     second = subprocess.run(
-        [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run)],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "portrayal.cli", "audit", str(study), "--out", str(run)], capture_output=True, text=True
     )
     beside = subprocess.run(
-        [sys.executable, "-m", "portrayal.cli", "status", str(run)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-m", "portrayal.cli", "status", str(run)], capture_output=True, text=True, check=True
     )
     os.kill(child, signal.SIGKILL)
     nursery.say("wait", child)

@@ -19,15 +19,15 @@ from portrayal.cli import main
 from portrayal.edges import sizes
 from portrayal.edges.inert import inert_line
 from portrayal.errors import PortrayalError
-from portrayal.report.files import write_csv
-from portrayal.runs.reviews import merge_reviews, read_reviews, write_reviews
-from portrayal.runs.study_file import example_study, read_study
-from portrayal.systems.base import CallFailed, Question
-from portrayal.systems.vendor import read_native
+from portrayal.pictures.images import UnreadableImage, open_image
+from portrayal.reporting.page.files import write_csv
+from portrayal.run.reviews import merge_reviews, read_reviews, write_reviews
+from portrayal.study.study_file import example_study, read_study
+from portrayal.systems.core.base import CallFailed, Question
+from portrayal.systems.http.vendor import read_native
 from portrayal.tables import read_csv, read_json, read_table
 from portrayal.text.collections.lines import read_lines
-from portrayal.text.vector_files import read_vectors
-from portrayal.vision.images import UnreadableImage, open_image
+from portrayal.text.vectors.files import read_vectors
 
 MIB = 1024 * 1024
 
@@ -80,9 +80,7 @@ def test_an_npz_that_unpacks_to_ten_gigabytes_is_refused_unopened(tmp_path: Path
     """389 kB once took 10 GB."""
     path = tmp_path / "vectors.npz"
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        header, {"descr": "<f8", "fortran_order": False, "shape": (400 * MIB // 8,)}
-    )
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (400 * MIB // 8,)})
     with (
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
         archive.open("a.npy", "w", force_zip64=True) as member,
@@ -202,9 +200,7 @@ def captions_study(folder: Path, named: str, folders: str = "", images: str = "i
     return folder / "study.toml"
 
 
-@pytest.mark.parametrize(
-    "named", ["../secret.png", "{tmp}/secret.png", "link.png", "inside/../../secret.png"]
-)
+@pytest.mark.parametrize("named", ["../secret.png", "{tmp}/secret.png", "link.png", "inside/../../secret.png"])
 def test_a_table_of_pictures_cannot_name_a_file_outside(named: str, tmp_path: Path, capsys) -> None:
     Image.new("RGB", (9, 9)).save(tmp_path / "secret.png")
     study = captions_study(tmp_path / "study", named.format(tmp=tmp_path))
@@ -219,7 +215,7 @@ def test_a_table_of_pictures_cannot_name_a_file_outside(named: str, tmp_path: Pa
 
 
 def test_a_folder_the_study_names_may_hold_pictures(tmp_path: Path) -> None:
-    from portrayal.runs.work import make_stimuli
+    from portrayal.study.questions import make_stimuli
 
     (tmp_path / "pictures").mkdir()
     Image.new("RGB", (9, 9)).save(tmp_path / "pictures" / "a.png")
@@ -231,19 +227,16 @@ def test_the_other_tables_of_pictures_stay_inside_too(tmp_path: Path) -> None:
     from portrayal.audits.associations.picture_sets import picture_table
     from portrayal.audits.contexts.datasets.people_folder import load_people
     from portrayal.audits.contexts.places import load_backgrounds
-    from portrayal.vision.faces.folder import read_folder
-    from portrayal.vision.faces.occupations import read_perceived_gender
-    from portrayal.vision.faces.sources import read_pictures
+    from portrayal.pictures.series.folder import read_folder
+    from portrayal_faces.series.occupations import read_perceived_gender
+    from portrayal_faces.series.sources import read_pictures
 
     Image.new("RGB", (9, 9)).save(tmp_path / "secret.png")
     inside = tmp_path / "inside"
     inside.mkdir()
     tables = {
         "people.csv": ("image_id,file\na,../secret.png\n", load_people),
-        "backgrounds.csv": (
-            "background,context,file,source,license\na,F1,../secret.png,s,l\n",
-            load_backgrounds,
-        ),
+        "backgrounds.csv": ("background,context,file,source,license\na,F1,../secret.png,s,l\n", load_backgrounds),
         "pictures.csv": ("file,source,consent\n../secret.png,s,given\n", read_pictures),
         "jobs.csv": ("file,occupation\n../secret.png,nurse\n", read_perceived_gender),
         "content.csv": ("content\n../secret.png\n", lambda path: picture_table(path.name, inside)),

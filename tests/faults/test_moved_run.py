@@ -17,26 +17,19 @@ from PIL import Image
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import Ledger
+from portrayal.recorder.ledger import Ledger
 
 PEOPLE = {"ann": "woman", "ada": "woman", "bo": "man", "ben": "man"}
 
 
 def write_associations(folder: Path) -> None:
     rng = np.random.default_rng(0)
-    sets = {
-        "x": ["ann", "ada", "eve"],
-        "y": ["bo", "ben", "carl"],
-        "a": ["kind", "warm"],
-        "b": ["cold", "hard"],
-    }
+    sets = {"x": ["ann", "ada", "eve"], "y": ["bo", "ben", "carl"], "a": ["kind", "warm"], "b": ["cold", "hard"]}
     for name, words in sets.items():
         (folder / f"{name}.txt").write_text("\n".join(words))
     lines = [f"{word} {' '.join(map(str, rng.normal(size=5)))}" for words in sets.values() for word in words]
     (folder / "own.txt").write_text("\n".join(lines))
-    (folder / "encoder.py").write_text(
-        "def embed(text):\n    return [float(ord(c)) for c in (text + '     ')[:5]]\n"
-    )
+    (folder / "encoder.py").write_text("def embed(text):\n    return [float(ord(c)) for c in (text + '     ')[:5]]\n")
     files = "\n".join(f'{name} = "{name}.txt"' for name in sets)
     (folder / "study.toml").write_text(
         'name = "moved"\naudit = "associations"\n'
@@ -51,16 +44,13 @@ def write_search(folder: Path) -> None:
     held.mkdir()
     words = ["nurse", "engineer", "mother", "father", "teacher", "soldier", "dancer", "pilot"]
     documents = {
-        f"d{place}": f"{word} {words[place - 1]} {'she' if place % 2 else 'he'}"
-        for place, word in enumerate(words)
+        f"d{place}": f"{word} {words[place - 1]} {'she' if place % 2 else 'he'}" for place, word in enumerate(words)
     }
     lines = [json.dumps({"id": name, "text": text}) for name, text in documents.items()]
     (held / "documents.jsonl").write_text("\n".join(lines))
     (held / "queries.tsv").write_text("".join(f"q{place}\t{word}\n" for place, word in enumerate(words)))
     (held / "qrels.tsv").write_text("".join(f"q{place} 0 d{place} 1\n" for place in range(len(words))))
-    ranked = [
-        f"q{q} Q0 d{(q + rank) % 8} {rank + 1} {9 - rank} mine\n" for q in range(8) for rank in range(3)
-    ]
+    ranked = [f"q{q} Q0 d{(q + rank) % 8} {rank + 1} {9 - rank} mine\n" for q in range(8) for rank in range(3)]
     (folder / "mine.run").write_text("".join(ranked))
     pairs = ["she", "he", "her", "his", "woman", "man", "mother", "father", "daughter", "son", "mary", "john"]
     rng = np.random.default_rng(1)
@@ -81,14 +71,10 @@ def write_captions(folder: Path) -> None:
     human = [f"a {'girl' if place % 3 else 'man'} walks a dog" for place in range(24)]
     pl.DataFrame({"image": images, "text": human}).write_csv(folder / "human.csv")
     groups = {"gender": ("male", "female"), "skin tone": ("lighter", "darker")}
-    rows = [
-        (image, axis, both[place % 2]) for place, image in enumerate(images) for axis, both in groups.items()
-    ]
+    rows = [(image, axis, both[place % 2]) for place, image in enumerate(images) for axis, both in groups.items()]
     people = pl.DataFrame(rows, schema=["image", "axis", "group"], orient="row")
     people.with_columns(assigned_by=pl.lit("annotators")).write_csv(folder / "people.csv")
-    pl.DataFrame({"image": images, "kind": ["object"] * 24, "word": ["dog"] * 24}).write_csv(
-        folder / "labels.csv"
-    )
+    pl.DataFrame({"image": images, "kind": ["object"] * 24, "word": ["dog"] * 24}).write_csv(folder / "labels.csv")
     (folder / "rules.toml").write_text(
         '[[rules]]\nname = "girls"\nabout = [{axis = "gender", groups = ["female"]}]\nwords = ["girl"]\nstand_in = "perceived gender"\n'
     )
@@ -121,9 +107,7 @@ def write_contexts(folder: Path) -> None:
             ]
     pl.DataFrame(rows).write_csv(folder / "people.csv")
     pl.DataFrame(tags).write_csv(folder / "tags.csv")
-    shutil.copyfile(
-        Path(flow.__file__).parent / "text" / "lexicons" / "typology.csv", folder / "typology.csv"
-    )
+    shutil.copyfile(Path(flow.__file__).parent / "text" / "lexicons" / "typology.csv", folder / "typology.csv")
     (folder / "study.toml").write_text(
         'name = "moved"\naudit = "contexts"\n[[systems]]\nname = "mine"\nuse = "replay:tags.csv"\n'
         '[contexts]\npeople = "people.csv"\ntypology = "typology.csv"\nmixed = false\n'
@@ -131,7 +115,7 @@ def write_contexts(folder: Path) -> None:
 
 
 def write_counterfactuals(folder: Path) -> None:
-    from portrayal.vision.faces.attributes import steps
+    from portrayal_faces.series.attributes import steps
 
     series, rows = folder / "series", []
     series.mkdir()
@@ -140,10 +124,7 @@ def write_counterfactuals(folder: Path) -> None:
             name = f"person{person}_gender_{value:+.2f}.png"
             Image.new("RGB", (8, 8), (person * 20, place * 30, 90)).save(series / name)
             rows.append(
-                {
-                    "stimulus": name.removesuffix(".png"),
-                    "tag": "nurse" if place < 3 + person % 2 else "engineer",
-                }
+                {"stimulus": name.removesuffix(".png"), "tag": "nurse" if place < 3 + person % 2 else "engineer"}
             )
     pl.DataFrame(rows).write_csv(folder / "tags.csv")
     (folder / "shares.csv").write_text("occupation,share\nnurse,0.1\nengineer,0.9\n")
@@ -164,11 +145,7 @@ STUDIES: dict[str, Callable[[Path], None]] = {
 
 def content(run: Path) -> dict[str, bytes]:
     """Return every file that measuring and reporting write."""
-    paths = [
-        path
-        for path in run.rglob("*")
-        if path.is_file() and "ledger" not in path.name and path.name != "lock"
-    ]
+    paths = [path for path in run.rglob("*") if path.is_file() and "ledger" not in path.name and path.name != "lock"]
     return {str(path.relative_to(run)): path.read_bytes() for path in sorted(paths)}
 
 

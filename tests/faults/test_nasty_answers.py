@@ -17,13 +17,13 @@ import polars as pl
 import pytest
 
 from portrayal import flow
-from portrayal.record.ledger import Ledger, Planned
-from portrayal.record.recorder import Recorder
-from portrayal.record.responses import read_responses
-from portrayal.systems.base import LARGEST_ANSWER, Answer, BaseSystem, Question
-from portrayal.systems.readers import read_rows
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.recorder.ledger import Ledger, Planned
+from portrayal.recorder.recorder import Recorder
+from portrayal.recorder.responses import read_responses
+from portrayal.systems.core.base import LARGEST_ANSWER, Answer, BaseSystem, Question
+from portrayal.systems.core.readers import read_rows
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 KINDS = ("tagger", "captioner", "encoder", "ranker", "generator")
 GOOD = {
@@ -180,9 +180,7 @@ def test_a_program(tmp_path: Path, kind: str) -> None:
     (tmp_path / "answers.json").write_text(json.dumps({name: raw.hex() for name, raw in answers.items()}))
     (tmp_path / "program.py").write_text(PROGRAM)
     use = f"command:{sys.executable} program.py"
-    entries = record(
-        tmp_path, open_system(SystemSettings(name="mine", use=use), tmp_path, kind), list(answers)
-    )
+    entries = record(tmp_path, open_system(SystemSettings(name="mine", use=use), tmp_path, kind), list(answers))
     check(tmp_path, entries, kind, set(NASTY))
     for entry in entries:
         begun = entry.answer.raw.partition(b'"answer": ')[2]
@@ -243,8 +241,7 @@ def test_a_function(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
-    [ValueError("\ud83d"), RuntimeError("x" * 100_000), KeyError(("\udc00",)), RecursionError("deep")],
+    "error", [ValueError("\ud83d"), RuntimeError("x" * 100_000), KeyError(("\udc00",)), RecursionError("deep")]
 )
 def test_an_error_in_any_words_is_written_down(tmp_path: Path, error: Exception) -> None:
     system = Saying("mine", "tagger", "x", answers={"a": error, "b": Answer(b'["person"]')})
@@ -284,13 +281,10 @@ CHAT = {
 
 @pytest.mark.parametrize("name", CHAT)
 def test_a_models_odd_usage_costs_no_answer(name: str) -> None:
-    from portrayal.record.storable import storable
+    from portrayal.recorder.storable import storable
 
     settings = SystemSettings(
-        name="mine",
-        use="openai",
-        parameters={"model": "m", "dollars_per_million_input": 1.0},
-        limits={"price": 0.5},
+        name="mine", use="openai", parameters={"model": "m", "dollars_per_million_input": 1.0}, limits={"price": 0.5}
     )
     system = open_system(settings, Path(), "tagger")
     body = {"model": "m", "choices": [{"message": {"content": '["a"]'}}], **CHAT[name]}
@@ -299,9 +293,7 @@ def test_a_models_odd_usage_costs_no_answer(name: str) -> None:
     answer.version.encode()
 
 
-@pytest.mark.parametrize(
-    "words", ["[" * 1500, "[" * 100_000, "[" * 1500 + "]" * 1500, '[{"tag": "a"}]', "\ud83d, a"]
-)
+@pytest.mark.parametrize("words", ["[" * 1500, "[" * 100_000, "[" * 1500 + "]" * 1500, '[{"tag": "a"}]', "\ud83d, a"])
 def test_a_models_odd_words(tmp_path: Path, words: str) -> None:
     body = json.dumps({"choices": [{"message": {"content": words}}]}).encode()
     system = Saying("mine", "tagger", "x", reader="openai", answers={"a": Answer(body)})
@@ -365,9 +357,7 @@ def embed(text):
 
 
 def test_a_whole_audit_measures_around_bad_vectors(tmp_path: Path) -> None:
-    odd = (
-        "[[math.nan] * 32, [math.inf] * 32, [1.0, 2.0], 'words', [1e308] * 32, {'embedding': []}, [0.0] * 32]"
-    )
+    odd = "[[math.nan] * 32, [math.inf] * 32, [1.0, 2.0], 'words', [1e308] * 32, {'embedding': []}, [0.0] * 32]"
     (tmp_path / "bad_vectors.py").write_text(ENCODER.replace("{ODD}", odd))
     (tmp_path / "study.toml").write_text(STUDY)
     page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True).report

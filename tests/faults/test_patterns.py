@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.systems import chat, refusals
-from portrayal.systems.base import Refused, Unreadable
-from portrayal.systems.settings import without_secrets
-from portrayal.text import parsing
-from portrayal.text.tag_spelling import normalise, spellings
+from portrayal.systems.chat import chat
+from portrayal.systems.core import refusals
+from portrayal.systems.core.base import Refused, Unreadable
+from portrayal.systems.core.settings import without_secrets
+from portrayal.text.captions import parsing
+from portrayal.text.words.tag_spelling import normalise, spellings
 
 SOURCE = Path(portrayal.__file__).parent
 SIZE = 100_000
@@ -173,9 +174,7 @@ def test_a_pattern_is_linear(name: str) -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-@pytest.mark.parametrize(
-    "piece", ["(", "[", "?", " ", "I cannot ", "a (", "[[", '["a",', "?key", "; ", "\ufdfa"]
-)
+@pytest.mark.parametrize("piece", ["(", "[", "?", " ", "I cannot ", "a (", "[[", '["a",', "?key", "; ", "\ufdfa"])
 @pytest.mark.parametrize(
     "read",
     [

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from portrayal.audits.contexts.factorial import Recipe, compose_all
-from portrayal.vision.cutout import NoUniformBackdrop, cut_out
-from portrayal.vision.images import UnreadableImage, open_image
+from portrayal.pictures.cutout import NoUniformBackdrop, cut_out
+from portrayal.pictures.images import UnreadableImage, open_image
 
 
 def portrait(size=(200, 200), backdrop=(240, 240, 240)):
@@ -108,15 +108,7 @@ def test_a_factorial_names_who_cannot_be_used_and_keeps_the_others(tmp_path):
     )
     Image.new("RGB", (300, 200), "navy").save(tmp_path / "bg.png")
     backgrounds = pl.DataFrame(
-        [
-            {
-                "background": "F1-1",
-                "context": "F1",
-                "file": str(tmp_path / "bg.png"),
-                "source": "b",
-                "license": "c",
-            }
-        ]
+        [{"background": "F1-1", "context": "F1", "file": str(tmp_path / "bg.png"), "source": "b", "license": "c"}]
     )
     manifest = compose_all(people, backgrounds, tmp_path / "out", Recipe(160, 120))
     unusable = dict(manifest.filter(role="unusable").select("stimulus", "flags").iter_rows())

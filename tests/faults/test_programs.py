@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from portrayal.record.ledger import Ledger, Planned
-from portrayal.record.recorder import Recorder
-from portrayal.runs.run import Run
-from portrayal.runs.status import states_table
-from portrayal.systems.base import Question, Unreachable
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.recorder.ledger import Ledger, Planned
+from portrayal.recorder.recorder import Recorder
+from portrayal.run.folder import Run
+from portrayal.run.status import states_table
+from portrayal.systems.core.base import Question, Unreachable
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Answers with what it was asked, so that an answer on another question shows; `before` runs before each answer.
@@ -103,13 +103,10 @@ def test_a_program_that_greets_is_stopped_after_three_questions(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["{**reply, 'id': '1-other'}", "{'answer': ['x']}", "[reply['id'], ['x']]", "{**reply, 'tags': []}", "7"],
+    "line", ["{**reply, 'id': '1-other'}", "{'answer': ['x']}", "[reply['id'], ['x']]", "{**reply, 'tags': []}", "7"]
 )
 def test_a_line_without_the_right_id_is_no_answer(tmp_path: Path, line: str) -> None:
-    said = (
-        f"reply = {{'id': question['id'], 'answer': ['x']}}; print(json.dumps({line}), flush=True); continue"
-    )
+    said = f"reply = {{'id': question['id'], 'answer': ['x']}}; print(json.dumps({line}), flush=True); continue"
     _, entries = record(tmp_path, command(tmp_path, before=said), ["a"])
     assert entries["a"].state == "unknown"
 
@@ -211,26 +208,19 @@ def test_functions_past_their_limit_do_not_pile_up(tmp_path: Path) -> None:
         "def tags(text):\n    ASKED.append(text)\n    END.wait(60)\n    return [text]\n"
     )
     before = threading.active_count()
-    recorder, entries = record(
-        tmp_path, "python:hanging_tagger:tags", CONTENTS, concurrency=2, timeout=0.2, retries=2
-    )
+    recorder, entries = record(tmp_path, "python:hanging_tagger:tags", CONTENTS, concurrency=2, timeout=0.2, retries=2)
     module = sys.modules["hanging_tagger"]
     assert len(module.ASKED) == 2
     assert threading.active_count() - before <= 2
     module.END.set()
     states = [entries[content].state for content in CONTENTS]
-    assert (states.count("unknown"), states.count("planned")) == (
-        2,
-        18,
-    )  # what was never asked is not unknown
+    assert (states.count("unknown"), states.count("planned")) == (2, 18)  # what was never asked is not unknown
     assert "2 earlier calls of the function are past their time limit" in recorder.messages[0]
     assert "at most 2 may run at once" in recorder.messages[0]
 
 
 def test_a_function_that_comes_back_late_gives_its_place_back(tmp_path: Path) -> None:
-    (tmp_path / "late_tagger.py").write_text(
-        "import time\ndef tags(text):\n    time.sleep(0.3)\n    return [text]\n"
-    )
+    (tmp_path / "late_tagger.py").write_text("import time\ndef tags(text):\n    time.sleep(0.3)\n    return [text]\n")
     settings = SystemSettings(name="mine", use="python:late_tagger:tags")
     system = open_system(settings, tmp_path, "tagger")
 

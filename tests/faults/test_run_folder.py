@@ -13,10 +13,10 @@ from faults.tiny_study import tiny_study
 from portrayal import demo, flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import Ledger
-from portrayal.report import of_runs
-from portrayal.runs.lock import locked
-from portrayal.runs.run import Run
+from portrayal.recorder.ledger import Ledger
+from portrayal.reporting.page import of_runs
+from portrayal.run.folder import Run
+from portrayal.run.lock import locked
 
 ENCODER = """
 import pathlib
@@ -67,8 +67,7 @@ def test_a_run_folder_that_is_a_file_is_one_line(tmp_path: Path, capsys, out: st
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [OSError(28, "No space left on device"), sqlite3.OperationalError("database or disk is full")],
+    "fault", [OSError(28, "No space left on device"), sqlite3.OperationalError("database or disk is full")]
 )
 def test_a_full_disk_is_one_line_and_exit_2(tmp_path: Path, capsys, monkeypatch, fault: Exception) -> None:
     def full(*arguments: object) -> None:
@@ -107,9 +106,7 @@ def test_a_faulty_study_leaves_an_earlier_run_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "left", [(), (".portrayal",), (".portrayal", "study.toml", "stimuli.parquet", "ledger.sqlite.part")]
 )
-def test_a_run_killed_while_its_folder_was_made_goes_on(
-    tmp_path: Path, capsys, left: tuple[str, ...]
-) -> None:
+def test_a_run_killed_while_its_folder_was_made_goes_on(tmp_path: Path, capsys, left: tuple[str, ...]) -> None:
     """Whatever subset of the files a kill left, the same command finishes the run; the mark is always the first of them."""
     study, folder = write_study(tmp_path), tmp_path / "run"
     folder.mkdir()
@@ -151,15 +148,10 @@ def test_status_changes_nothing_in_the_folder(tmp_path: Path, capsys) -> None:
     ("line", "message"),
     [
         ('parameters = { api_key = "sk-very-secret" }', "'api_key' seems to hold a credential"),
-        (
-            'parameters = { body = { token = "sk-very-secret" } }',
-            "'token' seems to hold a credential",
-        ),
+        ('parameters = { body = { token = "sk-very-secret" } }', "'token' seems to hold a credential"),
     ],
 )
-def test_a_credential_in_a_study_is_refused_and_not_repeated(
-    tmp_path: Path, capsys, line: str, message: str
-) -> None:
+def test_a_credential_in_a_study_is_refused_and_not_repeated(tmp_path: Path, capsys, line: str, message: str) -> None:
     study = write_study(tmp_path)
     study.write_text(study.read_text().replace('use = "python', f'{line}\nuse = "python'))
     code, _, said = run(capsys, "audit", study, "--out", tmp_path / "run")
@@ -171,18 +163,14 @@ def test_a_credential_in_a_study_is_refused_and_not_repeated(
 
 def test_a_login_in_an_address_is_refused(tmp_path: Path, capsys) -> None:
     study = write_study(tmp_path)
-    study.write_text(
-        study.read_text().replace("python:tiny_encoder:embed", "https://me:sk-very-secret@host/embed")
-    )
+    study.write_text(study.read_text().replace("python:tiny_encoder:embed", "https://me:sk-very-secret@host/embed"))
     code, _, said = run(capsys, "audit", study, "--out", tmp_path / "run")
     assert code == 2
     assert "holds a login" in said
     assert "sk-very-secret" not in said
 
 
-def test_plan_counts_the_questions_an_earlier_try_answered_by_key(
-    tmp_path: Path, capsys, monkeypatch
-) -> None:
+def test_plan_counts_the_questions_an_earlier_try_answered_by_key(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     flow.audit(write_study(tmp_path), quiet=True)
     assert "in all 0 calls" in run(capsys, "plan", write_study(tmp_path, name="renamed"))[1]
@@ -190,9 +178,7 @@ def test_plan_counts_the_questions_an_earlier_try_answered_by_key(
     assert "in all 8 calls" in run(capsys, "plan", write_study(tmp_path, version="2"))[1]
 
 
-def test_an_interrupted_recording_is_exit_130_and_stops_the_demonstration(
-    tmp_path: Path, capsys, monkeypatch
-) -> None:
+def test_an_interrupted_recording_is_exit_130_and_stops_the_demonstration(tmp_path: Path, capsys, monkeypatch) -> None:
     study, folder = write_study(tmp_path), tmp_path / "run"
     flow.audit(study, folder, quiet=True)
     interrupted = flow.Recorded(Run(folder), [], interrupted=True)

@@ -20,9 +20,9 @@ from portrayal.cli import main
 from portrayal.edges import secrets
 from portrayal.edges.secrets import hidden, hidden_bytes, looks_like_key, read_secrets_file, remember
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import Ledger
-from portrayal.record.progress import RecordingProgress
-from portrayal.runs.study_file import make_study
+from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.progress import RecordingProgress
+from portrayal.study.study_file import make_study
 
 KEY = "Zq7/x+9Lm2Rt4Vb8Kd1W"
 HEX = "a3f5c2d9e8b74f5c92d9e8b7a6f5c2d1"
@@ -95,9 +95,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("command", ["audit", "plan"])
-def test_a_key_in_a_study_is_one_line_that_does_not_repeat_it(
-    way: str, command: str, tmp_path: Path, capfd
-) -> None:
+def test_a_key_in_a_study_is_one_line_that_does_not_repeat_it(way: str, command: str, tmp_path: Path, capfd) -> None:
     use, line, top = (text.format(key=HEX, hex=HEX) for text in WAYS[way])
     study = write_study(tmp_path, use, line, top)
     arguments = ["--out", tmp_path / "run"] if command == "audit" else []
@@ -146,12 +144,7 @@ class Echo(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("content-length", 0)))
         held = forms(KEY)
         body = json.dumps(
-            {
-                "vector": [1.0, len(self.path)],
-                "version": f"v1 {KEY}",
-                "echo": held,
-                "sent": dict(self.headers),
-            }
+            {"vector": [1.0, len(self.path)], "version": f"v1 {KEY}", "echo": held, "sent": dict(self.headers)}
         )
         self.send_response(int(self.path.strip("/").split("?")[0]))
         self.send_header("content-type", "application/json")
@@ -266,9 +259,7 @@ def test_secrets_come_from_a_file_the_study_names(address: str, tmp_path: Path, 
         read_secrets_file(tmp_path / "gone.env")
 
 
-@pytest.mark.parametrize(
-    "place", ["headers = { X-Auth = ", "query = { k = ", 'body = { text = "{content}", pat = ']
-)
+@pytest.mark.parametrize("place", ["headers = { X-Auth = ", "query = { k = ", 'body = { text = "{content}", pat = '])
 @pytest.mark.parametrize("source", ["environment", "file"])
 def test_a_key_too_short_to_hide_is_refused_and_nobody_is_asked(
     place: str, source: str, tmp_path: Path, capfd, monkeypatch

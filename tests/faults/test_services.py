@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from portrayal.record.ledger import Ledger, Planned
-from portrayal.record.pace import LONGEST_WAIT
-from portrayal.record.recorder import Recorder
-from portrayal.systems.base import OutcomeUnknown, Question, Throttled, Unreachable
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.status import error_for, speaks_of_spent_quota
-from portrayal.systems.wire import unpacked
+from portrayal.recorder.ledger import Ledger, Planned
+from portrayal.recorder.pace import LONGEST_WAIT
+from portrayal.recorder.recorder import Recorder
+from portrayal.systems.core.base import OutcomeUnknown, Question, Throttled, Unreachable
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.core.status import error_for, speaks_of_spent_quota
+from portrayal.systems.http.wire import unpacked
 
 Reply = tuple[int, bytes, dict[str, str]]
 
@@ -64,9 +64,7 @@ def record(
     folder: Path, address: str, contents: list[str], again: str = "", **limits: Any
 ) -> tuple[Recorder, dict[str, Any], list[float], list[str]]:
     """Record the contents without sleeping; return recorder, entries, pauses and lines told."""
-    settings = SystemSettings(
-        name="mine", use=address, limits={"timeout": 5, "concurrency": 1, "retries": 2, **limits}
-    )
+    settings = SystemSettings(name="mine", use=address, limits={"timeout": 5, "concurrency": 1, "retries": 2, **limits})
     system = open_system(settings, folder, "tagger")
     questions = {content: Question(content, "text", content, content) for content in contents}
     slept: list[float] = []
@@ -94,9 +92,7 @@ LETTERS = list("abcdefgh")
 
 def test_a_wait_without_end_is_capped_and_said(tmp_path: Path) -> None:
     """Retry-After 999999999 is 31 years; the review saw it slept silently."""
-    with service(
-        lambda content, time: (429, b"slow down", {"retry-after": "999999999"}) if time == 1 else OK
-    ) as (
+    with service(lambda content, time: (429, b"slow down", {"retry-after": "999999999"}) if time == 1 else OK) as (
         address,
         _,
     ):
@@ -250,11 +246,7 @@ def ask(address: str, **limits: Any) -> Any:
 
     async def asking() -> Any:
         try:
-            return (
-                await asyncio.wait_for(
-                    system.ask([Question("a", "text", "a", "a")]), limits.get("timeout", 5)
-                )
-            )[0]
+            return (await asyncio.wait_for(system.ask([Question("a", "text", "a", "a")]), limits.get("timeout", 5)))[0]
         finally:
             await system.close()
 
@@ -262,9 +254,7 @@ def ask(address: str, **limits: Any) -> Any:
 
 
 def test_a_certificate_nobody_knows_is_named(tmp_path: Path) -> None:
-    words = (
-        "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
-    )
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
     subprocess.run(words.split(), cwd=tmp_path, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
@@ -309,12 +299,7 @@ WHOLE = gzip.compress(b'["person"]' + b" " * 500, mtime=0)
         (WHOLE[:20] + b"\xff\xff" + WHOLE[22:], "gzip", "unreadable", "packing is damaged"),
         (b'["person"]', "gzip", "unreadable", "its gzip packing is damaged"),
         (b'["person"]', "br", "unreadable", "it is packed as 'br'"),
-        (
-            gzip.compress(b" " * 17_000_000, mtime=0),
-            "gzip",
-            "unreadable",
-            "larger than 16,777,216 bytes when unpacked",
-        ),
+        (gzip.compress(b" " * 17_000_000, mtime=0), "gzip", "unreadable", "larger than 16,777,216 bytes when unpacked"),
         (b" " * 17_000_000, "identity", "unreadable", "larger than 16,777,216 bytes"),
     ],
 )

@@ -9,11 +9,11 @@ import pytest
 
 from faults.simulator.world import World, credentials, make_pictures
 from faults.soak import soak, table
-from portrayal.record import recorder
-from portrayal.record.journal import Journal, _Entry
-from portrayal.record.ledger import Ledger
-from portrayal.systems import command
-from portrayal.systems.base import OutcomeUnknown, Throttled
+from portrayal.recorder import recorder
+from portrayal.recorder.journal import Journal, _Entry
+from portrayal.recorder.ledger import Ledger
+from portrayal.systems.core.base import OutcomeUnknown, Throttled
+from portrayal.systems.plugins import command
 
 SECONDS = 15.0  # of worlds in `make test`; `make soak` runs as many as one likes
 
@@ -43,15 +43,11 @@ def first_wrong() -> set[str]:
     return {each.what for _, each in wrong}
 
 
-def test_a_recorder_that_asks_again_what_may_have_been_answered_is_caught(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_recorder_that_asks_again_what_may_have_been_answered_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = recorder._Asking._outcomes
 
     async def hasty(self, questions):
-        return [
-            Throttled(str(o)) if isinstance(o, OutcomeUnknown) else o for o in await outcomes(self, questions)
-        ]
+        return [Throttled(str(o)) if isinstance(o, OutcomeUnknown) else o for o in await outcomes(self, questions)]
 
     monkeypatch.setattr(recorder._Asking, "_outcomes", hasty)
     assert "double bill" in first_wrong()
@@ -60,9 +56,7 @@ def test_a_recorder_that_asks_again_what_may_have_been_answered_is_caught(
 def test_a_recorder_that_forgets_what_was_in_flight_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def forget(ledger) -> int:
         with ledger._transaction() as connection:
-            return connection.execute(
-                "UPDATE questions SET state = 'planned' WHERE state = 'in_flight'"
-            ).rowcount
+            return connection.execute("UPDATE questions SET state = 'planned' WHERE state = 'in_flight'").rowcount
 
     monkeypatch.setattr(Ledger, "recover", forget)
     assert first_wrong() & {"double bill", "lost"}

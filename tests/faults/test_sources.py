@@ -12,7 +12,7 @@ from faults.tiny_study import tiny_study
 from portrayal import flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
-from portrayal.systems.sources import source_of
+from portrayal.systems.plugins.sources import source_of
 
 FUNCTION = "from changing_helper import ONE\ndef f(text):\n    return [ONE, float(ord(text)), {number}]\n"
 PROGRAM = """
@@ -36,9 +36,7 @@ def forget() -> None:
         sys.modules.pop(name, None)
 
 
-def write(
-    folder: Path, use: str, number: float = 0.0, last: str = "h", version: str = "", helper: float = 1.0
-) -> Path:
+def write(folder: Path, use: str, number: float = 0.0, last: str = "h", version: str = "", helper: float = 1.0) -> Path:
     forget()
     (folder / "changing.py").write_text(FUNCTION.format(number=number))
     (folder / "changing_helper.py").write_text(f"ONE = {helper}\n")
@@ -65,9 +63,7 @@ def test_a_changed_source_is_refused_where_it_would_be_mixed(use: str, tmp_path:
         flow.audit(write(tmp_path, use, number=5.0, last="i"), run, quiet=True)  # a ninth question
     assert (run / "study.toml").read_bytes() == kept
     said: list[str] = []
-    flow.audit(
-        write(tmp_path, use, number=5.0), run, quiet=True, say=said.extend
-    )  # nothing is left to be asked
+    flow.audit(write(tmp_path, use, number=5.0), run, quiet=True, say=said.extend)  # nothing is left to be asked
     assert any("changed since its 8 answers" in line for line in said)
     assert json.loads((run / "manifest.json").read_text())["systems"][0]["source"] == before
     assert answers(run) == {0.0}
@@ -133,9 +129,7 @@ def test_untrusted_refuses_code_before_it_runs(use: str, command: str, tmp_path:
         forget()
     (tmp_path / "changing.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     (tmp_path / "changing_program.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
-    arguments = {"audit": [study, "--out", tmp_path / "run"], "plan": [study], "record": [tmp_path / "run"]}[
-        command
-    ]
+    arguments = {"audit": [study, "--out", tmp_path / "run"], "plan": [study], "record": [tmp_path / "run"]}[command]
     with pytest.raises(SystemExit) as ended:
         main([command, *map(str, arguments), "--untrusted"])
     assert ended.value.code == 2
@@ -148,19 +142,12 @@ def test_untrusted_refuses_code_before_it_runs(use: str, command: str, tmp_path:
     [
         ("https://host/", 'parameters = { headers = { X-Auth = "$HOME" } }', "", "would send $HOME"),
         ("openai", 'parameters = { endpoint = "https://other", model = "m" }', "", "would send your key"),
-        (
-            "openai_embeddings",
-            'parameters = { base_url = "https://o", model = "m" }',
-            "",
-            "would send your key",
-        ),
+        ("openai_embeddings", 'parameters = { base_url = "https://o", model = "m" }', "", "would send your key"),
         ("openai", 'parameters = { model = "m", key = "OTHER_SECRET" }', "", "would send OTHER_SECRET"),
         ("https://host/", "", 'secrets_file = "keys"', "reads secrets from 'keys'"),
     ],
 )
-def test_untrusted_refuses_secrets(
-    use: str, more: str, top: str, message: str, tmp_path: Path, capsys
-) -> None:
+def test_untrusted_refuses_secrets(use: str, more: str, top: str, message: str, tmp_path: Path, capsys) -> None:
     study = write(tmp_path, use)
     text = tiny_study(use, more, top)
     study.write_text(text)

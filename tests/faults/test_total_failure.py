@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from portrayal.cli import main
-from portrayal.runs.run import Run
-from portrayal.runs.status import states_table
+from portrayal.run.folder import Run
+from portrayal.run.status import states_table
 
 STUDY = """
 name = "silent"
@@ -32,7 +32,9 @@ OTHER = """
 name = "other"
 use = "python:silent_good:embed"
 """
-GOOD = "import hashlib\ndef embed(text):\n    return [byte - 128.5 for byte in hashlib.sha256(text.encode()).digest()]\n"
+GOOD = (
+    "import hashlib\ndef embed(text):\n    return [byte - 128.5 for byte in hashlib.sha256(text.encode()).digest()]\n"
+)
 
 
 class Refusing(BaseHTTPRequestHandler):
@@ -130,9 +132,7 @@ def test_a_function_that_never_answers_beside_one_that_does(tmp_path: Path, caps
     lines = [line for line in said if "no answer to any" in line]
     assert len(lines) == 1
     assert reason in lines[0]
-    code, _, said = run(
-        capsys, "audit", study, "--out", folder, "-q"
-    )  # nothing is asked, and it is still said
+    code, _, said = run(capsys, "audit", study, "--out", folder, "-q")  # nothing is asked, and it is still said
     assert code == 1
     assert [line for line in said if line.startswith("mine: ")] == lines
     assert any(line.startswith("not measurable: Nothing can be said of mine") for line in said)
@@ -163,9 +163,7 @@ def test_what_failed_is_asked_again_by_the_command(tmp_path: Path, capsys) -> No
 def test_the_status_names_the_command(tmp_path: Path, capsys) -> None:
     (tmp_path / "half_broken.py").write_text(
         "asked = []\n"
-        + GOOD.replace(
-            "return", "asked.append(text)\n    if len(asked) % 2: raise ValueError('odd')\n    return"
-        )
+        + GOOD.replace("return", "asked.append(text)\n    if len(asked) % 2: raise ValueError('odd')\n    return")
     )
     study, folder = write(tmp_path, "python:half_broken:embed")
     with pytest.raises(SystemExit):

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from fuzz.mutations import mutate
 from fuzz.targets import TARGETS, Target
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, Refused, Unreadable
+from portrayal.systems.core.base import CallFailed, Refused, Unreadable
 
 SAID = (PortrayalError, Unreadable, Refused, CallFailed)  # one line for whoever wrote the file, or the ledger
 SLOW = 5.0  # seconds that a small file may take

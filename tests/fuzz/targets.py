@@ -16,18 +16,18 @@ import numpy as np
 from portrayal.audits.captions.datasets import caption_tables, coco, spice, vinvl, visual_genome
 from portrayal.audits.captions.datasets.conceptual_captions import read_conceptual_captions
 from portrayal.audits.contexts.datasets.people_folder import read_person_table
-from portrayal.record.outcomes import read_outcome
-from portrayal.runs.reviews import read_reviews
-from portrayal.runs.study_file import read_study
-from portrayal.systems.base import Answer
-from portrayal.systems.pictures import read_picture
-from portrayal.systems.replay import Recording, read_coco_results, read_recording
-from portrayal.systems.vendor import read_native
+from portrayal.pictures.series.manifest import manifest_entries, read_manifest
+from portrayal.recorder.outcomes import read_outcome
+from portrayal.run.reviews import read_reviews
+from portrayal.study.study_file import read_study
+from portrayal.systems.core.base import Answer
+from portrayal.systems.core.pictures import read_picture
+from portrayal.systems.http.vendor import read_native
+from portrayal.systems.plugins.replay import Recording, read_coco_results, read_recording
 from portrayal.text.collections.readers import read_collection
 from portrayal.text.collections.runs import read_run
 from portrayal.text.collections.trec import read_qrels, read_sgml, read_topics
-from portrayal.text.vector_files import read_vectors
-from portrayal.vision.faces.manifest import manifest_entries, read_manifest
+from portrayal.text.vectors.files import read_vectors
 
 
 @dataclass(frozen=True)
@@ -89,22 +89,13 @@ limits = {concurrency = 2}
 TAGGER, CAPTIONER, ENCODER, RANKER = "tagger", "captioner", "encoder", "ranker"
 OPENAI = {"model": "m", "choices": [{"message": {"content": '["man"]'}, "finish_reason": "stop"}]}
 ANSWERS = {
-    "plain tags": (
-        _answer("plain", TAGGER),
-        [["man", "tree"], [["man", 0.5]], [{"tag": "man", "confidence": 0.5}]],
-    ),
-    "plain captions": (
-        _answer("plain", CAPTIONER),
-        ["a man", ["a", "b"], {"caption": "a"}, "I'm sorry, but I can't."],
-    ),
+    "plain tags": (_answer("plain", TAGGER), [["man", "tree"], [["man", 0.5]], [{"tag": "man", "confidence": 0.5}]]),
+    "plain captions": (_answer("plain", CAPTIONER), ["a man", ["a", "b"], {"caption": "a"}, "I'm sorry, but I can't."]),
     "plain vectors": (_answer("plain", ENCODER), [[1.0, 2.0], {"embedding": [0.1, 0.2]}]),
     "plain lists": (_answer("plain", RANKER), [["d1", "d2"], [{"doc": "d1", "rank": 1, "score": 2.0}]]),
     "mapped": (_answer("mapped", TAGGER, {"answer": "a.*.b"}), [{"a": [{"b": "man"}]}]),
     "openai": (_answer("openai", TAGGER), [OPENAI]),
-    "anthropic": (
-        _answer("anthropic", CAPTIONER),
-        [{"model": "m", "content": [{"type": "text", "text": "a man"}]}],
-    ),
+    "anthropic": (_answer("anthropic", CAPTIONER), [{"model": "m", "content": [{"type": "text", "text": "a man"}]}]),
     "google": (
         _answer("google", TAGGER),
         [{"responses": [{"labelAnnotations": [{"description": "man", "score": 0.9}]}]}],
@@ -128,9 +119,7 @@ BOXES = [{"image_id": 1, "id": 7, "category_id": 1, "bbox": [0, 0, 2, 2], "area"
 SCENE = [
     {
         "image_id": 1,
-        "objects": [
-            {"object_id": 2, "names": ["man"], "synsets": ["man.n.01"], "x": 0, "y": 0, "w": 2, "h": 2}
-        ],
+        "objects": [{"object_id": 2, "names": ["man"], "synsets": ["man.n.01"], "x": 0, "y": 0, "w": 2, "h": 2}],
     }
 ]
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from portrayal.audits.associations.measures import eat
-from portrayal.text.vector_files import read_vectors
-from portrayal.text.word_lists import association_test, load, word_list
+from portrayal.text.vectors.files import read_vectors
+from portrayal.text.words.word_lists import association_test, load, word_list
 
 # Caliskan, Bryson, Narayanan (2017), Science 356, 183-186, supplement: word2vec on GoogleNews.
 PUBLISHED = {"weat1": 1.54, "weat2": 1.63, "weat6": 1.89, "weat7": 0.97, "weat8": 1.24, "weat9": 1.30}
@@ -21,10 +21,7 @@ PUBLISHED = {"weat1": 1.54, "weat2": 1.63, "weat6": 1.89, "weat7": 0.97, "weat8"
 @pytest.mark.parametrize("test", PUBLISHED)
 def test_word2vec_effect_sizes_are_the_published_ones(test: str, shared: Callable[[str], Path]) -> None:
     vectors = read_vectors(shared("data/weat/vectors.txt.gz"))
-    sets = [
-        [vectors[word] for word in word_list(association_test(test)[name]) if word in vectors]
-        for name in "xyab"
-    ]
+    sets = [[vectors[word] for word in word_list(association_test(test)[name]) if word in vectors] for name in "xyab"]
     row = eat(*sets).row(0, named=True)
     assert row["value"] == pytest.approx(PUBLISHED[test], abs=0.01)
     assert row["low"] < row["value"] < row["high"]

@@ -10,7 +10,7 @@ import pytest
 
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
 TAG = {"woman": "Woman", "man": "man", "neutral": "person"}
 CLUSTER = {"woman": "feminine", "man": "masculine", "neutral": "neutral"}
@@ -18,12 +18,7 @@ PLACE_TAG = {"F1": "Wedding Dress", "F2": "crib", "F3": "Cooktop", "F4": "kinder
              "M3": "Pub", "M4": "university"}  # fmt: skip
 PLACE_TAG["M2"] = "restaurant kitchen"
 MEASURES = ("inferred_count", "gender_f1", "recognised")
-CONTRADICTORY = {
-    ("Microsoft", "F1", "any"),
-    ("Amazon", "M3", "N"),
-    ("Watson", "M2", "any"),
-    ("Watson", "M2", "N"),
-}
+CONTRADICTORY = {("Microsoft", "F1", "any"), ("Amazon", "M3", "N"), ("Watson", "M2", "any"), ("Watson", "M2", "N")}
 
 
 def people(women: int = 307, men: int = 290) -> list[tuple[str, str]]:
@@ -40,14 +35,7 @@ def stimulus(person: str, gender: str, condition: str) -> dict:
 
 def responses(system: str, name: str, tags: list[str]) -> list[dict]:
     return [
-        {
-            "system": system,
-            "stimulus": name,
-            "repeat": 0,
-            "status": "answered",
-            "tag": tag,
-            "confidence": None,
-        }
+        {"system": system, "stimulus": name, "repeat": 0, "status": "answered", "tag": tag, "confidence": None}
         for tag in tags
     ]
 
@@ -106,9 +94,7 @@ def test_table_nine_to_two_decimals(shared, tables_seven_and_nine):
     published = pl.read_csv(shared("published/contexts/gender_f1.csv"), infer_schema=False)
     for tagger, condition in pairs:
         for group in ("women", "men"):
-            printed = float(
-                published.filter(tagger=tagger, condition=condition, depicted_gender=group)["f1"][0]
-            )
+            printed = float(published.filter(tagger=tagger, condition=condition, depicted_gender=group)["f1"][0])
             value = found[tagger, "gender_f1", condition, group]
             assert abs(value - printed) <= 0.005 + 1e-9, (tagger, condition, group, value)
 
@@ -132,9 +118,7 @@ def table_eight(shared):
         for (person, gender), (kind, recognised) in zip(people(), told, strict=True):
             stimuli.append(stimulus(person, gender, context))
             tag = TAG[{"W": "woman", "M": "man", "N": "neutral"}[kind]]
-            answers += responses(
-                tagger, f"{person}@{context}", [tag, *([PLACE_TAG[context]] if recognised else [])]
-            )
+            answers += responses(tagger, f"{person}@{context}", [tag, *([PLACE_TAG[context]] if recognised else [])])
     return printed, run(stimuli, answers)
 
 

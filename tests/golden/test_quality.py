@@ -14,7 +14,7 @@ from portrayal.audits.search.measures.quality import mean_quality, quality
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.lexical import bm25
 from portrayal.text.collections import read_collection, read_qrels, read_run
-from portrayal.text.index import build_index
+from portrayal.text.collections.index import build_index
 
 # Outputs of trec_eval's own tests: out.test.aq (-q), out.test.aqc (-q -c, truncated run), out.test.aql (-l2, graded).
 OUTPUTS = {

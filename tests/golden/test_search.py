@@ -21,9 +21,9 @@ from portrayal.text.collections.synthetic import (
     synthetic_collection,
     toy_collection,
 )
-from portrayal.text.direction import find_direction
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.direction import find_direction
+from portrayal.text.vectors.sets import open_vectors
 
 PAIRS = list(read_lexicon("gender_pairs").iter_rows())
 SETS = ["glove", "spacy-md"]
@@ -175,9 +175,7 @@ def test_documents_written_about_women_score_above_the_same_documents_about_men(
     history = make_history(collection_of(documents, queries))
     scores = word_scores(*ruler(name), history)
     sides = [
-        score_history(history, {query: [f"{query}-{side}"] for query in queries}, scores)[
-            "list_score"
-        ].to_numpy()
+        score_history(history, {query: [f"{query}-{side}"] for query in queries}, scores)["list_score"].to_numpy()
         for side in ("F", "M")
     ]
     differences = sides[0] - sides[1]

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.associations import AUDIT
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import make_stimuli
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 
 AXES = {
     "women's names and men's names": "men's names and women's names",
@@ -31,12 +31,7 @@ def case() -> tuple[Study, Evidence]:
                 "alternative": "two-sided",  # so that p stays when two sides are named the other way round
                 "tests": ["weat6", "weat9"],
                 "test": [
-                    {
-                        "name": "paired",
-                        "base": "weat7",
-                        "x_cluster": list("abcdefgh"),
-                        "y_cluster": list("abcdefgh"),
-                    }
+                    {"name": "paired", "base": "weat7", "x_cluster": list("abcdefgh"), "y_cluster": list("abcdefgh")}
                 ],
             },
         }
@@ -54,9 +49,7 @@ def case() -> tuple[Study, Evidence]:
         for system in ("first", "second")
         for stimulus in stimuli["stimulus"]
     ]
-    responses = pl.DataFrame(
-        rows, schema_overrides={"embedding": pl.List(pl.Float64)}, infer_schema_length=None
-    )
+    responses = pl.DataFrame(rows, schema_overrides={"embedding": pl.List(pl.Float64)}, infer_schema_length=None)
     return study, Evidence(stimuli, responses, AUDIT.inputs(study), None, study.seed)
 
 

@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import make_stimuli
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from properties.relabelling import with_old_names
 
 NEW_NAMES = {"man": "quince", "woman": "apple"}  # "person" is no group: such a prompt names none
@@ -26,10 +26,7 @@ def case() -> tuple[Study, Evidence]:
             "audit": "associations/depictions",
             "repeats": 10,
             "systems": [{"name": name, "use": "phantom_generator"} for name in ("first", "second")],
-            "associations": {
-                "occupations": ["nurse", "plumber", "chef"],
-                "groups": ["person", "woman", "man"],
-            },
+            "associations": {"occupations": ["nurse", "plumber", "chef"], "groups": ["person", "woman", "man"]},
         }
     )
     stimuli = make_stimuli(study)
@@ -64,9 +61,4 @@ def _rows(system: str, stimulus: dict, repeat: int, random: np.random.Generator)
     yield {**asked, "status": "answered", "label": f"outcome:{outcome}", "score": None}
     if outcome == "kept":
         women = {"nurse": 0.8, "plumber": 0.2, "chef": 0.5}[stimulus["occupation"]]
-        yield {
-            **asked,
-            "status": "answered",
-            "label": "woman" if random.random() < women else "man",
-            "score": None,
-        }
+        yield {**asked, "status": "answered", "label": "woman" if random.random() < women else "man", "score": None}

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
+from portrayal.study.audit import Evidence
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from properties.relabelling import with_old_names
 
 NEW_NAMES = {"plain": "quince", "suit": "apple", "sport": "medlar"}
@@ -54,14 +54,7 @@ def _study(baseline: str) -> Study:
 
 def _stimulus(person: int, emotion: str, condition: str) -> dict[str, object]:
     name = f"p{person} {emotion} {condition}"
-    about = {
-        "kind": "image",
-        "content": name,
-        "hash": name,
-        "source": "made up",
-        "license": "",
-        "consent": "generated",
-    }
+    about = {"kind": "image", "content": name, "hash": name, "source": "made up", "license": "", "consent": "generated"}
     return {
         "stimulus": name,
         **about,

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.associations.datasets.label_tables import label_stimuli
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
+from portrayal.study.audit import Evidence
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from properties.relabelling import with_old_names
 
 NEW_NAMES = {"man": "quince", "person": "medlar", "woman": "apple"}
@@ -48,9 +48,7 @@ def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
     """Give the groups other names."""
     other = pl.col("group").replace(NEW_NAMES)
     validation = evidence.inputs["validation"].with_columns(other)
-    return _study(), replace(
-        evidence, stimuli=evidence.stimuli.with_columns(other), inputs={"validation": validation}
-    )
+    return _study(), replace(evidence, stimuli=evidence.stimuli.with_columns(other), inputs={"validation": validation})
 
 
 def _study() -> Study:
@@ -68,20 +66,10 @@ def _rows(system: str, image: dict, random: np.random.Generator):
     asked = {"system": system, "stimulus": image["stimulus"], "repeat": 0}
     lost = {"man": ["7"], "person": ["7", "8"], "woman": ["7", "8", "9"]}  # each group as often as no other
     if image["seed"] in lost[image["group"]]:
-        yield {
-            **asked,
-            "status": "failed" if image["group"] == "man" else "refused",
-            "label": None,
-            "score": None,
-        }
+        yield {**asked, "status": "failed" if image["group"] == "man" else "refused", "label": None, "score": None}
         return
     often = {"man": 0.1, "person": 0.3, "woman": 0.5}[image["group"]]
-    yield {
-        **asked,
-        "status": "answered",
-        "label": "sexy" if random.random() < often else "neutral",
-        "score": None,
-    }
+    yield {**asked, "status": "answered", "label": "sexy" if random.random() < often else "neutral", "score": None}
     yield {**asked, "status": "answered", "label": random.choice(["face:yes", "face:no"]), "score": None}
 
 

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
+from portrayal.study.audit import Evidence
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from properties.relabelling import with_old_names
 
 NEW_NAMES = {"plain": "quince", "suit": "apple", "sport": "medlar"}
@@ -53,14 +53,7 @@ def _study(baseline: str) -> Study:
 
 def _stimulus(person: int, factor: str, condition: str) -> dict[str, object]:
     name = f"p{person} {factor} {condition}"
-    about = {
-        "kind": "image",
-        "content": name,
-        "hash": name,
-        "source": "made up",
-        "license": "",
-        "consent": "generated",
-    }
+    about = {"kind": "image", "content": name, "hash": name, "source": "made up", "license": "", "consent": "generated"}
     return {"stimulus": name, **about, "person": f"p{person}", "factor": factor, "condition": condition}
 
 
@@ -69,15 +62,8 @@ def _rows(system: str, stimulus: dict, random: np.random.Generator):
     if stimulus["stimulus"] == "p3 anger suit":
         yield {**asked, "status": "failed", "tag": None, "confidence": None}
         return
-    shares = random.dirichlet(
-        {"plain": [6, 2, 2], "suit": [5, 3, 2], "sport": [3, 5, 2]}[stimulus["condition"]]
-    )
+    shares = random.dirichlet({"plain": [6, 2, 2], "suit": [5, 3, 2], "sport": [3, 5, 2]}[stimulus["condition"]])
     for region, share in zip(("face", "torso", "background"), shares, strict=True):
         yield {**asked, "status": "answered", "tag": region, "confidence": float(share)}
     for place, mass in enumerate(random.random(4)):
-        yield {
-            **asked,
-            "status": "answered",
-            "tag": f"cell {place // 2} {place % 2}",
-            "confidence": float(mass),
-        }
+        yield {**asked, "status": "answered", "tag": f"cell {place // 2} {place % 2}", "confidence": float(mass)}

@@ -10,11 +10,11 @@ import polars as pl
 from portrayal.audits.captions import AUDIT
 from portrayal.audits.captions.phantom import PHANTOMS, draws, text
 from portrayal.audits.captions.scenes import read_scene
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import make_stimuli
-from portrayal.text.harm_lists import read_list
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.text.words.harm_lists import read_list
 from properties.relabelling import with_old_names
 
 NEW_NAMES = {"female": "quince", "male": "apple", "darker": "walnut", "lighter": "medlar"}
@@ -68,9 +68,7 @@ def told_back(results: pl.DataFrame) -> pl.DataFrame:
 def relabelled(study: Study, evidence: Evidence) -> tuple[Study, Evidence]:
     """Give the groups of gender and skin other names: in the annotation, the word lists and the rules."""
     other = pl.col("group").replace(NEW_NAMES)
-    lists = {
-        f"list_{name}": read_list(name).with_columns(other) for name in ("gendered", "identity", "artifacts")
-    }
+    lists = {f"list_{name}": read_list(name).with_columns(other) for name in ("gendered", "identity", "artifacts")}
     rules = (files("portrayal.text") / "lexicons" / "caption_rules.toml").read_text(encoding="utf-8")
     for old, new in NEW_NAMES.items():
         rules = rules.replace(f'"{old}"', f'"{new}"')

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.study.audit import Evidence
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 from properties.relabelling import with_old_names
 
 WORDS = {"F1": ["bride", "veil"], "M1": ["garage", "wrench"]}
@@ -24,14 +24,7 @@ def case() -> tuple[Study, Evidence]:
     stimuli = pl.DataFrame(list(_stimuli()), schema_overrides={"context": pl.String, "background": pl.String})
     random = np.random.default_rng(0)
     rows = [
-        {
-            "system": system,
-            "stimulus": row["stimulus"],
-            "repeat": 0,
-            "status": status,
-            "tag": tag,
-            "confidence": None,
-        }
+        {"system": system, "stimulus": row["stimulus"], "repeat": 0, "status": status, "tag": tag, "confidence": None}
         for system in ("first", "second")
         for row in stimuli.iter_rows(named=True)
         for status, tag in _answer(row, random)

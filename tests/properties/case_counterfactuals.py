@@ -9,18 +9,13 @@ from itertools import product
 import polars as pl
 
 from portrayal.audits.counterfactuals.inputs import references
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
+from portrayal.study.audit import Evidence
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 
 TAGS = ["person", "nurse", "engineer", "smile", "hair", "beard", "portrait"]
 
-ENDS = [
-    "made more feminine",
-    "made more masculine",
-    "made closer to the pole White",
-    "made closer to the pole Black",
-]
+ENDS = ["made more feminine", "made more masculine", "made closer to the pole White", "made closer to the pole Black"]
 
 
 def case() -> tuple[Study, Evidence]:
@@ -33,9 +28,7 @@ def case() -> tuple[Study, Evidence]:
             "counterfactuals": {"series": "made-elsewhere"},
         }
     )
-    stimuli = pl.DataFrame(
-        [_stimulus(*step) for step in product(range(16), ("gender", "race"), (-1.0, 0.0, 1.0))]
-    )
+    stimuli = pl.DataFrame([_stimulus(*step) for step in product(range(16), ("gender", "race"), (-1.0, 0.0, 1.0))])
     responses = pl.DataFrame(list(_rows(stimuli)), infer_schema_length=None)
     return study, Evidence(stimuli, responses, references(study), None, study.seed)
 
@@ -44,15 +37,7 @@ def _stimulus(number: int, attribute: str, value: float) -> dict[str, object]:
     name = f"p{number}_{attribute}_{value:g}"
     about = {"source": "made up", "license": "CC0-1.0", "consent": "generated"}
     factors = {"picture": f"p{number}", "person": f"p{number}", "attribute": attribute, "condition": "edited"}
-    return {
-        "stimulus": name,
-        "kind": "image",
-        "content": name,
-        "hash": name,
-        **about,
-        **factors,
-        "value": value,
-    }
+    return {"stimulus": name, "kind": "image", "content": name, "hash": name, **about, **factors, "value": value}
 
 
 def _rows(stimuli: pl.DataFrame) -> list[dict[str, object]]:

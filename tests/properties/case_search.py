@@ -7,10 +7,10 @@ from dataclasses import replace
 import polars as pl
 
 from portrayal.audits.search import AUDIT
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import make_stimuli
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from portrayal.text.collections.synthetic import reference_run, toy_collection
 from properties.relabelling import with_old_names
 

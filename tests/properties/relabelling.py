@@ -10,11 +10,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 # Units without a sign, whatever the contrast.
-COUNTS = (
-    "object types",
-    "summed squared differences of shares",
-    "change of the summed squared differences of shares",
-)
+COUNTS = ("object types", "summed squared differences of shares", "change of the summed squared differences of shares")
 KEPT = ("audit", "system", "measure", "decision", "family")
 RATIOS = ("ratio",)  # units of contrasts that are quotients
 
@@ -33,11 +29,7 @@ def facing_one_way(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _turned(row: dict) -> dict:
-    if (
-        None in (row["group"], row["versus"])
-        or row["versus"] == "the others"
-        or row["group"] <= row["versus"]
-    ):
+    if None in (row["group"], row["versus"]) or row["versus"] == "the others" or row["group"] <= row["versus"]:
         return row
     turn = (lambda end: 1 / end if end else None) if row["unit"] in RATIOS else (lambda end: -end)
     return {**row, **_ends(row, turn), "group": row["versus"], "versus": row["group"]}

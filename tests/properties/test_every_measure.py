@@ -20,12 +20,12 @@ from polars.testing import assert_frame_equal
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.report.measured_run import find
-from portrayal.runs.audit import Evidence, Measured
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.runs.silence import ANSWERED, DIFFERENCE, UNANSWERED
-from portrayal.runs.study import Study
-from portrayal.stats.decision import DECISIONS, NOT_MEASURABLE
+from portrayal.reporting.page.measured_run import find
+from portrayal.run.silence import ANSWERED, DIFFERENCE, UNANSWERED
+from portrayal.stats.decisions.decision import DECISIONS, NOT_MEASURABLE
+from portrayal.study.audit import Evidence, Measured
+from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.study.study import Study
 from portrayal.tables import RESPONSES, RESULTS, check_results, facets
 from properties.relabelling import facing_one_way
 
@@ -34,16 +34,10 @@ KEYS = ["system", "measure", "group", "versus", "unit"]
 # What hangs on the other tests of the family, and on how many questions were answered.
 OF_THE_FAMILY = ("p_adjusted", "decision", "reason", "detectable", "family")
 OF_THE_ANSWERS = ("n_answered", "n_refused")
-SILENCE = (
-    ANSWERED,
-    UNANSWERED,
-    DIFFERENCE,
-)  # rows that every audit has, about questions and not about people
+SILENCE = (ANSWERED, UNANSWERED, DIFFERENCE)  # rows that every audit has, about questions and not about people
 MADE = sorted(path.stem for path in HERE.glob("case_*.py"))
 EVERY = [*AUDITS, *EXPERIMENTS]
-every_audit = pytest.mark.parametrize(
-    "name", [name for name in EVERY if f"case_{name.replace('/', '_')}" in MADE]
-)
+every_audit = pytest.mark.parametrize("name", [name for name in EVERY if f"case_{name.replace('/', '_')}" in MADE])
 
 
 def module_of(name: str) -> ModuleType:
@@ -222,9 +216,7 @@ def test_missing_answers_are_counted_missing(name: str) -> None:
     )
     assert after[0] < before[0]
     assert after[1] > before[1]
-    others = pl.col("system").is_in(
-        [name for name in evidence.responses["system"].unique() if name != system]
-    )
+    others = pl.col("system").is_in([name for name in evidence.responses["system"].unique() if name != system])
     same_numbers(found.filter(others), measured.results.filter(others), but=OF_THE_FAMILY)
 
 

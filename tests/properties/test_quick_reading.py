@@ -11,26 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from portrayal.record import gathering
-from portrayal.record.ledger import Entry
-from portrayal.record.responses import read_responses
-from portrayal.systems.base import BROKEN, KINDS, Answer
-from portrayal.systems.quick import quick_columns
+from portrayal.recorder import gathering
+from portrayal.recorder.ledger import Entry
+from portrayal.recorder.responses import read_responses
+from portrayal.systems.core.base import BROKEN, KINDS, Answer
+from portrayal.systems.core.quick import quick_columns
 from portrayal.tables import ROWS
 
-NAMES = (
-    "tag",
-    "confidence",
-    "caption",
-    "doc",
-    "rank",
-    "score",
-    "label",
-    "embedding",
-    "answer",
-    "version",
-    "id",
-)
+NAMES = ("tag", "confidence", "caption", "doc", "rank", "score", "label", "embedding", "answer", "version", "id")
 TEXTS = st.sampled_from(
     ["woman", "a: b", "", "Zoë", "\ud83d", "😀", "\ud83d\ude00", "Sorry, I can't help with that.", "0.5"]
 )
@@ -60,9 +48,7 @@ RAW = st.one_of(
 ).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
 
-def both_ways(
-    kind: str, raw: bytes, reader: str = "plain", media: str = ""
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def both_ways(kind: str, raw: bytes, reader: str = "plain", media: str = "") -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the responses read by both ways, and by the long one alone."""
     entries = [Entry("k", "s", "p", 0, kind, reader, {}, "done", Answer(raw, media), None)]
     stimuli = pl.DataFrame({"hash": ["p"], "stimulus": ["p"]})
@@ -88,8 +74,7 @@ def test_both_ways_read_the_same(kind: str, raw: bytes) -> None:
 
 
 @given(
-    raw=st.binary(max_size=17)
-    | st.lists(st.floats(width=32), max_size=4).map(lambda v: struct.pack(f"<{len(v)}f", *v))
+    raw=st.binary(max_size=17) | st.lists(st.floats(width=32), max_size=4).map(lambda v: struct.pack(f"<{len(v)}f", *v))
 )
 @example(raw=struct.pack("<2f", 0.0, 0.0))
 @example(raw=struct.pack("<2f", 1e-45, 0.0))
@@ -98,12 +83,7 @@ def test_both_ways_read_the_same_vectors(raw: bytes) -> None:
 
 
 COMMON = {
-    "tagger": [
-        ["woman"],
-        [["woman", 0.9]],
-        [{"tag": "woman", "confidence": 0.9}],
-        {"answer": [{"tag": "woman"}]},
-    ],
+    "tagger": [["woman"], [["woman", 0.9]], [{"tag": "woman", "confidence": 0.9}], {"answer": [{"tag": "woman"}]}],
     "captioner": ["a woman: happy", ["a woman"], [{"caption": "a woman"}]],
     "encoder": [[0.5, 1], {"embedding": [0.5, 1]}],
     "ranker": [["d"], [["d", 1.5]], [{"doc": "d", "rank": 3, "score": 1.5}]],

@@ -15,14 +15,14 @@ from benchmarks.waves import CASES, Case, counted, pair
 
 import portrayal
 from portrayal.errors import PortrayalError
-from portrayal.runs import held_again
-from portrayal.runs.audit import Evidence, Measured
-from portrayal.runs.moved import APART, moved
-from portrayal.runs.study_file import make_study
-from portrayal.runs.versions_changed import versions_changed
-from portrayal.runs.waves import Wave
-from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.study.audit import Evidence, Measured
+from portrayal.study.study_file import make_study
 from portrayal.tables import results
+from portrayal.waves import jackknife
+from portrayal.waves.changes import APART, moved
+from portrayal.waves.versions_changed import versions_changed
+from portrayal.waves.waves import Wave
 
 PEOPLE, LABELS = 12, 8
 STUDY = make_study(
@@ -41,9 +41,7 @@ def phantom(name: str, seed: int, change: float = 0.0, silent: float = 0.05) -> 
     values = theirs + rng.normal(0, 1, (PEOPLE, LABELS)) + change * (np.arange(LABELS) % (LABELS // 2) == 0)
     rows, differences = [], []
     for label in range(LABELS):
-        rows.append(
-            clustered_mean(values[:, label]).row("slope", system="tagger", label=f"label {label}", n=PEOPLE)
-        )
+        rows.append(clustered_mean(values[:, label]).row("slope", system="tagger", label=f"label {label}", n=PEOPLE))
         shared = enumerate(values[:, label]) if label < LABELS // 2 else ()
         differences += [{"row": label, "unit": f"p{person}", "difference": value} for person, value in shared]
     table = results(rows, facets=("label",), audit="counterfactuals", unit="points")
@@ -61,7 +59,7 @@ def phantom(name: str, seed: int, change: float = 0.0, silent: float = 0.05) -> 
 @pytest.fixture(autouse=True)
 def measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure these made-up waves without some people as their own measure would: the mean of those who are left."""
-    own = held_again._values
+    own = jackknife._values
 
     def values(wave: Wave, block: pl.DataFrame, about: list[str]) -> dict[tuple[str | None, ...], float]:
         if "values" not in wave.manifest:
@@ -74,7 +72,7 @@ def measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
             for label, mean in enumerate(means)
         }
 
-    monkeypatch.setattr(held_again, "_values", values)
+    monkeypatch.setattr(jackknife, "_values", values)
 
 
 def found(waves: list[Wave]) -> list[str]:
@@ -114,9 +112,7 @@ def test_a_change_by_hand() -> None:
     one, other = (wave.measured.results.row(5, named=True) for wave in (first, later))
     assert row["compared"] == APART
     assert row["value"] == pytest.approx(other["value"] - one["value"])
-    lower = np.hypot(
-        other["value"] - other["low"], one["high"] - one["value"]
-    )  # the halves that face each other
+    lower = np.hypot(other["value"] - other["low"], one["high"] - one["value"])  # the halves that face each other
     assert row["low"] == pytest.approx(row["value"] - lower)
 
 
@@ -151,7 +147,7 @@ def test_pseudo_values_of_a_mean_are_the_people_themselves() -> None:
     # n m - (n - 1) m_without = the person's own value, so of a mean the test is that of the people's changes.
     first, later = phantom("a", 0), phantom("b", 1)
     changes = moved([first, later]).filter(pl.col("measure") == "slope")
-    added = held_again._pseudo_values([first, later], changes, ["system", "measure", "label"])
+    added = jackknife._pseudo_values([first, later], changes, ["system", "measure", "label"])
     theirs = later.manifest["values"] - first.manifest["values"]
     assert added.shape == (PEOPLE, LABELS)
     assert np.sort(added[:, 5]) == pytest.approx(np.sort(theirs[:, 5]))
@@ -186,9 +182,7 @@ def test_answers_words_and_files(two: tuple[Path, Path], tmp_path: Path) -> None
     found = portrayal.diff(list(two), tmp_path / "diff")
     lines = found.lines()
     # of seven steps three or four are called nurse, by turns: 6 x 3 + 3 = 21 of 42
-    assert lines[0].startswith(
-        "mine: 21 of 42 answers changed from run to run2 (made more feminine 18 of 18, "
-    )
+    assert lines[0].startswith("mine: 21 of 42 answers changed from run to run2 (made more feminine 18 of 18, ")
     assert "mine: appeared by run2: soldier (21)" in lines and "mine: vanished by run2: nurse (21)" in lines
     assert found.examples.select("answer", "answer_later").row(0) == ("nurse", "soldier")
     kept = json.loads((tmp_path / "diff" / "diff.json").read_text())
@@ -211,18 +205,14 @@ def test_a_gate_can_rule_on_drift(two: tuple[Path, Path], tmp_path: Path) -> Non
     rules.write_text('[[rules]]\nname = "nothing moved"\ndrift = true\nnever = ["found"]\n')
     (verdict,) = portrayal.gate(two[1], rules, against=two[0])
     assert verdict.holds and verdict.rows >= 1
-    rules.write_text(
-        '[[rules]]\nname = "d"\ndrift = true\nwhere = {measure = "answered"}\nvalue_least = 0.5\n'
-    )
+    rules.write_text('[[rules]]\nname = "d"\ndrift = true\nwhere = {measure = "answered"}\nvalue_least = 0.5\n')
     (verdict,) = portrayal.gate(two[1], rules, against=two[0])
     assert verdict.reason == "mine, answered has value 0, under 0.5"
     with pytest.raises(PortrayalError, match="no earlier run was given. Add --against RUN"):
         portrayal.gate(two[1], rules)
 
 
-def test_what_are_no_waves_is_one_line(
-    audited: Callable[[str], Path], two: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_what_are_no_waves_is_one_line(audited: Callable[[str], Path], two: tuple[Path, Path], tmp_path: Path) -> None:
     for folders, words in (
         ([two[0]], "1 run was given. Expected two or more"),
         (

@@ -64,11 +64,7 @@ def test_trying_shows_failures_refusals_and_answers_of_another_kind() -> None:
     tried = portrayal.try_study(
         WORDS,
         questions=2,
-        systems={
-            "broken": broken,
-            "refusing": lambda word: {"refused": True},
-            "odd": lambda word: "hello",
-        },
+        systems={"broken": broken, "refusing": lambda word: {"refused": True}, "odd": lambda word: "hello"},
     )
     read = {one.system: (one.status, one.reading) for one in tried}
     assert len(tried) == 6
@@ -116,7 +112,7 @@ def test_exported_stimuli_are_answered_elsewhere_and_replayed(tmp_path: Path) ->
 def test_pictures_without_recorded_consent_are_withheld(tmp_path: Path, monkeypatch) -> None:
     import polars as pl
 
-    from portrayal.runs import export
+    from portrayal.study import export
 
     (tmp_path / "a.png").write_bytes(b"one")
     (tmp_path / "b.png").write_bytes(b"two")
@@ -218,9 +214,7 @@ def test_a_plan_runs_no_code_of_the_study(use: str, tmp_path: Path, capsys) -> N
     assert "in all 32 calls" in out
 
 
-def test_a_long_list_of_sentences_is_cut_in_the_terminal_and_said_to_be(
-    tmp_path: Path, capsys, monkeypatch
-) -> None:
+def test_a_long_list_of_sentences_is_cut_in_the_terminal_and_said_to_be(tmp_path: Path, capsys, monkeypatch) -> None:
     monkeypatch.setattr(import_module("portrayal.cli.app"), "MOST_SAID", 0)
     code, out, err = command(capsys, "audit", portrayal.example_study(), "--out", tmp_path / "run", "-q")
     assert (code, out.strip()) == (0, str(tmp_path / "run" / "report.html"))
@@ -263,8 +257,8 @@ HERE = [
 def test_what_is_here_and_free_is_asked_again_by_itself_after_a_kill(
     use: str, kind: str, parameters: dict[str, Any], tmp_path: Path
 ) -> None:
-    from portrayal.systems.registry import open_system
-    from portrayal.systems.settings import SystemSettings
+    from portrayal.systems.core.registry import open_system
+    from portrayal.systems.core.settings import SystemSettings
 
     system = open_system(SystemSettings(name="here", use=use, parameters=parameters), tmp_path, kind)
     assert getattr(system, "repeatable", False)
@@ -272,7 +266,7 @@ def test_what_is_here_and_free_is_asked_again_by_itself_after_a_kill(
 
 @pytest.mark.parametrize("use", ["python:there:answer", "command:cat", "https://host/tags", "imagga"])
 def test_what_may_cost_is_not(use: str, tmp_path: Path) -> None:
-    from portrayal.systems.registry import open_system
-    from portrayal.systems.settings import SystemSettings
+    from portrayal.systems.core.registry import open_system
+    from portrayal.systems.core.settings import SystemSettings
 
     assert not open_system(SystemSettings(name="there", use=use), tmp_path, "tagger").repeatable

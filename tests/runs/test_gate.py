@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import portrayal
 from portrayal.cli import app, main
 from portrayal.errors import PortrayalError
-from portrayal.runs.gate import Rule, as_junit, judge, read_rules
+from portrayal.waves.gate import Rule, as_junit, judge, read_rules
 
 ROWS = pl.DataFrame(
     {
@@ -39,11 +39,7 @@ ROWS = pl.DataFrame(
         ({"value_least": 0.95, "where": {"measure": "answered"}}, False, "b, answered has no value"),
         ({"value_least": 0.95, "where": {"measure": "answered", "system": "a"}}, True, ""),
         ({"value_least": 0.99, "where": {"measure": "answered", "system": "a"}}, True, ""),  # inclusive
-        (
-            {"high_most": 0.5, "where": {"measure": "slope"}},
-            False,
-            "b, slope, women, men has high 0.6, over 0.5",
-        ),
+        ({"high_most": 0.5, "where": {"measure": "slope"}}, False, "b, slope, women, men has high 0.6, over 0.5"),
         (
             {"low_least": 0.0, "where": {"system": ["a", "b"], "measure": "slope"}},
             False,

@@ -13,8 +13,8 @@ import pytest
 
 import portrayal
 from portrayal.edges.toml_text import toml_text
-from portrayal.runs.given import given_study
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.study.given import given_study
+from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 
 WORDS = {"name": "words", "audit": "associations", "associations": {"tests": ["weat6"], "variants": []}}
 STUDIES = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
@@ -80,7 +80,7 @@ def test_an_async_function_and_a_running_loop(tmp_path: Path) -> None:
 
 
 def test_measuring_needs_no_function_and_recording_says_that_it_does(tmp_path: Path, monkeypatch) -> None:
-    from portrayal.systems import given_function
+    from portrayal.systems.plugins import given_function
 
     folder = tmp_path / "run"
     portrayal.audit(WORDS, folder, quiet=True, systems={"mine": embed})

@@ -9,9 +9,9 @@ import pytest
 
 import portrayal
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import Ledger
-from portrayal.runs.hypotheses import FACT, LATE, note_hypotheses
-from portrayal.runs.study import Hypothesis
+from portrayal.recorder.ledger import Ledger
+from portrayal.run.hypotheses import FACT, LATE, note_hypotheses
+from portrayal.study.study import Hypothesis
 
 BARE = """
 name = "named"
@@ -38,10 +38,7 @@ def test_hypotheses_alone_are_confirmatory_and_late_ones_are_not(tmp_path: Path)
     portrayal.audit(study, run, quiet=True)
     assert families(run) == {one: "confirmatory", other: "exploratory"}
     page = (run / "report.html").read_text()
-    assert (
-        "Confirmatory: 1 test of 1 hypothesis (careers), written in the study before anything was asked"
-        in page
-    )
+    assert "Confirmatory: 1 test of 1 hypothesis (careers), written in the study before anything was asked" in page
     assert "all else is exploratory" in page
     noted = json.loads((run / "manifest.json").read_text())["hypotheses"]
     assert noted["named"] == ["careers"] and len(noted["sha256"]) == 64 and noted["declared"]
@@ -49,9 +46,7 @@ def test_hypotheses_alone_are_confirmatory_and_late_ones_are_not(tmp_path: Path)
     portrayal.audit(study, run, quiet=True)
     assert families(run) == {one: "exploratory", other: "exploratory"}
     assert LATE in (run / "report.html").read_text().replace("&#39;", "'")
-    assert (
-        "Nothing here is confirmatory: no row of 1 hypothesis (careers)" in (run / "report.html").read_text()
-    )
+    assert "Nothing here is confirmatory: no row of 1 hypothesis (careers)" in (run / "report.html").read_text()
 
 
 def test_a_hypothesis_about_nothing_is_one_line(tmp_path: Path) -> None:
@@ -72,8 +67,6 @@ def test_hypotheses_written_once_answers_were_put_back_are_late(tmp_path: Path) 
         ledger.ask_system_again("simulated", ("done",))
         assert set(ledger.states().values()) == {"planned"}
         data = {"name": "late", "where": {"measure": "eat"}}
-        study = portrayal.read_study(portrayal.example_study()).model_copy(
-            update={"hypotheses": [Hypothesis(**data)]}
-        )
+        study = portrayal.read_study(portrayal.example_study()).model_copy(update={"hypotheses": [Hypothesis(**data)]})
         note_hypotheses(ledger, study)
         assert ledger.fact(FACT) == before

@@ -25,10 +25,10 @@ from portrayal.edges import archive
 from portrayal.edges.archive import unpack_archive, write_archive
 from portrayal.edges.fingerprint import fingerprint, first_change
 from portrayal.errors import PortrayalError
-from portrayal.runs.compare import compare_tables
-from portrayal.runs.pack import as_json, seal_of
-from portrayal.runs.withheld import sort_pictures
-from viewer.made_runs import captions_run, contexts_run
+from portrayal.handover.compare import compare_tables
+from portrayal.handover.pack import as_json, seal_of
+from portrayal.handover.withheld import sort_pictures
+from review.made_runs import captions_run, contexts_run
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +78,7 @@ def test_every_stem_is_verified_where_nothing_of_its_study_is_left(
     rows = pl.read_parquet(study / "run" / "results.parquet").height
     study.rename(study.with_name("gone"))
     (elsewhere / "encoder.py").write_text("raise SystemExit('the study was run')\n")
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_NETWORK], cwd=elsewhere, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", WITHOUT_NETWORK], cwd=elsewhere, capture_output=True, text=True)
     study.with_name("gone").rename(study)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"{rows:,} results measured again" in done.stdout
@@ -109,17 +107,10 @@ def test_one_changed_byte_in_any_file_is_named_to_the_byte(packed: Path, tmp_pat
 def test_one_changed_byte_of_the_archive_itself_is_named_or_refused(packed: Path, tmp_path: Path) -> None:
     whole = packed.read_bytes()
     directory = whole.index(b"PK\x01\x02")
-    for place in (
-        10,
-        14,
-        directory + 12,
-        directory + 38,
-    ):  # a time, a checksum, both again, a member's rights
+    for place in (10, 14, directory + 12, directory + 38):  # a time, a checksum, both again, a member's rights
         (tmp_path / "changed.zip").write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         found = portrayal.verify(tmp_path / "changed.zip")
-        assert found.differences == [
-            f"changed.zip: byte {place} of the archive around the files; the files are whole"
-        ]
+        assert found.differences == [f"changed.zip: byte {place} of the archive around the files; the files are whole"]
     (tmp_path / "longer.zip").write_bytes(b"x" + whole)
     assert not portrayal.verify(tmp_path / "longer.zip").holds
 
@@ -128,15 +119,11 @@ def test_a_number_changed_and_hashed_again_is_named_by_row_and_column(packed: Pa
     files = unpacked(packed, tmp_path / "files")
     results = pl.read_parquet(files["results.parquet"])
     value = results["value"][0]
-    forged = results.with_columns(
-        value=pl.when(pl.col("measure") == "eat").then(value + 0.25).otherwise("value")
-    )
+    forged = results.with_columns(value=pl.when(pl.col("measure") == "eat").then(value + 0.25).otherwise("value"))
     forged.write_parquet(files["results.parquet"])
     found = portrayal.verify(sealed_again(files, tmp_path / "forged.zip"))
     about = "row 0 (simulated, eat, men's names, women's names), column value"
-    assert found.differences == [
-        f"results.parquet: {about}: {value + 0.25!r} was kept and {value!r} computed"
-    ]
+    assert found.differences == [f"results.parquet: {about}: {value + 0.25!r} was kept and {value!r} computed"]
 
 
 def test_an_answer_changed_and_hashed_again_shows_in_what_was_measured(packed: Path, tmp_path: Path) -> None:
@@ -146,10 +133,7 @@ def test_an_answer_changed_and_hashed_again_shows_in_what_was_measured(packed: P
     with sqlite3.connect(files["ledger.sqlite"]) as ledger:
         ledger.execute("UPDATE questions SET raw = '[1.0, 2.0]', sha256 = '' WHERE rowid = 1")
     found = portrayal.verify(sealed_again(files, tmp_path / "forged.zip"))
-    assert any(
-        line.startswith("responses.parquet: row ") and "column embedding" in line
-        for line in found.differences
-    )
+    assert any(line.startswith("responses.parquet: row ") and "column embedding" in line for line in found.differences)
 
 
 def test_a_changed_study_is_not_the_one_of_the_manifest(packed: Path, tmp_path: Path) -> None:
@@ -203,9 +187,7 @@ HOSTILE: dict[str, tuple[Callable[[zipfile.ZipFile], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_pack_is_refused_in_one_line(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_hostile_pack_is_refused_in_one_line(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make, words = HOSTILE[kind]
     (tmp_path / "inner").mkdir()
     file = tmp_path / "inner" / "evil.zip"
@@ -223,9 +205,7 @@ def test_a_hostile_pack_is_refused_in_one_line(
 def changed_at(whole: bytes, signature: bytes, place: int, value: int) -> bytes:
     """Change a byte after every signature: of both headers a member has, where that is wanted."""
     parts = whole.split(signature)
-    return signature.join(
-        [parts[0], *(part[:place] + bytes([value]) + part[place + 1 :] for part in parts[1:])]
-    )
+    return signature.join([parts[0], *(part[:place] + bytes([value]) + part[place + 1 :] for part in parts[1:])])
 
 
 def test_encrypted_overlapping_and_too_many_files_are_refused(
@@ -251,9 +231,7 @@ def test_encrypted_overlapping_and_too_many_files_are_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"PK\x05\x06" + b"\0" * 18, b"no archive", b"\xff" * 3000])
-def test_what_is_no_archive_is_one_line(
-    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_archive_is_one_line(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.zip").write_bytes(content)
     with pytest.raises(SystemExit) as ended:
         main(["verify", str(tmp_path / "a.zip")])
@@ -276,7 +254,7 @@ def test_the_command_ends_with_3_where_something_differs(
 
 def test_a_run_that_was_not_measured_and_a_file_of_somebody_are_left_alone(tmp_path: Path) -> None:
     write_associations(tmp_path)
-    portrayal.record(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    portrayal.recorder(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     with pytest.raises(PortrayalError, match="portrayal measure"):
         portrayal.pack(tmp_path / "run", tmp_path / "run.zip")
     (tmp_path / "mine.zip").write_text("a letter")
@@ -311,18 +289,12 @@ def test_only_pictures_that_may_be_passed_on_are_packed(tmp_path: Path) -> None:
     reasons = {one["stimulus"]: one["reason"] for one in withheld}
     assert list(reasons) == ["person", "unasked", "licence", "gone", "linked", "changed", "no picture"]
     assert "signed form" in reasons["person"] and "none recorded" in reasons["unasked"]
-    assert (
-        "not stated" in reasons["licence"]
-        and "not there" in reasons["gone"]
-        and "not there" in reasons["linked"]
-    )
+    assert "not stated" in reasons["licence"] and "not there" in reasons["gone"] and "not there" in reasons["linked"]
 
 
 def test_pictures_in_a_pack_are_those_of_the_stimuli(tmp_path: Path) -> None:
     STUDIES["counterfactuals"](tmp_path)
-    text = (
-        (tmp_path / "study.toml").read_text().replace('source = "drawn"', 'source = "drawn"\nlicense = "CC0"')
-    )
+    text = (tmp_path / "study.toml").read_text().replace('source = "drawn"', 'source = "drawn"\nlicense = "CC0"')
     (tmp_path / "study.toml").write_text(text)
     portrayal.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     lines = portrayal.pack(tmp_path / "run", tmp_path / "run.zip")
@@ -347,18 +319,13 @@ def test_where_a_file_changed(tmp_path: Path) -> None:
     file.write_bytes(whole[:2000] + b"ab" + whole[2002:])
     assert first_change(file, kept) == "the first change lies in bytes 1024 to 2047"
     file.write_bytes(whole + b"x")
-    assert (
-        first_change(file, kept)
-        == "the first change lies in bytes 5120 to 6143; it has 5,121 bytes and had 5,120"
-    )
+    assert first_change(file, kept) == "the first change lies in bytes 5120 to 6143; it has 5,121 bytes and had 5,120"
     file.write_bytes(b"")
     assert first_change(file, kept).endswith("it has 0 bytes and had 5,120")
 
 
 def test_tables_are_held_against_each_other_cell_by_cell() -> None:
-    one = pl.DataFrame(
-        {"system": ["a", "b"], "value": [0.1, None], "list": [[1.0], [2.0]], "text": ["x", "y"]}
-    )
+    one = pl.DataFrame({"system": ["a", "b"], "value": [0.1, None], "list": [[1.0], [2.0]], "text": ["x", "y"]})
     assert compare_tables("t", one, one).lines == []
     other = one.with_columns(
         value=pl.Series([0.1 + 1e-17, 0.0]), text=pl.Series(["x", None]), list=pl.Series([[1.0], [3.0]])
@@ -371,9 +338,7 @@ def test_tables_are_held_against_each_other_cell_by_cell() -> None:
     near = compare_tables("t", one, one.with_columns(pl.col("value") * (1 + 1e-12)))
     assert (near.lines, near.rounded) == ([], 1)
     assert compare_tables("t", one, one.head(1)).lines == ["t: 2 rows were kept and 1 computed"]
-    assert compare_tables("t", one, one.drop("text")).lines == [
-        "t: the column 'text' is kept, and not computed"
-    ]
+    assert compare_tables("t", one, one.drop("text")).lines == ["t: the column 'text' is kept, and not computed"]
 
 
 DRAWN = {
@@ -393,7 +358,7 @@ class Everything:
 def test_a_changed_byte_in_every_file_of_every_stem_is_named_with_all_pictures_in_the_pack(
     stem: str, audited: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from portrayal.runs import withheld
+    from portrayal.handover import withheld
 
     # Nobody's pictures are withheld here, whatever their licence: the withheld ones are packed by the test above.
     monkeypatch.setattr(withheld, "NOBODY", Everything())
@@ -416,9 +381,7 @@ def test_a_changed_byte_in_every_file_of_every_stem_is_named_with_all_pictures_i
             continue
         whole = path.read_bytes()
         changed[name] = (len(whole) * (number + 1)) // (len(files) + 1)
-        path.write_bytes(
-            whole[: changed[name]] + bytes([whole[changed[name]] ^ 0x20]) + whole[changed[name] + 1 :]
-        )
+        path.write_bytes(whole[: changed[name]] + bytes([whole[changed[name]] ^ 0x20]) + whole[changed[name] + 1 :])
     write_archive(moved / "run.zip", files)
     found = portrayal.verify(moved / "run.zip").differences
     for name, place in changed.items():

@@ -15,7 +15,7 @@ import pytest
 import portrayal
 from faults.test_moved_run import STUDIES, write_captions
 from portrayal.errors import PortrayalError
-from portrayal.runs.redact import REDACTED
+from portrayal.handover.redact import REDACTED
 
 
 def everything(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -68,19 +68,11 @@ def test_it_is_said_wherever_one_looks(audited: Callable[[str], Path], tmp_path:
     assert "\nredacted: its pictures and free text were taken out" in told and "ask again" not in told
     portrayal.pack(tmp_path / "public", tmp_path / "public.zip")
     found = portrayal.verify(tmp_path / "public.zip")
-    assert found.holds and "not measured again: its pictures and free text were taken out" in "\n".join(
-        found.lines()
-    )
-    for again in (
-        portrayal.measure,
-        portrayal.record_again,
-        lambda run: portrayal.redact(run, tmp_path / "b"),
-    ):
-        with pytest.raises(
-            PortrayalError, match="cannot be recorded or measured again: its pictures and free text"
-        ):
+    assert found.holds and "not measured again: its pictures and free text were taken out" in "\n".join(found.lines())
+    for again in (portrayal.measure, portrayal.record_again, lambda run: portrayal.redact(run, tmp_path / "b")):
+        with pytest.raises(PortrayalError, match="cannot be recorded or measured again: its pictures and free text"):
             again(tmp_path / "public")
-    portrayal.report([tmp_path / "public"])  # drawn again from what is left
+    portrayal.reporting([tmp_path / "public"])  # drawn again from what is left
 
 
 SAYS = "def caption(path):\n    return 'Sorry, I cannot describe the person called Quaggo here.'\n"
@@ -89,9 +81,7 @@ SAYS = "def caption(path):\n    return 'Sorry, I cannot describe the person call
 def test_no_caption_reference_refusal_or_judgment_is_left(tmp_path: Path) -> None:
     write_captions(tmp_path)
     said = pl.read_csv(tmp_path / "captions.csv")
-    captions = [
-        f"a {'nasty brat' if place % 2 else 'man'} of okapi {place} with a dog" for place in range(24)
-    ]
+    captions = [f"a {'nasty brat' if place % 2 else 'man'} of okapi {place} with a dog" for place in range(24)]
     said.with_columns(caption=pl.Series(captions)).write_csv(tmp_path / "captions.csv")
     (tmp_path / "shy.py").write_text(SAYS)
     study = (tmp_path / "study.toml").read_text()
@@ -116,7 +106,5 @@ def test_a_folder_that_holds_something_is_left_alone(audited: Callable[[str], Pa
     (tmp_path / "mine.txt").write_text("x")
     with pytest.raises(PortrayalError, match="is not empty. Name a new folder"):
         portrayal.redact(audited("associations") / "run", tmp_path)
-    with pytest.raises(
-        PortrayalError, match="is not empty. Name a new folder"
-    ):  # nor is a run redacted in its place
+    with pytest.raises(PortrayalError, match="is not empty. Name a new folder"):  # nor is a run redacted in its place
         portrayal.redact(audited("associations") / "run", audited("associations") / "run")

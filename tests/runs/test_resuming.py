@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from portrayal import flow
-from portrayal.record.ledger import Ledger, Planned
-from portrayal.runs import questions
-from portrayal.runs.questions import Questions, Shown
-from portrayal.systems.base import BaseSystem, Question, question_key
+from portrayal.recorder.ledger import Ledger, Planned
+from portrayal.study import lazy_questions
+from portrayal.study.lazy_questions import Questions, Shown
+from portrayal.systems.core.base import BaseSystem, Question, question_key
 
 STUDY = """
 name = "few"
@@ -35,9 +35,7 @@ def stimuli(*hashes: str) -> pl.DataFrame:
 def write_study(folder: Path, people: int = 4) -> Path:
     rows = [f"p{number},{'female' if number % 2 else 'male'}" for number in range(people)]
     (folder / "people.csv").write_text("\n".join(["image_id,gender", *rows]))
-    (folder / "tags.csv").write_text(
-        "\n".join(["stimulus,tag", *(f"p{number},woman" for number in range(4))])
-    )
+    (folder / "tags.csv").write_text("\n".join(["stimulus,tag", *(f"p{number},woman" for number in range(4))]))
     (folder / "study.toml").write_text(STUDY)
     return folder / "study.toml"
 
@@ -76,7 +74,7 @@ def test_a_finished_run_is_resumed_without_making_a_question_or_writing_its_stim
     study, run = write_study(tmp_path), tmp_path / "run"
     flow.record(study, run, quiet=True)
     before = (run / "stimuli.parquet").stat().st_mtime_ns, (run / "manifest.json").read_text()
-    monkeypatch.setattr(questions, "Question", None)  # to make one would fail
+    monkeypatch.setattr(lazy_questions, "Question", None)  # to make one would fail
     assert flow.record(study, run, quiet=True).messages == []
     assert ((run / "stimuli.parquet").stat().st_mtime_ns, (run / "manifest.json").read_text()) == before
 

@@ -40,15 +40,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_second_study_of_the_name_is_refused_and_the_first_stays(tmp_path, capsys, same_folder) -> None:
     first = written(tmp_path / "a")
     second = (
-        written(tmp_path / "a", test="weat7", file="two.toml")
-        if same_folder
-        else written(tmp_path / "b", test="weat7")
+        written(tmp_path / "a", test="weat7", file="two.toml") if same_folder else written(tmp_path / "b", test="weat7")
     )
     audited(first)
     before = {
-        path: path.read_bytes()
-        for path in Path("runs/words").rglob("*")
-        if path.is_file() and path.name != "lock"
+        path: path.read_bytes() for path in Path("runs/words").rglob("*") if path.is_file() and path.name != "lock"
     }
     with pytest.raises(SystemExit) as ended:
         main(["audit", str(second), "-q"])
@@ -59,7 +55,7 @@ def test_a_second_study_of_the_name_is_refused_and_the_first_stays(tmp_path, cap
     assert "(or go on with it, if this file was moved: --out runs/words)" in said
     assert {path: path.read_bytes() for path in before} == before
     with pytest.raises(PortrayalError, match="another study"):
-        portrayal.record(second, quiet=True)
+        portrayal.recorder(second, quiet=True)
     audited(second, "runs/other")
     audited(first)  # goes on where it was
 

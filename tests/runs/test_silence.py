@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from portrayal.runs.audit import groups_by
-from portrayal.runs.silence import measure_silence, silent_in, silent_systems, with_counts
+from portrayal.run.silence import measure_silence, silent_in, silent_systems, with_counts
+from portrayal.study.audit import groups_by
 from portrayal.tables import results
 
 
@@ -29,16 +29,13 @@ def silence(statuses: dict[str, str], stimuli: pl.DataFrame) -> pl.DataFrame:
 def test_everything_answered_is_one_row() -> None:
     shown = people("woman", "man")
     table = silence(dict.fromkeys(shown["stimulus"], "answered"), shown)
-    assert table.select("measure", "value", "n", "n_answered", "n_refused").rows() == [
-        ("answered", 1.0, 20, 20, 0)
-    ]
+    assert table.select("measure", "value", "n", "n_answered", "n_refused").rows() == [("answered", 1.0, 20, 20, 0)]
 
 
 def test_shares_are_by_status_and_group_and_the_worst_served_group_is_compared() -> None:
     shown = people("woman", "man", each=20)
     statuses = {
-        name: "refused" if name.startswith("woman") and int(name[5:]) < 10 else "answered"
-        for name in shown["stimulus"]
+        name: "refused" if name.startswith("woman") and int(name[5:]) < 10 else "answered" for name in shown["stimulus"]
     }
     table = silence(statuses, shown)
     assert table.filter(pl.col("measure") == "unanswered").select("status", "axis", "group", "value").rows() == [
@@ -54,12 +51,7 @@ def test_of_several_groups_the_worst_is_compared_with_the_others_and_all_are_tes
     shown = people("woman", "man", "nonbinary", "agender", each=12)
     statuses = {name: "empty" if name.startswith("nonbinary") else "answered" for name in shown["stimulus"]}
     gap = silence(statuses, shown).filter(pl.col("measure") == "unanswered_difference").row(0, named=True)
-    assert (gap["group"], gap["versus"], gap["status"], gap["value"]) == (
-        "nonbinary",
-        "the others",
-        "empty",
-        1.0,
-    )
+    assert (gap["group"], gap["versus"], gap["status"], gap["value"]) == ("nonbinary", "the others", "empty", 1.0)
     assert gap["p"] < 0.001
 
 
@@ -84,9 +76,7 @@ def test_one_person_in_several_places_is_one_unit() -> None:
         (["planned"] * 20, "none of its questions has been asked"),
     ],
 )
-def test_a_system_that_answers_almost_nothing_is_named_with_the_reason(
-    statuses: list[str], reason: str
-) -> None:
+def test_a_system_that_answers_almost_nothing_is_named_with_the_reason(statuses: list[str], reason: str) -> None:
     shown = people("woman", "man")
     given = answers(dict(zip(shown["stimulus"], statuses, strict=True)))
     assert silent_systems(given) == {"a": reason}
@@ -113,9 +103,7 @@ def test_a_question_with_many_rows_counts_once_and_rows_get_their_systems_counts
 def seen_twice(people: int, lost: int) -> pl.DataFrame:
     """Return the difference for people seen at both ends of an axis, of whom some are refused at the high one."""
     shown = [(f"{person} {end}", end, f"{person}") for person in range(people) for end in ("low", "high")]
-    statuses = {
-        name: "refused" if end == "high" and int(person) < lost else "answered" for name, end, person in shown
-    }
+    statuses = {name: "refused" if end == "high" and int(person) < lost else "answered" for name, end, person in shown}
     groups = pl.DataFrame(
         [(name, "the cue", end, person) for name, end, person in shown],
         schema=["stimulus", "axis", "group", "unit"], orient="row",
@@ -135,9 +123,7 @@ def test_somebody_seen_at_both_ends_counts_once_and_is_their_own_comparison() ->
 
 def test_an_axis_on_which_nothing_was_lost_has_no_rows() -> None:
     statuses = {"a": "answered", "b": "answered", "c": "failed"}
-    groups = pl.DataFrame(
-        {"stimulus": ["a", "b"], "axis": "gender", "group": ["woman", "man"], "unit": ["a", "b"]}
-    )
+    groups = pl.DataFrame({"stimulus": ["a", "b"], "axis": "gender", "group": ["woman", "man"], "unit": ["a", "b"]})
     table = measure_silence(answers(statuses), groups, "contexts")
     assert table["measure"].to_list() == ["answered", "unanswered"]
 

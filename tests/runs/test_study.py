@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.runs.study_file import make_study, read_study
+from portrayal.study.study_file import make_study, read_study
 
 SYSTEM = {"name": "glove", "use": "glove"}
 
@@ -32,10 +32,7 @@ def test_a_study_is_typed_and_frozen() -> None:
     ("changes", "message"),
     [
         ({"sead": 1}, "study has an unknown key 'sead'. Did you mean 'seed'?"),
-        (
-            {"systems": [{**SYSTEM, "versoin": "1"}]},
-            "unknown key 'systems.0.versoin'. Did you mean 'version'?",
-        ),
+        ({"systems": [{**SYSTEM, "versoin": "1"}]}, "unknown key 'systems.0.versoin'. Did you mean 'version'?"),
         (
             {"systems": [{**SYSTEM, "limits": {"concurency": 2}}]},
             "unknown key 'systems.0.limits.concurency'. Did you mean 'concurrency'?",

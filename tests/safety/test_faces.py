@@ -19,8 +19,8 @@ from portrayal import make_study, plan_text
 from portrayal.audits.counterfactuals.stimuli import plan_stimuli
 from portrayal.cli.main import app, main
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.folder import read_folder
-from portrayal.vision.faces.manifest import MANIFEST
+from portrayal.pictures.series.folder import read_folder
+from portrayal.pictures.series.manifest import MANIFEST
 
 ROOT = Path(__file__).parents[2]
 AGES = ("age", "Age", "young", "youth", "old")
@@ -57,9 +57,7 @@ VARYING = [
 def test_no_command_has_a_setting_of_age():
     assert ("faces", "apply") in [words for words, _ in VARYING]
     named = [(words, option.name) for words, command in COMMANDS for option in command.params]
-    assert len(named) > 30 and not [
-        one for one in named if re.search(r"\bage\b|young|child|year", str(one[1]))
-    ]
+    assert len(named) > 30 and not [one for one in named if re.search(r"\bage\b|young|child|year", str(one[1]))]
 
 
 @pytest.mark.parametrize("age", AGES)
@@ -87,9 +85,7 @@ def test_no_study_varies_age(age: str):
                     "counterfactuals": {"attributes": [age]}})  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "poles", [["10-19", "30-39"], ["young", "old"], ["White", "Teenager"], ["age 20", "age 60"]]
-)
+@pytest.mark.parametrize("poles", [["10-19", "30-39"], ["young", "old"], ["White", "Teenager"], ["age 20", "age 60"]])
 def test_ages_are_no_poles_of_race(tmp_path: Path, poles: list[str]):
     study = {"name": "ages", "audit": "counterfactuals", "systems": [{"name": "a", "use": "local"}]}
     settings = make_study({**study, "counterfactuals": {"poles": poles}})
@@ -126,19 +122,13 @@ def test_photographs_without_source_and_consent_are_refused_and_nothing_is_made(
 
 def tracked() -> list[Path]:
     """Return the files of the repository."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
-    ).stdout
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
 def is_picture(begin: bytes) -> bool:
     """Whether a file that begins so is a picture of pixels, whatever it is called."""
-    return (
-        begin.startswith(BEGINS)
-        or begin[8:12] == b"WEBP"
-        or begin[4:12] in (b"ftypavif", b"ftypheic", b"ftypmif1")
-    )
+    return begin.startswith(BEGINS) or begin[8:12] == b"WEBP" or begin[4:12] in (b"ftypavif", b"ftypheic", b"ftypmif1")
 
 
 def declared() -> dict[Path, str]:

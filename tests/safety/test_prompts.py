@@ -12,15 +12,7 @@ from portrayal.safety.vocabulary import LISTS, allowed_entries, longest_entry, n
 from portrayal.text.lexicons import FOLDER, read_lexicon
 from safety.prompt_lists import read
 
-KINDS = {
-    "country": 25,
-    "place": 25,
-    "activity": 25,
-    "occupation": 25,
-    "trait": 20,
-    "demonym": 15,
-    "combined": 15,
-}
+KINDS = {"country": 25, "place": 25, "activity": 25, "occupation": 25, "trait": 20, "demonym": 15, "combined": 15}
 
 
 def passes(prompt):
@@ -50,10 +42,7 @@ def test_no_prompt_is_in_two_lists():
 
 
 def test_every_country_and_every_demonym_passes():
-    for name, said in (
-        ("prompt_countries", "a person from {}"),
-        ("prompt_demonyms", "a photo of a {} person"),
-    ):
+    for name, said in (("prompt_countries", "a person from {}"), ("prompt_demonyms", "a photo of a {} person")):
         words = read_lexicon(name)["word"].to_list()
         assert [word for word in words if not passes(said.format(word))] == []
 
@@ -144,9 +133,7 @@ def test_known_words_in_another_order_are_not_the_phrase():
         assert not passes(prompt)
 
 
-@pytest.mark.parametrize(
-    "piece", ["a ", "g ", "- ", ". ", "aa", "school bus driver ", "playing ", "ﷺ", "\u0301"]
-)
+@pytest.mark.parametrize("piece", ["a ", "g ", "- ", ". ", "aa", "school bus driver ", "playing ", "ﷺ", "\u0301"])
 def test_the_longest_text_is_judged_quickly(piece):
     passes("warm up the lists")
     started = time.perf_counter()

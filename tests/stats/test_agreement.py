@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.agreement import cohen_kappa, cronbach_alpha, krippendorff_alpha
-from portrayal.stats.raters import agreement
+from portrayal.stats.raters.agreement import cohen_kappa, cronbach_alpha, krippendorff_alpha
+from portrayal.stats.raters.raters import agreement
 
 NAN = np.nan
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C: 4 observers, 12 units.
@@ -22,9 +22,7 @@ KRIPPENDORFF = np.array(
 ).T
 
 
-@pytest.mark.parametrize(
-    ("level", "published"), list({"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}.items())
-)
+@pytest.mark.parametrize(("level", "published"), list({"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}.items()))
 def test_krippendorff_equals_the_published_worked_example(level, published):
     assert round(krippendorff_alpha(KRIPPENDORFF, level).value, 3) == published
 
@@ -120,13 +118,7 @@ def reviews(judgments):
 
 def test_agreement_of_people_and_a_classifier_from_a_reviews_table():
     table = agreement(
-        reviews(
-            {
-                "ann": ["yes", "no", "yes", "no"],
-                "bo": ["yes", "no", "no", None],
-                "cnn": ["yes", "no", "no", "no"],
-            }
-        )
+        reviews({"ann": ["yes", "no", "yes", "no"], "bo": ["yes", "no", "no", None], "cnn": ["yes", "no", "no", "no"]})
     )
     kappa = table.filter((pl.col("measure") == "cohen_kappa") & (pl.col("group") == "bo + cnn"))
     assert kappa["value"].to_list() == [1.0]
@@ -139,9 +131,7 @@ def test_agreement_of_people_and_a_classifier_from_a_reviews_table():
 def test_renaming_categories_changes_nothing_nominal():
     given = {"a": ["x", "y", "z", "x"], "b": ["x", "z", "z", "x"]}
     renamed = {rater: [{"x": "q", "y": "a", "z": "m"}[j] for j in values] for rater, values in given.items()}
-    assert agreement(reviews(given))["value"].to_list() == pytest.approx(
-        agreement(reviews(renamed))["value"].to_list()
-    )
+    assert agreement(reviews(given))["value"].to_list() == pytest.approx(agreement(reviews(renamed))["value"].to_list())
 
 
 def test_row_order_never_matters():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from portrayal.stats.decision import (
+from portrayal.stats.decisions.decision import (
     CONSTANT,
     DESCRIBED,
     FOUND,
@@ -23,9 +23,7 @@ CLEAR = {"system": "a", "measure": "gap", "value": 0.3, "low": 0.1, "high": 0.5,
 
 
 def decided(*rows: dict, measures=("gap",), **further) -> pl.DataFrame:
-    return decide(
-        results([{**CLEAR, **row} for row in rows], facets=(), audit="contexts"), measures, **further
-    )
+    return decide(results([{**CLEAR, **row} for row in rows], facets=(), audit="contexts"), measures, **further)
 
 
 def verdict(row: dict, **further) -> tuple[str, str | None]:
@@ -45,9 +43,7 @@ def test_found_needs_the_family_the_corrected_p_and_a_clear_interval() -> None:
 def test_the_null_is_where_the_row_says() -> None:
     assert verdict({"value": 1.3, "low": 0.9, "high": 1.9, "null": 1.0})[0] == NOT_FOUND
     assert verdict({"value": 1.3, "low": 1.1, "high": 1.9, "null": 1.0})[0] == FOUND
-    assert (
-        verdict({"value": 0.003, "low": 0.001, "high": 0.004, "null": 0.005, "p": 0.0001})[0] == FOUND
-    )  # below it
+    assert verdict({"value": 0.003, "low": 0.001, "high": 0.004, "null": 0.005, "p": 0.0001})[0] == FOUND  # below it
 
 
 def test_the_family_is_corrected_over_all_systems() -> None:
@@ -82,9 +78,7 @@ def test_a_test_that_could_never_reach_the_level_is_not_tested_and_leaves_the_fa
     # Floor .03: with two such tests the correction needs .025, so neither could be found. Alone one could.
     pair = decided({"p": 0.03, "p_floor": 0.03}, {"p": 0.03, "p_floor": 0.03})
     assert pair["decision"].to_list() == [NOT_TESTED] * 2
-    assert (
-        pair["reason"][0] == "so few units that the smallest p possible is .030, too large for the correction"
-    )
+    assert pair["reason"][0] == "so few units that the smallest p possible is .030, too large for the correction"
     assert verdict({"p": 0.03, "p_floor": 0.03})[0] == FOUND
     # Tarone: the one that could never be found does not count against the other.
     mixed = decided({"p": 0.04}, {"p": 0.2, "p_floor": 0.2})
@@ -96,9 +90,7 @@ def test_rows_of_the_same_people_are_flipped_together() -> None:
     people = [str(person) for person in range(8)]
     differences = pl.concat(
         pl.DataFrame({"row": [row] * 8, "unit": people, "difference": values})
-        for row, values in enumerate(
-            ([0.3] * 8, [0.1, -0.1] * 4)
-        )  # flipped, the second reaches the first's statistic
+        for row, values in enumerate(([0.3] * 8, [0.1, -0.1] * 4))  # flipped, the second reaches the first's statistic
     )
     table = decided({"p": 0.5}, {"value": 0.0, "low": -0.1, "high": 0.1}, differences=differences)
     assert table["p"][0] == 2 / 256
@@ -115,10 +107,7 @@ def test_rows_of_the_same_people_are_flipped_together() -> None:
 
 def test_people_in_whom_nothing_differs_are_not_tested() -> None:
     differences = pl.DataFrame({"row": [0] * 4, "unit": list("abcd"), "difference": [0.0] * 4})
-    assert verdict({"value": 0.0, "low": -0.4, "high": 0.4}, differences=differences) == (
-        NOT_TESTED,
-        CONSTANT,
-    )
+    assert verdict({"value": 0.0, "low": -0.4, "high": 0.4}, differences=differences) == (NOT_TESTED, CONSTANT)
 
 
 def test_what_was_not_found_says_what_would_have_been() -> None:
@@ -143,8 +132,5 @@ def test_a_value_that_was_not_found_is_never_said_to_be_large_enough() -> None:
 
 
 def test_benjamini_hochberg_and_none_are_kept() -> None:
-    assert decided({"p": 0.03}, {"p": 0.04}, method="benjamini-hochberg")["p_adjusted"].to_list() == [
-        0.04,
-        0.04,
-    ]
+    assert decided({"p": 0.03}, {"p": 0.04}, method="benjamini-hochberg")["p_adjusted"].to_list() == [0.04, 0.04]
     assert decided({"p": 0.03}, {"p": 0.04}, method="none")["p_adjusted"].to_list() == [0.03, 0.04]

@@ -7,7 +7,7 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.shares import clustered_share
+from portrayal.stats.intervals.shares import clustered_share
 from portrayal.tables import finite, results
 
 
@@ -47,9 +47,6 @@ def test_what_only_a_kind_of_estimate_knows_stays_out_of_its_row() -> None:
 def test_columns_of_all_rows_give_way_to_a_rows_own() -> None:
     rows = [Estimate(1.0, n=1).row("m", versus="b"), {"measure": "k"}]
     table = results(rows, audit="search", versus="")
-    assert table.select("audit", "measure", "versus").rows() == [
-        ("search", "m", "b"),
-        ("search", "k", ""),
-    ]
+    assert table.select("audit", "measure", "versus").rows() == [("search", "m", "b"), ("search", "k", "")]
     with pytest.raises(PortrayalError, match="no column 'place'"):
         results([Estimate(1.0, n=1).row("m", place="kitchen")])

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.groups import anova, share_interval, tukey, welch
-from portrayal.stats.studentised_range import critical, survival
+from portrayal.stats.models.groups import anova, share_interval, tukey, welch
+from portrayal.stats.models.studentised_range import critical, survival
 
 
 def unbalanced(seed: int, effect: float = 0.0) -> pd.DataFrame:
@@ -44,10 +44,7 @@ def test_one_factor_equals_scipy():
     frame = unbalanced(3)
     (term,) = anova(frame.y.to_numpy(), {"race": frame.race.to_numpy()}).terms
     theirs = stats.f_oneway(*[part.y for _, part in frame.groupby("race")])
-    assert (term.f, term.p) == (
-        pytest.approx(theirs.statistic, abs=1e-8),
-        pytest.approx(theirs.pvalue, abs=1e-8),
-    )
+    assert (term.f, term.p) == (pytest.approx(theirs.statistic, abs=1e-8), pytest.approx(theirs.pvalue, abs=1e-8))
 
 
 def test_tukey_on_cells_equals_scipy_and_statsmodels():
@@ -163,8 +160,7 @@ def test_planted_effects_are_found_with_their_sign():
     model = ours(frame)
     cells = (frame.gender + frame.race).to_numpy()
     found = {
-        (d.first, d.second): d
-        for d in tukey(frame.y.to_numpy(), cells, model.residual_variance, model.residual_df)
+        (d.first, d.second): d for d in tukey(frame.y.to_numpy(), cells, model.residual_variance, model.residual_df)
     }
     assert found["mB", "wB"].value < 0
     assert found["mB", "wB"].p < 1e-6
@@ -192,7 +188,7 @@ def test_the_interval_holds_an_estimate_of_almost_nothing():
 @pytest.mark.parametrize("groups", [2, 3, 8, 12, 13])
 def test_the_series_of_the_normal_range_is_its_integral(groups):
     """Held against the quadrature it stands for, from no width to wider than anything."""
-    from portrayal.stats.studentised_range import _interpolated, _normal_range
+    from portrayal.stats.models.studentised_range import _interpolated, _normal_range
 
     width = np.linspace(0, 25, 500)
     assert np.abs(_interpolated(width, min(groups, 12)) - _normal_range(width, min(groups, 12))).max() < 1e-12

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from portrayal.stats.intervals import clustered_mean, resample_counts, wilson
+from portrayal.stats.intervals.intervals import clustered_mean, resample_counts, wilson
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (3, 10), (10, 10), (81, 263)])

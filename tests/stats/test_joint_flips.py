@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from portrayal.stats.joint_flips import flip_jointly
+from portrayal.stats.tests.joint_flips import flip_jointly
 
 
 def brute(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -17,14 +17,10 @@ def brute(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     observed = np.abs(table.sum(0)) / scale
     patterns = [np.abs(np.array(signs) @ table) / scale for signs in product((1, -1), repeat=len(table))]
     order = sorted(range(len(observed)), key=lambda test: -observed[test])
-    alone = np.array(
-        [np.mean([one[t] >= observed[t] - 1e-9 for one in patterns]) for t in range(len(observed))]
-    )
+    alone = np.array([np.mean([one[t] >= observed[t] - 1e-9 for one in patterns]) for t in range(len(observed))])
     adjusted, before = np.zeros(len(observed)), 0.0
     for place, test in enumerate(order):
-        reached = np.mean(
-            [max(one[rest] for rest in order[place:]) >= observed[test] - 1e-9 for one in patterns]
-        )
+        reached = np.mean([max(one[rest] for rest in order[place:]) >= observed[test] - 1e-9 for one in patterns])
         before = max(before, float(reached))
         adjusted[test] = before
     return alone, adjusted

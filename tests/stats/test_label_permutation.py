@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portrayal.stats import label_permutation
-from portrayal.stats.label_permutation import permute_labels
+from portrayal.stats.tests import label_permutation
+from portrayal.stats.tests.label_permutation import permute_labels
 
 
 def test_many_people_go_by_the_curve_of_their_permutations(monkeypatch) -> None:

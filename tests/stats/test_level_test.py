@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.level_test import level_test
+from portrayal.stats.tests.level_test import level_test
 
 
 def test_between_people_it_is_the_share_of_permutations_that_reach_the_sum_of_squares() -> None:
@@ -43,8 +43,7 @@ def test_false_alarms_stay_at_the_level_within_and_between() -> None:
     people, places = np.repeat(np.arange(8), 4), np.tile(np.arange(4), 8)
     within = [level_test((rng.random(32) < 0.4).astype(float), places, people, seed) for seed in range(60)]
     between = [
-        level_test((rng.random(30) < 0.4).astype(float), np.arange(30) % 3, np.arange(30), seed)
-        for seed in range(60)
+        level_test((rng.random(30) < 0.4).astype(float), np.arange(30) % 3, np.arange(30), seed) for seed in range(60)
     ]
     assert np.mean(np.array(within) < 0.05) <= 0.14  # of 60 at 5%: 9 or more has a chance of .3%
     assert np.mean(np.array(between) < 0.05) <= 0.14

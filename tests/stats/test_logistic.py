@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from portrayal.errors import MissingExtra
-from portrayal.stats import logistic
-from portrayal.stats.logistic import effective_parameters, fit
+from portrayal.stats.models import logistic
+from portrayal.stats.models.logistic import effective_parameters, fit
 
 # Both converge to a gradient of 1e-6; scikit-learn's lbfgs is the looser of the two.
 CLOSE = 1e-2
@@ -151,6 +151,4 @@ def test_rows_that_are_alike_are_fitted_as_one_with_the_same_result(
 def test_alike_rows_have_exactly_the_same_margin() -> None:
     bag, outcome, train = said()
     margins, kind = fit(bag[:, :4], outcome, train).margins, logistic.alike(bag[:, :4])[1]
-    assert all(
-        (margins[kind == number] == margins[kind == number][0]).all() for number in range(kind.max() + 1)
-    )
+    assert all((margins[kind == number] == margins[kind == number][0]).all() for number in range(kind.max() + 1))

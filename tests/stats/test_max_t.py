@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from portrayal.stats.max_t import column_moments, max_t_floor, max_t_p
+from portrayal.stats.tests.max_t import column_moments, max_t_floor, max_t_p
 
 
 def test_it_comes_to_the_share_of_all_deals() -> None:

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import clustered_mean, wilson
-from portrayal.stats.proportions import mean_share, mean_share_difference, newcombe
+from portrayal.stats.intervals.intervals import clustered_mean, wilson
+from portrayal.stats.tests.proportions import mean_share, mean_share_difference, newcombe
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> tuple[Estimate, float]:
@@ -37,9 +37,7 @@ def test_shares_of_yes_and_no_have_wilsons_interval_and_others_that_of_a_mean() 
         ((0, 10, 0, 20), (0.0, -0.1611, 0.2775)),
     ],
 )
-def test_differences_are_newcombes(
-    table: tuple[int, int, int, int], ends: tuple[float, float, float]
-) -> None:
+def test_differences_are_newcombes(table: tuple[int, int, int, int], ends: tuple[float, float, float]) -> None:
     interval, _ = difference(units(*table[:2]), units(*table[2:]))
     assert tuple(interval) == pytest.approx(ends, abs=5e-5)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.multiplicity import METHODS, adjust
+from portrayal.stats.decisions.multiplicity import METHODS, adjust
 
 NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)

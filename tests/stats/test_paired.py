@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.paired import paired_difference
+from portrayal.stats.decisions.paired import paired_difference
 
 
 def pairs(more: int, less: int, same: int) -> tuple[np.ndarray, np.ndarray]:

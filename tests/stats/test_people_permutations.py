@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats import people_permutation, which_pictures
-from portrayal.stats.groups import anova
-from portrayal.stats.label_permutation import permute_labels
-from portrayal.stats.level_test import level_test
-from portrayal.stats.people_permutation import permute_people
-from portrayal.stats.permutation import sign_flip, two_sample
-from portrayal.stats.permuted_anova import permute_terms
-from portrayal.stats.which_pictures import deal_pictures
+from portrayal.stats.models.groups import anova
+from portrayal.stats.tests import people_permutation, which_pictures
+from portrayal.stats.tests.label_permutation import permute_labels
+from portrayal.stats.tests.level_test import level_test
+from portrayal.stats.tests.people_permutation import permute_people
+from portrayal.stats.tests.permutation import sign_flip, two_sample
+from portrayal.stats.tests.permuted_anova import permute_terms
+from portrayal.stats.tests.which_pictures import deal_pictures
 
 
 def test_one_picture_a_person_is_fishers_test():
@@ -66,9 +66,7 @@ def test_labels_equal_the_exact_two_sample_test_column_by_column():
 
 
 def test_labels_leave_out_who_has_no_number_and_what_is_constant():
-    values = np.array(
-        [[1.0, 5.0, np.nan], [1.0, 5.0, 2.0], [0.0, 5.0, 1.0], [0.0, 5.0, 3.0], [0.0, 5.0, 1.0]]
-    )
+    values = np.array([[1.0, 5.0, np.nan], [1.0, 5.0, 2.0], [0.0, 5.0, 1.0], [0.0, 5.0, 3.0], [0.0, 5.0, 1.0]])
     found = permute_labels(values, np.array([True, True, False, False, False]))
     assert found.p[0] == pytest.approx(0.1)
     assert np.isnan(found.p[1])
@@ -105,18 +103,13 @@ def test_people_with_different_numbers_of_pictures():
 def test_two_groups_that_do_or_do_not_are_tested_exactly():
     values, groups = np.repeat([1.0, 0.0], 20), np.repeat([0, 1], 20)
     found = level_test(values, groups, np.arange(40))
-    assert found == pytest.approx(
-        stats.fisher_exact([[20, 0], [0, 20]]).pvalue
-    )  # 9,999 draws could not go below .0001
+    assert found == pytest.approx(stats.fisher_exact([[20, 0], [0, 20]]).pvalue)  # 9,999 draws could not go below .0001
 
 
 def test_terms_of_an_analysis_of_variance_by_all_orders():
     random = np.random.default_rng(3)
     values, group = random.normal(0, 1, 7), np.array([0, 0, 0, 1, 1, 1, 1])
-    f = [
-        stats.f_oneway(*(np.array(order)[group == g] for g in (0, 1))).statistic
-        for order in permutations(values)
-    ]
+    f = [stats.f_oneway(*(np.array(order)[group == g] for g in (0, 1))).statistic for order in permutations(values)]
     exact = np.mean(np.array(f) >= stats.f_oneway(values[:3], values[3:]).statistic - 1e-9)
     tested = permute_terms(values, {"group": group})
     assert tested.p["group"] == pytest.approx(exact, abs=0.02)

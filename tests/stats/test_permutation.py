@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from portrayal.errors import PortrayalError
-from portrayal.stats import permutation
-from portrayal.stats.permutation import (
-    ALTERNATIVES,
-    sign_flip,
-    sign_flip_columns,
-    two_sample,
-)
+from portrayal.stats.tests import permutation
+from portrayal.stats.tests.permutation import ALTERNATIVES, sign_flip, sign_flip_columns, two_sample
 
 # Zea mays: differences in height of crossed and self-fertilised plants in eighths of an inch (Darwin 1876), as in
 # Fisher (1935), The Design of Experiments, section 17.
@@ -130,9 +125,7 @@ def test_swapping_the_sides(n_x: int, n_y: int) -> None:
     two = [two_sample(*sides, alternative="two-sided") for sides in ((x, y), (y, x))]
     assert two[0].method == "exact"
     assert two[0].p == pytest.approx(two[1].p, rel=1e-12)
-    assert two_sample(x, y, alternative="greater").p == pytest.approx(
-        two_sample(y, x, alternative="less").p, rel=1e-12
-    )
+    assert two_sample(x, y, alternative="greater").p == pytest.approx(two_sample(y, x, alternative="less").p, rel=1e-12)
 
 
 def test_the_tails_share_only_what_ties() -> None:
@@ -222,9 +215,7 @@ def test_differences_of_a_common_fraction_are_exact_for_any_number() -> None:
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-@given(
-    st.lists(st.sampled_from([-1, -2 / 3, -1 / 3, 0, 1 / 3, 2 / 3, 0.1]), min_size=2, max_size=9).filter(any)
-)
+@given(st.lists(st.sampled_from([-1, -2 / 3, -1 / 3, 0, 1 / 3, 2 / 3, 0.1]), min_size=2, max_size=9).filter(any))
 def test_sign_flip_counts_every_flip(alternative: str, values: list[float]) -> None:
     differences = np.array(values)
     flips = 2 * ((np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1) - 1
@@ -298,7 +289,7 @@ def _seconds(call) -> float:
 
 def test_few_values_are_listed_as_many_are_merged(monkeypatch):
     """The sums of few values at once equal those merged one by one, to the last digit, and so do the counts."""
-    from portrayal.stats import subset_sums
+    from portrayal.stats.tests import subset_sums
 
     values = np.random.default_rng(3).normal(size=11)
     listed = subset_sums.sums_by_size(values, 7)

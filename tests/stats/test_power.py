@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.power import (
-    power_of_two_groups,
-    smallest_difference,
-    smallest_of_people,
-)
+from portrayal.stats.power.power import power_of_two_groups, smallest_difference, smallest_of_people
 
 
 def test_power_equals_the_textbook() -> None:

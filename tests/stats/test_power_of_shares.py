@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.power_of_shares import MOST, power_of_two_shares, smallest_share_difference
-from portrayal.stats.proportions import mean_share_difference
+from portrayal.stats.power.power_of_shares import MOST, power_of_two_shares, smallest_share_difference
+from portrayal.stats.tests.proportions import mean_share_difference
 
 
 def test_it_is_the_sum_over_all_tables_of_the_test_that_is_made() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.proportions import corrected_share, share_difference, share_ratio, share_trend
+from portrayal.stats.tests.proportions import corrected_share, share_difference, share_ratio, share_trend
 
 
 def test_the_ratio_is_that_of_katz() -> None:
@@ -40,11 +40,7 @@ def test_the_trend_by_hand() -> None:
     slope = 4.75 / 67.5
     assert found.value == pytest.approx(slope)
     # With a hit and a miss added the shares are 3/12, 5/12 and 10/22; each position has its own variance.
-    own = [
-        10 * 3.0625 * (3 / 12) * (9 / 12),
-        10 * 0.5625 * (5 / 12) * (7 / 12),
-        20 * 1.5625 * (10 / 22) * (12 / 22),
-    ]
+    own = [10 * 3.0625 * (3 / 12) * (9 / 12), 10 * 0.5625 * (5 / 12) * (7 / 12), 20 * 1.5625 * (10 / 22) * (12 / 22)]
     half = 1.959964 * np.sqrt(sum(own)) / 67.5
     assert (found.low, found.high) == pytest.approx((slope - half, slope + half))
     # Cochran-Armitage: pooled share 15 / 40.
@@ -57,9 +53,7 @@ def test_the_trend_equals_statsmodels() -> None:
 
     hits, n = np.array([3, 8, 15]), np.array([20, 25, 30])
     theirs = Table(np.column_stack([n - hits, hits])).test_ordinal_association(np.arange(3), np.arange(2))
-    assert share_trend([0, 1, 2], hits, n).p == pytest.approx(
-        theirs.pvalue, rel=0.05
-    )  # theirs divides by n - 1
+    assert share_trend([0, 1, 2], hits, n).p == pytest.approx(theirs.pvalue, rel=0.05)  # theirs divides by n - 1
 
 
 def test_a_trend_needs_two_positions_with_images_and_something_that_varies() -> None:

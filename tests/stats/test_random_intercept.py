@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from portrayal.stats.random_intercept import fit_random_intercept
+from portrayal.stats.models.random_intercept import fit_random_intercept
 
 
 def data(seed, spread):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.shares import bounded_mean, change, clustered_share
+from portrayal.stats.intervals.shares import bounded_mean, change, clustered_share
 
 
 def test_one_picture_each_is_wilson_with_the_plain_variance():
@@ -40,9 +40,7 @@ def test_change_of_equal_shares_of_the_same_people_is_zero_with_no_width():
     share = clustered_share(np.array([1, 0, 1, 0]), np.ones(4))
     assert change(share, share).value == 0
     # Perfectly correlated: what one share gains the other does too; only the skew of the ends remains.
-    assert change(share, share).high == pytest.approx(
-        share.high - share.value - (share.value - share.low), abs=1e-9
-    )
+    assert change(share, share).high == pytest.approx(share.high - share.value - (share.value - share.low), abs=1e-9)
 
 
 def test_bounded_mean_by_hand():
@@ -79,8 +77,6 @@ def test_the_interval_of_a_change_covers(people):
         before = (rng.random((people, 2)) < stats.norm.cdf(taste - 0.5)[:, None]).sum(1)
         after = (rng.random((people, 2)) < stats.norm.cdf(taste + 0.3)[:, None]).sum(1)
         truth = stats.norm.cdf(0.3 / np.sqrt(2)) - stats.norm.cdf(-0.5 / np.sqrt(2))
-        found = change(
-            clustered_share(after, np.full(people, 2)), clustered_share(before, np.full(people, 2))
-        )
+        found = change(clustered_share(after, np.full(people, 2)), clustered_share(before, np.full(people, 2)))
         inside += found.low <= truth <= found.high
     assert 0.92 <= inside / 400 <= 0.99

@@ -7,14 +7,10 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.specification import curve_test, specifications, support
+from portrayal.stats.decisions.specification import curve_test, specifications, support
 
 TABLE = pl.DataFrame(
-    {
-        "system": ["a", "a", "a", "b"],
-        "value": [0.5, None, 0.1, 0.9],
-        "supports": [True, None, False, True],
-    }
+    {"system": ["a", "a", "a", "b"], "value": [0.5, None, 0.1, 0.9], "supports": [True, None, False, True]}
 )
 
 

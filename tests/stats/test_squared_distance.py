@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from portrayal.stats.squared_distance import Distance, squared_distance
+from portrayal.stats.tests.squared_distance import Distance, squared_distance
 
 
 def by_the_book(matrix: np.ndarray, flags: np.ndarray, signs: np.ndarray) -> tuple[float, float, float]:
@@ -17,18 +17,12 @@ def by_the_book(matrix: np.ndarray, flags: np.ndarray, signs: np.ndarray) -> tup
     sizes = [len(group) for group in groups]
     of_mean = sum(spread / n for spread, n in zip(spreads, sizes, strict=True))
     own = [
-        (n - 1) ** 2
-        / ((n + 1) * (n - 2))
-        * (np.trace(sign @ s @ sign @ s) - np.trace(sign @ s) ** 2 / (n - 1))
+        (n - 1) ** 2 / ((n + 1) * (n - 2)) * (np.trace(sign @ s @ sign @ s) - np.trace(sign @ s) ** 2 / (n - 1))
         for s, n in zip(spreads, sizes, strict=True)
     ]
     cross = np.trace(sign @ spreads[0] @ sign @ spreads[1])
     square = own[0] / sizes[0] ** 2 + own[1] / sizes[1] ** 2 + 2 * cross / (sizes[0] * sizes[1])
-    return (
-        signs @ gap**2 - np.trace(sign @ of_mean),
-        4 * (signs * gap) @ of_mean @ (signs * gap),
-        max(square, 0.0),
-    )
+    return (signs @ gap**2 - np.trace(sign @ of_mean), 4 * (signs * gap) @ of_mean @ (signs * gap), max(square, 0.0))
 
 
 @pytest.mark.parametrize("signs", [np.ones(5), np.array([1.0, 1, 1, -1, -1])])

@@ -13,12 +13,12 @@ import pytest
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.runs.plan import plan_text
-from portrayal.runs.study_file import make_study
-from portrayal.systems.base import Answer, CallFailed, Question, Unreadable, question_key
-from portrayal.systems.readers import read_answer, read_rows
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.run.plan import plan_text
+from portrayal.study.study_file import make_study
+from portrayal.systems.core.base import Answer, CallFailed, Question, Unreadable, question_key
+from portrayal.systems.core.readers import read_answer, read_rows
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from systems.vendor_server import vendor_server
 
 
@@ -46,9 +46,7 @@ def home(server: ThreadingHTTPServer) -> str:
 
 
 def opened(folder: Path = Path(), use: str = "openai", kind: str = "tagger", **parameters: Any) -> Any:
-    return open_system(
-        SystemSettings(name="mine", use=use, parameters={"model": "vlm", **parameters}), folder, kind
-    )
+    return open_system(SystemSettings(name="mine", use=use, parameters={"model": "vlm", **parameters}), folder, kind)
 
 
 def ask(system: Any, *questions: Question) -> Any:
@@ -80,9 +78,7 @@ def test_an_address_is_taken_with_or_without_its_ends(server, picture, given) ->
     assert server.seen[-1]["path"] == "/v1/chat/completions"
 
 
-def test_the_address_and_the_key_come_from_the_environment_and_the_study_wins(
-    server, picture, monkeypatch
-) -> None:
+def test_the_address_and_the_key_come_from_the_environment_and_the_study_wins(server, picture, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", home(server) + "/v1/")
     ask(opened(), about(picture))
     assert server.seen[-1]["path"] == "/v1/chat/completions"
@@ -135,9 +131,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"), WRONG, ids=[str(list(one[0])) + one[1][:20] for one in WRONG]
-)
+@pytest.mark.parametrize(("parameters", "said"), WRONG, ids=[str(list(one[0])) + one[1][:20] for one in WRONG])
 def test_what_is_wrong_is_one_line(tmp_path, parameters, said) -> None:
     study = tmp_path / "study"
     study.mkdir()
@@ -202,9 +196,7 @@ def test_a_server_that_takes_neither_name_fails_with_its_words(server, picture) 
 @pytest.mark.parametrize("kind", ["tagger", "captioner"])
 def test_structured_output_is_asked_for_and_done_without_where_it_is_refused(server, picture, kind) -> None:
     system = opened(kind=kind, base_url=home(server) + "/v1", structured=True)
-    server.content = (
-        '{"tags": ["woman", "tree"]}' if kind == "tagger" else '{"caption": "A woman by a tree."}'
-    )
+    server.content = '{"tags": ["woman", "tree"]}' if kind == "tagger" else '{"caption": "A woman by a tree."}'
     (answer,) = ask(system, about(picture))
     asked = body(server)["response_format"]["json_schema"]
     assert (asked["strict"], asked["schema"]["additionalProperties"]) == (True, False)
@@ -231,7 +223,7 @@ def test_structured_output_is_not_offered_where_we_do_not_speak_it() -> None:
 
 
 def test_a_caption_in_an_object_that_declines_is_a_refusal() -> None:
-    from portrayal.systems.base import Refused
+    from portrayal.systems.core.base import Refused
 
     said = json.dumps({"caption": "I'm sorry, but I can't identify people in images."})
     raw = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
@@ -243,10 +235,7 @@ def test_a_caption_in_an_object_that_declines_is_a_refusal() -> None:
     ("reader", "answer"),
     [
         ("openai", {"choices": [{"finish_reason": "length", "message": {"content": '["woman", "tr'}}]}),
-        (
-            "openai",
-            {"choices": [{"finish_reason": "length", "message": {"content": ""}}]},
-        ),  # spent on thinking
+        ("openai", {"choices": [{"finish_reason": "length", "message": {"content": ""}}]}),  # spent on thinking
         ("anthropic", {"stop_reason": "max_tokens", "content": [{"type": "text", "text": "woman, tr"}]}),
     ],
 )
@@ -291,10 +280,7 @@ def test_prices_and_the_keys_name_make_no_new_question() -> None:
 @pytest.mark.parametrize(
     ("usage", "cost"),
     [
-        (
-            {"prompt_tokens": 1000, "completion_tokens": 10},
-            0.0021,
-        ),  # 1000 * 2 + 10 * 10 dollars, by a million
+        ({"prompt_tokens": 1000, "completion_tokens": 10}, 0.0021),  # 1000 * 2 + 10 * 10 dollars, by a million
         ({"prompt_tokens": -1000, "completion_tokens": 10}, 0.0001),
         ({"prompt_tokens": float("nan"), "completion_tokens": float("inf")}, 0.0),
         ({"prompt_tokens": True, "completion_tokens": "10"}, 0.0),
@@ -311,9 +297,7 @@ def test_a_bill_is_counted_where_it_is_finite_and_not_negative(server, picture, 
 
 
 def test_a_chat_model_ranks_by_a_prompt_of_the_study(server, tmp_path) -> None:
-    (tmp_path / "rank.txt").write_text(
-        "Documents: d1 nurses; d2 engineers. Query: {content}. A JSON array of ids."
-    )
+    (tmp_path / "rank.txt").write_text("Documents: d1 nurses; d2 engineers. Query: {content}. A JSON array of ids.")
     system = opened(tmp_path, kind="ranker", base_url=home(server) + "/v1", prompt_file="rank.txt")
     server.content = '["d2", "d1"]'
     (answer,) = ask(system, Question("q", "query", "who builds {bridges}", "h"))
@@ -329,10 +313,7 @@ def test_a_chat_model_ranks_by_a_prompt_of_the_study(server, tmp_path) -> None:
     ]
     with pytest.raises(Unreadable, match="no JSON array of documents"):
         read_rows(
-            "openai",
-            Answer(json.dumps({"choices": [{"message": {"content": "d2, then d1"}}]}).encode()),
-            "ranker",
-            {},
+            "openai", Answer(json.dumps({"choices": [{"message": {"content": "d2, then d1"}}]}).encode()), "ranker", {}
         )
     with pytest.raises(PortrayalError, match="needs a prompt of yours"):
         opened(kind="ranker")
@@ -345,12 +326,7 @@ def test_a_chat_model_ranks_by_a_prompt_of_the_study(server, tmp_path) -> None:
 
 def study(use: str, **parameters: Any) -> dict[str, Any]:
     system = {"name": "mine", "use": use, "parameters": {"model": "m", **parameters}}
-    return {
-        "name": "words",
-        "audit": "associations",
-        "associations": {"tests": ["weat6"]},
-        "systems": [system],
-    }
+    return {"name": "words", "audit": "associations", "associations": {"tests": ["weat6"]}, "systems": [system]}
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "MY_KEY", "TEAM2_KEY_3", "TOKEN", "$MY_KEY"])

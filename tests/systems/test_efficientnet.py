@@ -14,11 +14,11 @@ from PIL import Image
 from portrayal.edges.onnx_graph import Graph
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_file
-from portrayal.systems.base import Question
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Question
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.core.torch_file import MAGIC, read_weights
 from portrayal.systems.taggers.efficientnet import FILE, PACKAGE
-from portrayal.systems.torch_file import MAGIC, read_weights
 from portrayal.text.lexicons import read_lexicon
 
 
@@ -39,21 +39,9 @@ def legacy_file(path, asks=("torch._utils", "_rebuild_tensor_v2"), numbers=(1.0,
     """Write a file as PyTorch before 1.6 did: one 2 x 2 tensor, its storage in columns."""
     asked = b"".join(one.encode() + b"\n" for one in asks)
     storage = b"(U\x07storagectorch\nFloatStorage\nU\x010U\x03cpuK\x04NtQ"
-    tensor = (
-        b"c"
-        + asked
-        + b"("
-        + storage
-        + b"K\x00K\x02K\x02\x86K\x01K\x02\x86\x89ccollections\nOrderedDict\n)RtR"
-    )
+    tensor = b"c" + asked + b"(" + storage + b"K\x00K\x02K\x02\x86K\x01K\x02\x86\x89ccollections\nOrderedDict\n)RtR"
     tensors = b"\x80\x02ccollections\nOrderedDict\n)RU\x01w" + tensor + b"s."
-    parts = [
-        pickle.dumps(MAGIC, 2),
-        pickle.dumps(1001, 2),
-        pickle.dumps({}, 2),
-        tensors,
-        pickle.dumps(["0"], 2),
-    ]
+    parts = [pickle.dumps(MAGIC, 2), pickle.dumps(1001, 2), pickle.dumps({}, 2), tensors, pickle.dumps(["0"], 2)]
     path.write_bytes(b"".join(parts) + struct.pack("<q4f", 4, *numbers))
     return path
 
@@ -67,9 +55,7 @@ def test_weights_are_read_without_pytorch(tmp_path):
 @pytest.mark.parametrize("data", [b"", b"no", pickle.dumps(MAGIC, 2), pickle.dumps([1, 2])])
 def test_other_files_are_refused_in_one_line(tmp_path, data):
     (tmp_path / "w.pth").write_bytes(data)
-    with pytest.raises(
-        PortrayalError, match=r"w\.pth does not hold weights as PyTorch before 1\.6 wrote them"
-    ):
+    with pytest.raises(PortrayalError, match=r"w\.pth does not hold weights as PyTorch before 1\.6 wrote them"):
         read_weights(tmp_path / "w.pth")
 
 
@@ -93,9 +79,7 @@ def test_the_network_sees_what_a_picture_shows(tmp_path):
             if (top + left) // 50 % 2:
                 draw.paste("black", (left, top, left + 50, top + 50))
     draw.save(tmp_path / "squares.png")
-    system = open_system(
-        SystemSettings(name="net", use="imagenet", parameters={"top": 3}), tmp_path, "tagger"
-    )
+    system = open_system(SystemSettings(name="net", use="imagenet", parameters={"top": 3}), tmp_path, "tagger")
     (answer,) = asyncio.run(system.ask([Question("1", "image", str(tmp_path / "squares.png"), "1")]))
     tags = json.loads(answer.raw)
     assert len(tags) == 3

@@ -18,25 +18,18 @@ from safetensors.numpy import save_file
 
 from portrayal.errors import MissingPart, PortrayalError
 from portrayal.parts import table
-from portrayal.systems.base import Answer, Question, System, Unreadable
+from portrayal.systems.core.base import Answer, Question, System, Unreadable
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders import local
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
-from portrayal.text.vector_files import FORMATS, read_vectors
+from portrayal.text.vectors.files import FORMATS, read_vectors
 
-WORDS = {
-    "queen": [0.5, -1.0, 2.25],
-    "King": [1.0, 0.0, -0.5],
-    "ice cream": [3.0, 1.5, 0.25],
-    "naïve": [1.0, 2.0, 3.0],
-}
+WORDS = {"queen": [0.5, -1.0, 2.25], "King": [1.0, 0.0, -0.5], "ice cream": [3.0, 1.5, 0.25], "naïve": [1.0, 2.0, 3.0]}
 
 
 def write_binary(path: Path, newline: bytes = b"\n") -> None:
-    body = b"".join(
-        w.encode() + b" " + struct.pack("<3f", *v) + newline for w, v in WORDS.items() if " " not in w
-    )
+    body = b"".join(w.encode() + b" " + struct.pack("<3f", *v) + newline for w, v in WORDS.items() if " " not in w)
     path.write_bytes(b"3 3\n" + body)
 
 
@@ -118,21 +111,13 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
     "NaN": ("a.txt", b"one 1 2\ntwo 1 nan\n", "NaN or infinity in the vector of 'two'"),
     "empty": ("a.txt", b"", "it holds no vectors"),
     "no header": ("a.bin", b"\x00\x01\x02", "first line is not the number of words"),
-    "cut off": (
-        "a.bin",
-        b"2 3\none " + b"\x00" * 12 + b"two " + b"\x00" * 5,
-        "ends early, in the vector of 'two'",
-    ),
+    "cut off": ("a.bin", b"2 3\none " + b"\x00" * 12 + b"two " + b"\x00" * 5, "ends early, in the vector of 'two'"),
     "word without end": ("a.bin", b"1 3\none", "ends early, or a word has no end"),
     "not gzip": ("a.txt.gz", b"one 1 2\n", "cannot be read as text vectors"),
     "cut gzip": ("a.txt.gz", gzip.compress(b"one 1 2\n" * 400)[:-12], "cannot be read as text vectors"),
     "not a zip": ("a.npz", b"nothing", "cannot be read as npz vectors"),
     "not safetensors": ("a.safetensors", b"\xff" * 40, "not that of a safetensors file"),
-    "safetensors without JSON": (
-        "a.safetensors",
-        b"\x04" + b"\x00" * 7 + b"nope" + b"\x00" * 9,
-        "cannot be read",
-    ),
+    "safetensors without JSON": ("a.safetensors", b"\x04" + b"\x00" * 7 + b"nope" + b"\x00" * 9, "cannot be read"),
     "not parquet": ("a.parquet", b"nothing at all", "cannot be read as parquet vectors"),
     "strange name": ("a.doc", b"one 1 2\n", r"ends in '\.doc'"),
 }
@@ -277,9 +262,7 @@ def test_the_phantom_plants_what_it_is_told(tmp_path: Path) -> None:
     sets = {**names, "a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3"]}
     for d in (0.0, 0.9, -1.7):
         system = opened("phantom:associations", tmp_path, **sets, d=d)
-        vectors = {
-            name: [rows[0]["embedding"] for rows in asked(system, *texts)] for name, texts in sets.items()
-        }
+        vectors = {name: [rows[0]["embedding"] for rows in asked(system, *texts)] for name, texts in sets.items()}
         row = eat(*(vectors[name] for name in "xyab"), permutations=199).row(0, named=True)
         assert row["value"] == pytest.approx(d, abs=0.12)
         assert row["low"] < d < row["high"]

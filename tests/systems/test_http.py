@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import (
+from portrayal.systems.core.base import (
     CallFailed,
     OutcomeUnknown,
     Question,
@@ -23,12 +23,12 @@ from portrayal.systems.base import (
     Unreachable,
     Unreadable,
 )
-from portrayal.systems.http import dig
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.status import retry_after
-from portrayal.systems.web import fill_secrets
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.core.status import retry_after
+from portrayal.systems.http.http import dig
+from portrayal.systems.http.web import fill_secrets
 
 
 class Endpoint(BaseHTTPRequestHandler):
@@ -132,10 +132,7 @@ def test_a_credential_written_into_a_study_is_refused(address: str) -> None:
 
 def test_a_credential_in_the_address_comes_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "s3cret-w0rd")
-    assert fill_secrets({"key": "$MY_KEY", "keyword": "{content}"}) == {
-        "key": "s3cret-w0rd",
-        "keyword": "{content}",
-    }
+    assert fill_secrets({"key": "$MY_KEY", "keyword": "{content}"}) == {"key": "s3cret-w0rd", "keyword": "{content}"}
 
 
 def test_a_redirect_is_no_answer(address: str) -> None:
@@ -145,13 +142,7 @@ def test_a_redirect_is_no_answer(address: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "error"),
-    [
-        ("busy", Throttled),
-        ("down", Throttled),
-        ("empty", QuotaSpent),
-        ("bad", CallFailed),
-        ("reset", OutcomeUnknown),
-    ],
+    [("busy", Throttled), ("down", Throttled), ("empty", QuotaSpent), ("bad", CallFailed), ("reset", OutcomeUnknown)],
 )
 def test_every_failure_is_told_apart(address: str, content: str, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Question
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Question
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 torch = pytest.importorskip("torch", reason="the ImageNet tagger needs the extra [torch]")
 

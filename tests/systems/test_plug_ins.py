@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, CallFailed, OutcomeUnknown, Question, Unreadable
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Answer, CallFailed, OutcomeUnknown, Question, Unreadable
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 PROGRAM = """
 import json, sys
@@ -190,9 +190,9 @@ def test_a_function_past_its_time_limit_does_not_keep_the_process_alive(tmp_path
     (tmp_path / "sleepy_tagger.py").write_text("import time\ndef tags(text):\n    time.sleep(60)\n")
     program = f"""
 import asyncio, pathlib
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.registry import open_system
-from portrayal.systems.base import Question
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.base import Question
 system = open_system(SystemSettings(name="s", use="python:sleepy_tagger:tags"), pathlib.Path({str(tmp_path)!r}), "tagger")
 async def main():
     try:
@@ -261,9 +261,7 @@ def test_a_second_study_in_the_same_process_gets_its_own_module(tmp_path: Path) 
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "helper.py").write_text(f"WORD = {name!r}\n")
-        (tmp_path / name / "system.py").write_text(
-            "from helper import WORD\ndef answer(text):\n    return [WORD]\n"
-        )
+        (tmp_path / name / "system.py").write_text("from helper import WORD\ndef answer(text):\n    return [WORD]\n")
     assert said_by(tmp_path / "first") == ["first"]
     assert said_by(tmp_path / "second") == ["second"]
     assert said_by(tmp_path / "first") == ["first"]
@@ -282,9 +280,7 @@ def test_an_edited_module_is_loaded_anew_and_an_unchanged_one_once(tmp_path: Pat
 def test_a_module_named_as_one_of_pythons_own_is_refused(tmp_path: Path) -> None:
     for name in ("json", "polars", "portrayal"):
         (tmp_path / f"{name}.py").write_text("def answer(text):\n    return []\n")
-        with pytest.raises(
-            PortrayalError, match=rf"{name}.py has the name of a module that Python has already"
-        ):
+        with pytest.raises(PortrayalError, match=rf"{name}.py has the name of a module that Python has already"):
             said_by(tmp_path, f"python:{name}:answer")
         with pytest.raises(PortrayalError, match="Rename the file"):
             opened(tmp_path, f"python:{name}:answer").check_ready()

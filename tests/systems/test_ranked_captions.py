@@ -11,10 +11,10 @@ import pytest
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, Question
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import CallFailed, Question
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 # Directions in a plane, by their angle: a picture at 10 degrees is nearest to 0, then 30, then 60, then 90.
 SENTENCES = {"a wall": 0, "an angry woman": 30, "a smiling man": 60, "a tree": 90}
@@ -35,12 +35,7 @@ def write(folder: Path, **further) -> None:
 
 
 def opened(folder: Path, **parameters):
-    given = {
-        "encoder": "embeddings",
-        "settings": {"path": "v.npz"},
-        "candidates": "sentences.txt",
-        "captions": 2,
-    }
+    given = {"encoder": "embeddings", "settings": {"path": "v.npz"}, "candidates": "sentences.txt", "captions": 2}
     settings = SystemSettings(name="c", use="ranked_captions", parameters={**given, **parameters})
     return open_system(settings, folder, "captioner")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.systems.refusals import LONGEST, is_refusal
+from portrayal.systems.core.refusals import LONGEST, is_refusal
 
 LABELLED = Path(__file__).parent / "data" / "refusals.csv"
 

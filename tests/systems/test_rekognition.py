@@ -13,10 +13,10 @@ from moto import mock_aws
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, Question, QuotaSpent, Throttled
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import CallFailed, Question, QuotaSpent, Throttled
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 
 @pytest.fixture(autouse=True)
@@ -34,9 +34,7 @@ def picture(tmp_path: Path) -> Path:
 
 
 def opened(**parameters: Any):
-    return open_system(
-        SystemSettings(name="mine", use="rekognition", parameters=parameters), Path(), "tagger"
-    )
+    return open_system(SystemSettings(name="mine", use="rekognition", parameters=parameters), Path(), "tagger")
 
 
 def ask(system: Any, picture: Path) -> Any:

@@ -9,10 +9,10 @@ import sys
 import pytest
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.systems.base import Question
 from portrayal.systems.captioners.transformers_captioner import load_model, open_system
-from portrayal.systems.readers import read_answer
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Question
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.settings import SystemSettings
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +69,7 @@ def test_a_local_model_captions_a_picture(model_folder, question) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_several_samples_are_several_captions(model_folder, question) -> None:
     parameters = {"model": model_folder.name, "samples": 3, "max_new_tokens": 5}
-    system = open_system(
-        SystemSettings(name="local", use="transformers", parameters=parameters), model_folder.parent
-    )
+    system = open_system(SystemSettings(name="local", use="transformers", parameters=parameters), model_folder.parent)
     answer = asyncio.run(system.ask([question]))[0]
     assert len(json.loads(answer.raw)) == 3
     assert all(set(row) == {"caption"} for row in read_answer(system, answer))

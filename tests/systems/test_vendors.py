@@ -13,7 +13,8 @@ import pytest
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import (
+from portrayal.systems.chat.chat import rows_of_text
+from portrayal.systems.core.base import (
     AccessDenied,
     Answer,
     CallFailed,
@@ -24,10 +25,9 @@ from portrayal.systems.base import (
     Throttled,
     Unreadable,
 )
-from portrayal.systems.chat import rows_of_text
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from systems.vendor_server import vendor_server
 
 KEYS = {
@@ -87,9 +87,7 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
-def opened(
-    server: ThreadingHTTPServer, use: str, kind: str, parameters: dict[str, Any], folder: Path = Path()
-):
+def opened(server: ThreadingHTTPServer, use: str, kind: str, parameters: dict[str, Any], folder: Path = Path()):
     endpoint = {"endpoint": f"http://127.0.0.1:{server.server_port}"}
     settings = SystemSettings(name="mine", use=use, parameters={**endpoint, **parameters})
     return open_system(settings, folder, kind)
@@ -134,9 +132,7 @@ def test_credentials_travel_in_headers_only(server, picture) -> None:
     }
     for use, (header, value) in expected.items():
         ask(opened(server, use, "tagger", {}), picture)
-        assert {name.lower(): text for name, text in server.seen[-1]["headers"].items()}[
-            header.lower()
-        ] == value
+        assert {name.lower(): text for name, text in server.seen[-1]["headers"].items()}[header.lower()] == value
 
 
 def test_a_missing_credential_is_named(server, picture, monkeypatch) -> None:
@@ -155,18 +151,10 @@ FAULTS = [
     ("google", (200, {"responses": [{"error": {"code": 8, "message": "per minute"}}]}, {}), Throttled),
     ("google", (200, {"responses": [{"error": {"code": 8, "message": "per day"}}]}, {}), QuotaSpent),
     ("google", (429, b"slow down", {"retry-after": "2"}), Throttled),
+    ("clarifai", (200, {"status": {"code": 11005, "description": "throttled"}, "outputs": []}, {}), Throttled),
     (
         "clarifai",
-        (200, {"status": {"code": 11005, "description": "throttled"}, "outputs": []}, {}),
-        Throttled,
-    ),
-    (
-        "clarifai",
-        (
-            200,
-            {"status": {"code": 10000}, "outputs": [{"status": {"code": 30002, "description": "bad"}}]},
-            {},
-        ),
+        (200, {"status": {"code": 10000}, "outputs": [{"status": {"code": 30002, "description": "bad"}}]}, {}),
         CallFailed,
     ),
     ("clarifai", (200, {"status": {"code": 11007, "description": "monthly"}, "outputs": []}, {}), QuotaSpent),
@@ -198,9 +186,7 @@ def test_faults_are_told_apart(server, picture, use, fault, error) -> None:
 
 
 @pytest.mark.parametrize("use", ["google", "clarifai", "imagga", "azure", "openai", "anthropic"])
-@pytest.mark.parametrize(
-    "body", [b"<html>proxy error</html>", b'{"responses": [', b"[]", b'{"tags": 5}', b"null"]
-)
+@pytest.mark.parametrize("body", [b"<html>proxy error</html>", b'{"responses": [', b"[]", b'{"tags": 5}', b"null"])
 def test_an_answer_of_another_form_is_kept_and_unreadable(server, picture, use, body) -> None:
     server.fault = (200, body, {})
     try:
@@ -244,10 +230,7 @@ def test_limits_are_checked_before_anything_is_sent(server, tmp_path) -> None:
 
 
 def test_a_vendor_reads_its_own_recorded_answers(server, tmp_path, picture) -> None:
-    native = {
-        "images": [{"classifiers": [{"classes": [{"class": "person", "score": 0.9}]}]}],
-        "images_processed": 1,
-    }
+    native = {"images": [{"classifiers": [{"classes": [{"class": "person", "score": 0.9}]}]}], "images_processed": 1}
     (tmp_path / "watson.jsonl").write_text(json.dumps({"stimulus": "1", "response": native}) + "\n")
     settings = SystemSettings(name="mine", use="watson", parameters={"recorded": "watson.jsonl"})
     system = open_system(settings, tmp_path, "tagger")
@@ -288,7 +271,7 @@ def test_the_real_microsoft_answers_of_2019_are_read(shared, picture) -> None:
     path = shared("data/tags/coco_2019/microsoft_native_200.jsonl.gz")
     settings = SystemSettings(name="mine", use="azure", parameters={"recorded": str(path), "service": "3.2"})
     system = open_system(settings, path.parent, "tagger")
-    from portrayal.systems.vendor import read_native
+    from portrayal.systems.http.vendor import read_native
 
     native = read_native(path)
     rows = {key: read_answer(system, Answer(json.dumps(body).encode())) for key, body in native.items()}

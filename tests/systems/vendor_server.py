@@ -19,12 +19,7 @@ class Vendors(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         address = urlsplit(self.path)
-        seen = {
-            "path": address.path,
-            "query": parse_qs(address.query),
-            "headers": dict(self.headers),
-            "body": body,
-        }
+        seen = {"path": address.path, "query": parse_qs(address.query), "headers": dict(self.headers), "body": body}
         self.server.seen.append(seen)
         seen["content"] = self.server.content
         judge = self.server.judge

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from portrayal.text.scene_graph import SceneGraph
+from portrayal.text.captions.scene_graph import SceneGraph
 
 FOLDER = Path(__file__).parents[1] / "golden" / "captions"
 KINDS = ("objects", "attributes", "relations")

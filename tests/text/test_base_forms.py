@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.text.caption_trees import trees
-from portrayal.text.parsing import pipeline, plain_words
+from portrayal.text.captions.parsing import pipeline, plain_words
+from portrayal.text.captions.trees import trees
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 # Patterns of two tokens: an expletive before 'is', and contractions.
@@ -46,9 +46,7 @@ def test_a_tree_is_that_of_spacy(captions):
                 theirs.tag_,
                 theirs.dep_,
             )
-            assert [t.i for t in (ours.head, *ours.children)] == [
-                t.i for t in (theirs.head, *theirs.children)
-            ]
+            assert [t.i for t in (ours.head, *ours.children)] == [t.i for t in (theirs.head, *theirs.children)]
             assert [t.i for t in ours.lefts] == [t.i for t in theirs.lefts]
             assert [t.i for t in ours.ancestors] == [t.i for t in theirs.ancestors]
             assert [t.i for t in ours.sentence] == [t.i for t in theirs.sent]

@@ -31,9 +31,7 @@ DOCUMENTS = {"d1": "a nurse", "d2": "", "d3": "an electrician"}
 
 def write_folder(path: Path, documents: dict[str, str] | None = None) -> Path:
     path.mkdir(exist_ok=True)
-    lines = [
-        json.dumps({"id": name, "text": text, "more": 1}) for name, text in (documents or DOCUMENTS).items()
-    ]
+    lines = [json.dumps({"id": name, "text": text, "more": 1}) for name, text in (documents or DOCUMENTS).items()]
     (path / "documents.jsonl").write_text("\n".join(lines) + "\n")
     (path / "queries.tsv").write_text("q1\tnurse\nq2\telectrician\n")
     (path / "qrels.tsv").write_text("q1\t0\td1\t2\nq1\t0\td3\t0\nq2\t0\td3\t-1\n")
@@ -90,22 +88,14 @@ def test_documents_are_streamed_not_held(tmp_path: Path) -> None:
 
 def test_long_documents_come_in_smaller_batches() -> None:
     texts = [(str(number), "x" * length) for number, length in enumerate([3, 9, 1, 1, 1])]
-    assert [[name for name, _ in batch] for batch in in_batches(texts, 2, 10)] == [
-        ["0", "1"],
-        ["2", "3"],
-        ["4"],
-    ]
+    assert [[name for name, _ in batch] for batch in in_batches(texts, 2, 10)] == [["0", "1"], ["2", "3"], ["4"]]
     assert [len(batch) for batch in in_batches(texts, 5, 4)] == [2, 3]
 
 
 def test_a_beir_folder(tmp_path: Path) -> None:
     (tmp_path / "qrels").mkdir()
-    (tmp_path / "corpus.jsonl").write_text(
-        '{"_id": "d1", "title": "T", "text": "body"}\n{"_id": "d2", "text": "b"}\n'
-    )
-    (tmp_path / "queries.jsonl").write_text(
-        '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "train only"}\n'
-    )
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "T", "text": "body"}\n{"_id": "d2", "text": "b"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "train only"}\n')
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\n")
     collection = read_collection(tmp_path)
     assert list(collection.documents()) == [("d1", "T body"), ("d2", "b")]
@@ -144,10 +134,7 @@ def test_the_classic_forms(tmp_path: Path) -> None:
         ("1 184 2\n1 29 -1\n", {"1": {"184": 2, "29": -1}}),  # Cranfield: query document code
         ("1 0 13 1\n1 0 14 0\n", {"1": {"13": 1, "14": 0}}),  # TREC
         ("01 1410  0 0\n", {"1": {"1410": 1}}),  # CACM
-        (
-            "1  268 288\n2  326 334 5\n",
-            {"1": {"268": 1, "288": 1}, "2": {"326": 1, "334": 1, "5": 1}},
-        ),  # TIME
+        ("1  268 288\n2  326 334 5\n", {"1": {"268": 1, "288": 1}, "2": {"326": 1, "334": 1, "5": 1}}),  # TIME
     ],
 )
 def test_the_four_shapes_of_classic_judgments(tmp_path: Path, text: str, expected: dict) -> None:
@@ -158,9 +145,7 @@ def test_the_four_shapes_of_classic_judgments(tmp_path: Path, text: str, expecte
 
 
 def test_the_time_shape(tmp_path: Path) -> None:
-    (tmp_path / "T.ALL").write_text(
-        "*TEXT 017 01/04/63 PAGE 020\n\nTHE ALLIES\nAFTER\n*TEXT 020 X\nSECOND\n*STOP\n"
-    )
+    (tmp_path / "T.ALL").write_text("*TEXT 017 01/04/63 PAGE 020\n\nTHE ALLIES\nAFTER\n*TEXT 020 X\nSECOND\n*STOP\n")
     (tmp_path / "T.QUE").write_text("*FIND     1\n KENNEDY\n*FIND     2\n DIEM\n*STOP\n")
     collection = read_collection(tmp_path)
     assert list(collection.documents()) == [("1", "THE ALLIES AFTER"), ("2", "SECOND")]
@@ -171,13 +156,10 @@ def write_robust(path: Path) -> Path:
     for part, name in (("disk4/FT", "FT911-1"), ("disk5/LATIMES", "LA010189-0001"), ("disk4/CR", "CR93E-1")):
         (path / part).mkdir(parents=True)
         text = f"<DOC>\n<DOCNO> {name} </DOCNO>\n<DATE>910514</DATE>\n<HEADLINE>\nFT 14 &amp; more\n</HEADLINE>\n"
-        (path / part / "file").write_text(
-            text + "<TEXT>\n<P>caf\xe9 news</P>\n</TEXT>\n</DOC>\n", encoding="latin-1"
-        )
+        (path / part / "file").write_text(text + "<TEXT>\n<P>caf\xe9 news</P>\n</TEXT>\n</DOC>\n", encoding="latin-1")
     (path / "disk4" / "FT" / "READFRCG").write_text("not a document")
     tops = "".join(
-        f"<top>\n<num> Number: {n}\n<title> title {n}\n\n<desc> Description:\nlong\n</top>\n"
-        for n in (301, 672)
+        f"<top>\n<num> Number: {n}\n<title> title {n}\n\n<desc> Description:\nlong\n</top>\n" for n in (301, 672)
     )
     (path / "topics.txt").write_text(tops)
     (path / "qrels.txt").write_text("301 0 FT911-1 1\n672 0 FT911-1 0\n")
@@ -240,9 +222,7 @@ def test_every_file_of_the_disks_is_read_as_it_comes(tmp_path: Path) -> None:
     names = ("fr940104.0z", "FR940104.1Z", "fr940104.2z")
     added = {write_disk(folder / "disk4" / "FR94", name, compress) for name in names}
     added.add(write_disk(folder / "disk5" / "FBIS", "fb396001.z", compress))
-    added.add(
-        write_disk(folder / "disk4" / "FT", "ft911_2.Z", gzip.compress)
-    )  # packed anew under the old name
+    added.add(write_disk(folder / "disk4" / "FT", "ft911_2.Z", gzip.compress))  # packed anew under the old name
     write_disk(folder / "disk4" / "FR94", "readfrcg.z", compress)
     found = dict(read_collection(folder).documents())
     assert set(found) == {"FT911-1", "LA010189-0001", *added}
@@ -319,9 +299,7 @@ def test_each_fault_is_one_line(tmp_path: Path, name: str, content: bytes, messa
 
 def test_a_fault_deep_in_the_stream_is_told_with_its_line(tmp_path: Path) -> None:
     good = b'{"id": "1", "text": "x"}\n'
-    collection = read_collection(
-        broken(tmp_path, "documents.jsonl", good * 1 + b'{"id": "2", "text": "\xff"}\n')
-    )
+    collection = read_collection(broken(tmp_path, "documents.jsonl", good * 1 + b'{"id": "2", "text": "\xff"}\n'))
     with pytest.raises(PortrayalError, match="line 2 is not UTF-8"):
         list(collection.documents())
 
@@ -384,9 +362,7 @@ def test_scores_decide_the_order_of_a_run_and_ranks_where_it_has_none(tmp_path: 
 def test_unknown_documents_and_queries_are_named() -> None:
     run = run_table(RUN)
     check_run(run, {"d1", "d3"}, {"q1", "q2"})
-    with pytest.raises(
-        PortrayalError, match=r"names 1 documents the collection does not have \(first: 'd3'\)"
-    ):
+    with pytest.raises(PortrayalError, match=r"names 1 documents the collection does not have \(first: 'd3'\)"):
         check_run(run, {"d1"}, {"q1", "q2"})
     with pytest.raises(PortrayalError, match=r"names 1 queries the collection does not have \(first: 'q2'\)"):
         check_run(run, {"d1", "d3"}, {"q1"})

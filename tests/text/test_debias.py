@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.text.debias import debias
-from portrayal.text.space import WordSpace
+from portrayal.text.vectors.debias import debias
+from portrayal.text.vectors.space import WordSpace
 
 WORDS = ["she", "he", "nurse", "brother", "sister", "table"]
 

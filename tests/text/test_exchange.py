@@ -76,9 +76,7 @@ def test_a_collection_of_ir_datasets_is_read_ranked_and_measured(packaged, tmp_p
     collection = read_collection("ir_datasets:made/up")
     assert list(collection.documents()) == list(packaged.documents())
     assert (collection.queries, collection.qrels) == (packaged.queries, packaged.qrels)
-    runs = [
-        rank_collection(name, "bm25", out=tmp_path / name[-3:])[0] for name in ("ir_datasets:made/up", "toy")
-    ]
+    runs = [rank_collection(name, "bm25", out=tmp_path / name[-3:])[0] for name in ("ir_datasets:made/up", "toy")]
     found, expected = gsr_of_run("ir_datasets:made/up", runs[0]), gsr_of_run("toy", runs[1])
     assert found == expected
     assert fingerprint(tmp_path) != fingerprint("ir_datasets:made/up") != fingerprint("ir_datasets:other/up")

@@ -6,25 +6,14 @@ from functools import cache
 
 import pytest
 
-from portrayal.text import parsing
-from portrayal.text.scene_graph import SceneGraph
+from portrayal.text.captions import parsing
+from portrayal.text.captions.scene_graph import SceneGraph
 from text.gold_captions import KINDS, VERSIONS, read_gold, scores, unnamed
 
 LEAST = {"objects": 0.97, "attributes": 0.92, "relations": 0.92}  # F1 asked for on the held-out half
 MOST_DIFFERENT = 0.02  # of sentences whose graph may hang on the person's word
 # What else may be said of a person before their noun; the graph gains that attribute and nothing else.
-ADJECTIVES = (
-    "black",
-    "white",
-    "asian",
-    "Asian",
-    "African-American",
-    "latino",
-    "muslim",
-    "jewish",
-    "arab",
-    "elderly",
-)
+ADJECTIVES = ("black", "white", "asian", "Asian", "African-American", "latino", "muslim", "jewish", "arab", "elderly")
 ADJECTIVES += ("young", "blind", "deaf", "disabled", "transgender", "homeless")
 
 
@@ -59,8 +48,7 @@ def test_a_woman_is_read_as_a_man_and_a_person_are(half: str, capsys) -> None:
     different = [len({unnamed(graph) for graph in graphs}) > 1 for graphs in versions]
     with capsys.disabled():
         print(
-            f"\n{half}: the graph hangs on the person's word in {sum(different)} of {len(different)} sentences",
-            end="",
+            f"\n{half}: the graph hangs on the person's word in {sum(different)} of {len(different)} sentences", end=""
         )
     assert sum(different) <= MOST_DIFFERENT * len(different)
 
@@ -77,9 +65,7 @@ def test_an_adjective_of_the_person_adds_itself_and_changes_nothing_else(adjecti
     rows = [gold for gold in read_gold("tuning") if gold.sentence.startswith("A {person} ")][:60]
     article = "An" if adjective[0] in "aeiouA" else "A"
     plain = parsing.scene_graphs([row.caption("woman") for row in rows])
-    told = parsing.scene_graphs(
-        [row.caption("woman").replace("A", f"{article} {adjective}", 1) for row in rows]
-    )
+    told = parsing.scene_graphs([row.caption("woman").replace("A", f"{article} {adjective}", 1) for row in rows])
     more = [SceneGraph(g.objects, (*g.attributes, ("woman", adjective.lower())), g.relations) for g in plain]
     different = [row.sentence for row, a, b in zip(rows, more, told, strict=True) if unnamed(a) != unnamed(b)]
     assert len(different) <= MOST_DIFFERENT * len(rows), different
@@ -91,7 +77,5 @@ def test_two_codings_agree(capsys) -> None:
     same = sum(unnamed(row.graph("person")) == unnamed(row.graph("person", 1)) for row in gold)
     with capsys.disabled():
         told = ", ".join(f"{kind} {f1:.3f}" for kind, (_, _, f1) in found.items())
-        print(
-            f"\ncodings: {same} of {len(gold)} graphs the same; F1 of one against the other: {told}", end=""
-        )
+        print(f"\ncodings: {same} of {len(gold)} graphs the same; F1 of one against the other: {told}", end="")
     assert all(f1 > 0.98 for _, _, f1 in found.values())

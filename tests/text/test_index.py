@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError
-from portrayal.text import index as module
-from portrayal.text.index import Index, build_index, load_index, save_index, tie_order
-from portrayal.text.tokens import stop_words, words
+from portrayal.text.collections import index as module
+from portrayal.text.collections.index import Index, build_index, load_index, save_index, tie_order
+from portrayal.text.words.tokens import stop_words, words
 
 TEXTS = ["the nurse helps a nurse", "", "electrician, nurse and THE doctor", "of the and"]
 
@@ -43,10 +43,7 @@ def test_counts_lengths_and_frequencies() -> None:
 def test_a_query_counts_known_words_only() -> None:
     index = build_index(named(TEXTS))
     ids, counts = index.encode("the nurse NURSE plumber doctor")
-    assert {index.words[word]: int(count) for word, count in zip(ids, counts, strict=True)} == {
-        "nurse": 2,
-        "doctor": 1,
-    }
+    assert {index.words[word]: int(count) for word, count in zip(ids, counts, strict=True)} == {"nurse": 2, "doctor": 1}
 
 
 @settings(max_examples=60)

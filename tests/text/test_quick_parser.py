@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portrayal.text import caption_trees, phrase_vectors, quick_parser
-from portrayal.text.caption_trees import spacy_parses, trees
-from portrayal.text.parsing import parse, pipeline, plain_words
-from portrayal.text.quick_parser import QuickParser, can_read
+from portrayal.text.captions import phrase_vectors, quick_parser
+from portrayal.text.captions import trees as caption_trees
+from portrayal.text.captions.parsing import parse, pipeline, plain_words
+from portrayal.text.captions.quick_parser import QuickParser, can_read
+from portrayal.text.captions.trees import spacy_parses, trees
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 
@@ -27,9 +28,7 @@ def texts():
 
 def differing(parses, texts):
     by_spacy = spacy_parses(pipeline(), texts)
-    pairs = [
-        (tuple(map(list, parse)), tuple(by)) for parse, (by, _) in zip(parses, by_spacy, strict=True) if parse
-    ]
+    pairs = [(tuple(map(list, parse)), tuple(by)) for parse, (by, _) in zip(parses, by_spacy, strict=True) if parse]
     return [pair for pair in pairs if pair[0] != pair[1]]
 
 
@@ -101,13 +100,8 @@ def test_a_parser_built_otherwise_is_not_read(change):
 def test_the_words_below_and_sentences_are_those_of_spacy(texts):
     from spacy.tokens import Doc
 
-    captions = [
-        plain_words("A man rides. There is a dog, which he sees in a park on a hill."),
-        plain_words("A dog."),
-    ]
+    captions = [plain_words("A man rides. There is a dog, which he sees in a park on a hill."), plain_words("A dog.")]
     docs = pipeline().pipe(Doc(pipeline().vocab, words=[word.shown for word in words]) for words in captions)
     for tree, doc in zip(trees(pipeline(), captions), docs, strict=True):
         assert [token.left_edge for token in tree.tokens] == [token.left_edge.i for token in doc]
-        assert [[t.i for t in token.sentence] for token in tree.tokens] == [
-            [t.i for t in w.sent] for w in doc
-        ]
+        assert [[t.i for t in token.sentence] for token in tree.tokens] == [[t.i for t in w.sent] for w in doc]

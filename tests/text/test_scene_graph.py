@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from portrayal.errors import MissingPart
-from portrayal.text import parsing
-from portrayal.text.scene_graph import SceneGraph
+from portrayal.text.captions import parsing
+from portrayal.text.captions.scene_graph import SceneGraph
 
 GOLD = Path(__file__).parents[1] / "golden" / "scene_graphs.jsonl"
 LEAST = {"objects": 0.9, "attributes": 0.8, "relations": 0.7}  # F1 asked for
@@ -63,9 +63,7 @@ def test_conjunctions_share_verbs_objects_and_adjectives() -> None:
 
 
 def test_passives_pronouns_particles_and_prepositions() -> None:
-    assert ("grandmother", "hold", "toddler") in graph(
-        "A toddler is being held by her grandmother."
-    ).relations
+    assert ("grandmother", "hold", "toddler") in graph("A toddler is being held by her grandmother.").relations
     assert ("boy", "have", "dog") in graph("A boy and his dog are running.").relations
     assert ("boy", "pick up", "toy") in graph("A boy is picking up a toy.").relations
     found = graph("A bus is parked in front of a building.")
@@ -96,11 +94,7 @@ RULES = {
         {("man", "help", "woman"), ("woman", "put on", "coat"), ("woman", "have", "coat")},
     ),
     "There is no dog in the yard.": ({"dog", "yard"}, {("dog", "no")}, {("dog", "in", "yard")}),
-    "A tennis racket lies on the grass.": (
-        {"tennis racket", "grass"},
-        set(),
-        {("tennis racket", "lie on", "grass")},
-    ),
+    "A tennis racket lies on the grass.": ({"tennis racket", "grass"}, set(), {("tennis racket", "lie on", "grass")}),
     "Someone is riding a bike.": ({"someone", "bike"}, set(), {("someone", "ride", "bike")}),
     "A man's hat is red.": ({"man", "hat"}, {("hat", "red")}, {("man", "have", "hat")}),
     "A tall, thin man is smiling.": ({"man"}, {("man", "tall"), ("man", "thin"), ("man", "smile")}, set()),
@@ -131,21 +125,13 @@ RULES = {
         {("fire hydrant", "near", "vase")},
     ),
     "A bus stops at a bus stop.": ({"bus", "bus stop"}, set(), {("bus", "stop at", "bus stop")}),
-    "A group of people in a field.": (
-        {"people", "field"},
-        {("people", "group")},
-        {("people", "in", "field")},
-    ),
+    "A group of people in a field.": ({"people", "field"}, {("people", "group")}, {("people", "in", "field")}),
     "A man in glasses holds two glasses.": (
         {"man", "glasses", "glass"},
         {("glass", "two")},
         {("man", "in", "glasses"), ("man", "hold", "glass")},
     ),
-    "A table with a cup on it.": (
-        {"table", "cup"},
-        set(),
-        {("table", "with", "cup"), ("cup", "on", "table")},
-    ),
+    "A table with a cup on it.": ({"table", "cup"}, set(), {("table", "with", "cup"), ("cup", "on", "table")}),
     "The dog is black and white.": ({"dog"}, {("dog", "black"), ("dog", "white")}, set()),
 }
 
@@ -210,9 +196,7 @@ def test_markup_is_taken_out() -> None:
 
 def test_each_text_is_parsed_once_and_progress_is_told(monkeypatch) -> None:
     asked = []
-    monkeypatch.setattr(
-        parsing, "parse", lambda batch: asked.extend(batch) or [SceneGraph((text,)) for text in batch]
-    )
+    monkeypatch.setattr(parsing, "parse", lambda batch: asked.extend(batch) or [SceneGraph((text,)) for text in batch])
     told = []
     found = parsing.scene_graphs(["a", "b", "a"], progress=lambda done, total: told.append((done, total)))
     assert asked == ["a", "b"]
@@ -233,7 +217,7 @@ def test_two_processes_give_what_one_gives(monkeypatch) -> None:
 def test_a_worker_loads_spacy_without_torch() -> None:
     code = (
         "import sys; from portrayal.engine import worker; worker._inside = True\n"
-        "from portrayal.text.parsing import make_parser; parse = make_parser()\n"
+        "from portrayal.text.captions.parsing import make_parser; parse = make_parser()\n"
         "assert 'torch' not in sys.modules and parse(['A dog.'])[0].objects == ('dog',)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

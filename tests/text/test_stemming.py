@@ -9,8 +9,8 @@ import pytest
 from nltk.stem.porter import PorterStemmer
 
 from portrayal.errors import PortrayalError
-from portrayal.text.index import build_index, load_index, save_index, stemmed
-from portrayal.text.stemming import stems
+from portrayal.text.collections.index import build_index, load_index, save_index, stemmed
+from portrayal.text.words.stemming import stems
 
 TEXTS = {
     "d0": "Nurses nursing a nurse, relational hospitals",
@@ -22,9 +22,7 @@ TEXTS = {
 def test_porter_s_stems_are_those_of_nltk() -> None:
     words = sorted({word.strip(",;").lower() for text in TEXTS.values() for word in text.split()})
     other = PorterStemmer(mode=PorterStemmer.ORIGINAL_ALGORITHM)
-    long = [
-        word for word in words if len(word) > 2
-    ]  # Porter leaves shorter words alone, NLTK's original mode does not
+    long = [word for word in words if len(word) > 2]  # Porter leaves shorter words alone, NLTK's original mode does not
     assert stems(long, "porter") == [other.stem(word) for word in long]
     assert stems(["Nurses"], "none") == ["Nurses"]
 
@@ -65,9 +63,7 @@ def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.M
         return real(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(
-        PortrayalError, match=r"the stemmer 'porter' needs an extra .* pip install 'portrayal\[stem\]'"
-    ):
+    with pytest.raises(PortrayalError, match=r"the stemmer 'porter' needs an extra .* pip install 'portrayal\[stem\]'"):
         stems(["nurses"], "porter")
     with pytest.raises(PortrayalError, match="no stemmer 'portr'. Did you mean 'porter'"):
         stems(["nurses"], "portr")

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError
-from portrayal.text.tokens import Tokeniser, stop_words, words
-from portrayal.text.vocabulary import Vocabulary, word_hashes
+from portrayal.text.words.tokens import Tokeniser, stop_words, words
+from portrayal.text.words.vocabulary import Vocabulary, word_hashes
 
 
 def spelled(tokeniser: Tokeniser, texts: list[str]) -> list[list[str]]:
@@ -40,10 +40,7 @@ def test_stop_lists_are_named_and_counted() -> None:
 
 def test_a_stop_list_may_be_the_user_s_own_file(tmp_path: Path) -> None:
     (tmp_path / "plain.txt").write_text("The\nabout\n\ncan't\n")
-    assert stop_words("plain.txt", tmp_path) == {
-        "the",
-        "about",
-    }  # "can't" is two words here, and matches nothing
+    assert stop_words("plain.txt", tmp_path) == {"the", "about"}  # "can't" is two words here, and matches nothing
     indri = "<parameters><stopper><word>a</word>\n<word> whoever </word></stopper></parameters>"
     (tmp_path / "indri.xml").write_text(indri)
     assert stop_words(str(tmp_path / "indri.xml")) == {"a", "whoever"}
@@ -56,13 +53,7 @@ def test_a_stop_list_may_be_the_user_s_own_file(tmp_path: Path) -> None:
 
 def test_a_batch_gives_each_texts_words_and_leaves_stop_words_out() -> None:
     texts = ["The nurse and the doctor", "", "a THE", "doctor café", "x\ny"]
-    assert spelled(Tokeniser(stop_words()), texts) == [
-        ["nurse", "doctor"],
-        [],
-        [],
-        ["doctor", "café"],
-        ["x", "y"],
-    ]
+    assert spelled(Tokeniser(stop_words()), texts) == [["nurse", "doctor"], [], [], ["doctor", "café"], ["x", "y"]]
 
 
 def test_ids_are_kept_from_batch_to_batch() -> None:

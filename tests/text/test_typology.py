@@ -9,8 +9,8 @@ from portrayal.audits.contexts.measures.coding import decisions, extend, queue
 from portrayal.audits.contexts.measures.membership import unknown_tags
 from portrayal.errors import PortrayalError
 from portrayal.tables import REVIEWS
-from portrayal.text.tag_spelling import find, normalise, spellings
-from portrayal.text.typology import classify_tags, load_context_tags, load_contexts, load_typology
+from portrayal.text.words.tag_spelling import find, normalise, spellings
+from portrayal.text.words.typology import classify_tags, load_context_tags, load_contexts, load_typology
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +65,7 @@ def test_normalisation_and_spellings():
     assert list(spellings("fine-looking")) == ["fine-looking", "fine_looking"]
     assert list(spellings("families")) == ["families", "family"]
     assert list(spellings("dress")) == ["dress"]
-    assert find(["eyes", "cloak_(women's)", "qwxz"], {"eye", "cloak"}) == {
-        "eyes": "eye",
-        "cloak_(women's)": "cloak",
-    }
+    assert find(["eyes", "cloak_(women's)", "qwxz"], {"eye", "cloak"}) == {"eyes": "eye", "cloak_(women's)": "cloak"}
 
 
 def test_coverage_of_real_tags(shared):
@@ -87,8 +84,7 @@ def test_unknown_tags_wait_for_review_and_come_back_as_entries():
     waiting = queue(unknown)
     assert waiting.rows() == [("zumba", "cluster", None, None, "3 times: x")]
     judged = reviews(
-        ("zumba", "cluster", "ann", "occupation; feminine", ""),
-        ("zumba", "cluster", "bo", "feminine;occupation", ""),
+        ("zumba", "cluster", "ann", "occupation; feminine", ""), ("zumba", "cluster", "bo", "feminine;occupation", "")
     )
     grown = extend(load_typology(), judged).filter(pl.col("tag") == "zumba")
     assert sorted(grown.select("super_cluster", "sub_cluster", "source").rows()) == [

@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.text.vector_files import _mapped, read_vectors
+from portrayal.text.vectors.files import _mapped, read_vectors
 
 
 def test_one_array_a_word_may_stand_on_its_side_and_is_a_vector(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", king=[1.0, 2.0], queen=[[3.0, 4.0]], car=[[5], [6]])
     found = read_vectors(tmp_path / "a.npz")
-    assert {word: vector.tolist() for word, vector in found.items()} == {
-        "king": [1, 2],
-        "queen": [3, 4],
-        "car": [5, 6],
-    }
+    assert {word: vector.tolist() for word, vector in found.items()} == {"king": [1, 2], "queen": [3, 4], "car": [5, 6]}
 
 
 @pytest.mark.parametrize("array", [np.array(1.0), np.ones((2, 2)), np.array(["a", "b"])])
@@ -61,12 +57,10 @@ def test_a_binary_file_is_read_to_its_last_word_and_no_further(tmp_path: Path) -
 
 
 def test_a_binary_file_is_read_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("portrayal.text.vector_files.CHUNK", 7)
+    monkeypatch.setattr("portrayal.text.vectors.files.CHUNK", 7)
     rows = np.arange(12, dtype="<f4").reshape(4, 3)
     words = ["a", "longer than a chunk".replace(" ", "_"), "c", "d"]
-    raw = b"".join(
-        word.encode() + b" " + row.tobytes() + b"\n" for word, row in zip(words, rows, strict=True)
-    )
+    raw = b"".join(word.encode() + b" " + row.tobytes() + b"\n" for word, row in zip(words, rows, strict=True))
     (tmp_path / "a.bin").write_bytes(b"4 3\n" + raw)
     found = read_vectors(tmp_path / "a.bin", ["c", words[1]])
     assert {word: vector.tolist() for word, vector in found.items()} == {words[1]: [3, 4, 5], "c": [6, 7, 8]}
@@ -74,9 +68,7 @@ def test_a_binary_file_is_read_in_chunks(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_an_unpacked_npz_file_is_mapped_and_a_packed_one_read(
-    tmp_path: Path, save: object, order: str
-) -> None:
+def test_an_unpacked_npz_file_is_mapped_and_a_packed_one_read(tmp_path: Path, save: object, order: str) -> None:
     vectors = np.asarray(np.arange(6.0).reshape(3, 2), order=order)
     save(tmp_path / "a.npz", words=["a", "b", "c"], vectors=vectors)
     assert isinstance(_mapped(tmp_path / "a.npz", "vectors.npy"), np.memmap) == (save is np.savez)

@@ -6,25 +6,15 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.text.spacy_vectors import read_rows, spacy_space, word_hashes
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.sets import open_vectors
+from portrayal.text.vectors.spacy_vectors import read_rows, spacy_space, word_hashes
 
 
 def test_hashes_are_those_of_spacy():
     # spaCy's documentation: the hash of "coffee" is 3197928453018144401
     assert word_hashes(["coffee"])[0] == 3197928453018144401
-    strings = pytest.importorskip(
-        "spacy.strings", reason="spaCy, the independent implementation, is not installed"
-    )
-    words = [
-        "a",
-        "nurse",
-        "hairstylist",
-        "eight888",
-        "naïve",
-        "日本語",
-        "a longer string of more than 16 bytes",
-    ]
+    strings = pytest.importorskip("spacy.strings", reason="spaCy, the independent implementation, is not installed")
+    words = ["a", "nurse", "hairstylist", "eight888", "naïve", "日本語", "a longer string of more than 16 bytes"]
     assert word_hashes(words).tolist() == [strings.hash_string(word) for word in words]
 
 
@@ -50,9 +40,7 @@ def test_a_file_is_read_by_path(tmp_path):
     assert np.allclose(space.unit(["she"]), [[1, 0]])
 
 
-@pytest.mark.parametrize(
-    ("name", "says"), [("glov", "Did you mean 'glove'"), ("missing.bin", "or the path of a file")]
-)
+@pytest.mark.parametrize(("name", "says"), [("glov", "Did you mean 'glove'"), ("missing.bin", "or the path of a file")])
 def test_unknown_vectors_are_refused(name, says, tmp_path):
     with pytest.raises(PortrayalError, match=says):
         open_vectors(name, tmp_path)

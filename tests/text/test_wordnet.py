@@ -8,7 +8,7 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.wordnet import load
+from portrayal.text.words.wordnet import load
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -49,9 +49,7 @@ def test_assumptions_that_fail_most_common_sense(wordnet, word, synset, why):
 @pytest.mark.parametrize("word, above", [("couple", "group"), ("street", "road")])
 def test_assumptions_that_fail_hyponyms(wordnet, word, above):
     # Section 4.1.1: these are not used in captions as WordNet's hierarchy has them.
-    assert any(
-        wordnet.is_a(low, high) for low in wordnet.synsets(word, "n") for high in wordnet.synsets(above, "n")
-    )
+    assert any(wordnet.is_a(low, high) for low in wordnet.synsets(word, "n") for high in wordnet.synsets(above, "n"))
 
 
 def test_person_is_found_through_the_hierarchy(wordnet):
@@ -110,10 +108,7 @@ def test_synsets_equal_nltk_on_a_sample(wordnet):
     # satellite
     # adjectives apart from the others and Visual Genome does not.
     for word, part, theirs in pl.read_csv(GOLDEN / "wordnet_synsets_nltk.csv").iter_rows():
-        assert [wordnet.wnid(synset) for synset in wordnet.synsets(word, part)] == theirs.split(), (
-            word,
-            part,
-        )
+        assert [wordnet.wnid(synset) for synset in wordnet.synsets(word, part)] == theirs.split(), (word, part)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +140,7 @@ def test_inflected_forms(wordnet, word, has, lacks):
 def test_inflected_forms_are_the_words_that_share_a_base_form(wordnet):
     # The other way round, without endings or exceptions: two words belong together when their base forms meet.
     words = read_lexicon("gender_specific")["word"].str.to_lowercase().unique().sort().to_list()
-    bases = {
-        word: {(part, base) for part in "nv" for base in wordnet.lemmas_of(word, part)} for word in words
-    }
+    bases = {word: {(part, base) for part in "nv" for base in wordnet.lemmas_of(word, part)} for word in words}
     for word in words:
         together = {other for other in words if bases[word] & bases[other]} | {word}
         assert wordnet.inflected(word) & set(words) == together

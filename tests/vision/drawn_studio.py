@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from portrayal.vision.faces.attributes import RACES
-from portrayal.vision.generator.readings import READ, with_pairs
-from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass
+from portrayal_faces.generator.readings import READ, with_pairs
+from portrayal_faces.generator.studio import SIDE, SmallStudio, ready_compass
+from portrayal_faces.series.attributes import RACES
 
 LEVELS, EACH = 10.0, 32  # levels of 255 for 1 of a reading, pixels of its square
 AT_REST = np.array([0, 0.6, 0.6, 0.6, 0, *[-2.0] * len(RACES), *[0.0] * 6])  # 49 years

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.vision.faces.series import Series
-from portrayal.vision.photographs.editor import conditions
-from portrayal.vision.photographs.model import Model
+from portrayal_faces.photographs.editor import conditions
+from portrayal_faces.photographs.model import Model
+from portrayal_faces.series.series import Series
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from portrayal.vision.faces import amounts
+from portrayal_faces.series import amounts
 
 VALUES = (-1.0, 0.0, 1.0)
 
@@ -44,9 +44,7 @@ def test_a_placebo_shared_by_axes_is_opened_once_and_an_axis_of_its_own_has_its_
         tmp_path, [("gender", None, None), *races, ("placebo", None, None), ("placebo", "White", "Asian")]
     )
     opened, real = Counter(), amounts.open_or_none
-    monkeypatch.setattr(
-        amounts, "open_or_none", lambda path, size: opened.update([path.name]) or real(path, size)
-    )
+    monkeypatch.setattr(amounts, "open_or_none", lambda path, size: opened.update([path.name]) or real(path, size))
     checks = amounts.placebo_checks(series)
     assert set(opened.values()) == {1} and len(opened) == series.height
     assert checks["n"].to_list() == [3, 3, 3]

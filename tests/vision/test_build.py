@@ -13,7 +13,8 @@ from PIL import Image
 
 from portrayal import make_face_series, plan_text
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.build import (
+from portrayal.pictures.series.stems import file_stems, plain_stem
+from portrayal_faces.series.build import (
     CHECKS,
     LEFT_OUT,
     MANIFEST,
@@ -26,16 +27,10 @@ from portrayal.vision.faces.build import (
     planned_series,
     read_built,
 )
-from portrayal.vision.faces.checks import COLUMNS, Readings, checks_table, failures, read_series, themselves
-from portrayal.vision.faces.series import Series
-from portrayal.vision.faces.sources import (
-    check_pictures,
-    generated_people,
-    openpeople_pictures,
-    read_pictures,
-)
-from portrayal.vision.faces.stems import file_stems, plain_stem
-from portrayal.vision.faces.suitability import Inspection, inspect_face
+from portrayal_faces.series.checks import COLUMNS, Readings, checks_table, failures, read_series, themselves
+from portrayal_faces.series.series import Series
+from portrayal_faces.series.sources import check_pictures, generated_people, openpeople_pictures, read_pictures
+from portrayal_faces.series.suitability import Inspection, inspect_face
 from vision.made_up_maker import MADE_UP, Watched
 
 
@@ -52,16 +47,13 @@ def series(woman: tuple[Image.Image, Inspection]) -> Series:
 
 
 def test_a_failed_check_is_a_warning(series: Series):
-    still = Series(
-        "gender", series.values, [series.original] * 7, series.original, series.face, series.region
-    )
+    still = Series("gender", series.values, [series.original] * 7, series.original, series.face, series.region)
     table = checks_table([read_series(still, identity=False)] * 2)
     assert any("perceived gender moves" in text for text in failures(table))
     identity = table.filter(table["check"] == "identity stays").row(0, named=True)
     assert identity["passed"] is None and "not done" in identity["note"]  # never passes silently
     assert any(
-        text.startswith("Manipulation check not done: identity stays (gender): needs")
-        for text in failures(table)
+        text.startswith("Manipulation check not done: identity stays (gender): needs") for text in failures(table)
     )
 
 
@@ -125,13 +117,7 @@ def test_a_build_that_was_broken_off_goes_on(tmp_path: Path):
 
 def test_made_series_are_found_where_their_folder_was_moved(tmp_path: Path):
     pictures = check_pictures(openpeople_pictures(("studio_portrait",))).head(1)
-    folder = build(
-        pictures,
-        MADE_UP,
-        Recipe(("gender",), placebo=False, size=192),
-        tmp_path / "here",
-        quiet=True,
-    )
+    folder = build(pictures, MADE_UP, Recipe(("gender",), placebo=False, size=192), tmp_path / "here", quiet=True)
     (tmp_path / "here").rename(tmp_path / "there")
     assert all(Path(path).is_file() for path in read_built(tmp_path / "there" / folder.name)["content"])
 
@@ -143,9 +129,7 @@ def test_a_plan_makes_no_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         'poles = [["White", "Black"], ["White", "East Asian"]]\n[[systems]]\nname = "phantom"\nuse = "phantom:counterfactuals"\n'
     )
     for name in ("inspect_face", "open_or_none"):
-        monkeypatch.setattr(
-            f"portrayal.vision.faces.build.{name}", lambda *asked, **rest: pytest.fail("made")
-        )
+        monkeypatch.setattr(f"portrayal_faces.series.build.{name}", lambda *asked, **rest: pytest.fail("made"))
     told = plan_text(tmp_path / "study.toml")
     # Ten people, of each a series of 7, two of 5 and a placebo beside each, with the unedited photograph: 2 x (8 + 6 + 6).
     assert "planned: 400 stimuli" in told and "400 calls" in told and "are not made yet" in told
@@ -186,17 +170,13 @@ def test_names_of_files_stay_plain_where_they_are_unique_and_are_told_apart_else
         assert len({*file_stems(["a b", "a.b", found[name]]).values()}) == 3
 
 
-def test_a_folder_whose_names_were_unique_is_found_again_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_folder_whose_names_were_unique_is_found_again_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     recipe = Recipe(("gender",), placebo=False)
     one, two = (check_pictures(openpeople_pictures(("studio_portrait",))).head(2) for _ in range(2))
     two = two.with_columns(picture=pl.Series(["p/1.jpg", "p-1.jpg"]))
     names = [build_name(pictures, MADE_UP, recipe) for pictures in (one, two)]
     # As names of files were made before: alike for both.
-    monkeypatch.setattr(
-        "portrayal.vision.faces.build.file_stems", lambda told: {x: plain_stem(x) for x in told}
-    )
+    monkeypatch.setattr("portrayal_faces.series.build.file_stems", lambda told: {x: plain_stem(x) for x in told})
     before = [build_name(pictures, MADE_UP, recipe) for pictures in (one, two)]
     assert names[0] == before[0] and names[1] != before[1]
 
@@ -212,9 +192,7 @@ def test_a_folder_whose_names_were_unique_is_found_again_and_no_other(
 )
 def test_a_picture_listed_twice_is_refused_by_its_rows(tmp_path: Path, rows: list[str], said: str):
     table = tmp_path / "pictures.csv"
-    table.write_text(
-        "\n".join(["file,picture,age,source,consent", *(f"{row},mine,signed" for row in rows)]) + "\n"
-    )
+    table.write_text("\n".join(["file,picture,age,source,consent", *(f"{row},mine,signed" for row in rows)]) + "\n")
     with pytest.raises(PortrayalError, match=said):
         read_pictures(table)
     with pytest.raises(PortrayalError, match=said):
@@ -234,10 +212,7 @@ def test_another_word_about_a_picture_is_another_build(tmp_path: Path, column: s
     (tmp_path / "pictures.csv").write_text("file,source,consent\na.png,mine,generated\n")
     pictures, model = read_pictures(tmp_path / "pictures.csv"), MADE_UP
     first = build(pictures, model, Recipe(), tmp_path / "out")
-    assert (
-        build(pictures.with_columns(pl.lit("other").alias(column)), model, Recipe(), tmp_path / "out")
-        != first
-    )
+    assert build(pictures.with_columns(pl.lit("other").alias(column)), model, Recipe(), tmp_path / "out") != first
     (tmp_path / "a.png").write_bytes(b"two")  # as long as before
     assert build(pictures, model, Recipe(), tmp_path / "out") != first
 
@@ -258,11 +233,11 @@ def test_a_face_is_itself_where_the_nearest_original_shows_the_same_person():
 
 
 def test_race_is_judged_by_the_judge_of_its_poles_whichever_comes_first(monkeypatch: pytest.MonkeyPatch):
-    from portrayal.vision.faces.judges import Judge
+    from portrayal_faces.series.judges import Judge
 
     # P(second) of embeddings -9, 0, 9 is about 0, .5 and 1.
     judge = Judge(np.array([1.0]), 0.0, 100, 97)
-    monkeypatch.setattr("portrayal.vision.faces.checks.judges", lambda: {"White to Black": judge})
+    monkeypatch.setattr("portrayal_faces.series.checks.judges", lambda: {"White to Black": judge})
 
     def moves(poles: tuple[str, str], low: float, high: float) -> dict[str, Any]:
         vectors = np.array([[0.0], [low], [0.0], [high]])

@@ -8,9 +8,9 @@ from PIL import Image, ImageDraw
 from portrayal.audits.contexts.factorial import MANIFEST, Recipe, compose_all, read_manifest
 from portrayal.audits.contexts.places import load_backgrounds
 from portrayal.errors import PortrayalError
-from portrayal.vision.compose import fit_background, person_scale, place, scale_person, trim
-from portrayal.vision.contact_sheet import contact_sheet
-from portrayal.vision.cutout import cut_out, flaws, flood, grow
+from portrayal.pictures.compose import fit_background, person_scale, place, scale_person, trim
+from portrayal.pictures.contact_sheet import contact_sheet
+from portrayal.pictures.cutout import cut_out, flaws, flood, grow
 
 
 def portrait(backdrop=(236, 236, 238), shade: int = 0):
@@ -145,11 +145,7 @@ def design(tmp_path):
 def test_the_whole_factorial_with_baselines_backgrounds_and_manifest(design):
     people, backgrounds, folder = design
     manifest = compose_all(people, backgrounds, folder, Recipe(160, 120))
-    assert dict(manifest["role"].value_counts().iter_rows()) == {
-        "baseline": 2,
-        "composite": 16,
-        "background": 8,
-    }
+    assert dict(manifest["role"].value_counts().iter_rows()) == {"baseline": 2, "composite": 16, "background": 8}
     assert manifest["hash"].null_count() == 0
     composite = manifest.filter(role="composite").row(0, named=True)
     assert composite["license"] == "CC0; Apache-2.0"

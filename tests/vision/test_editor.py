@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.generator.studio import SMALL
-from portrayal.vision.photographs.editor import SIDE, Editor, conditions, open_editor
+from portrayal_faces.generator.studio import SMALL
+from portrayal_faces.photographs.editor import SIDE, Editor, conditions, open_editor
 
 
 class Session:
@@ -46,22 +46,14 @@ def test_poles_the_other_way_round_turn_the_sign() -> None:
 
 @pytest.mark.parametrize(
     ("attribute", "poles"),
-    [
-        ("age", ()),
-        ("gender", ("White", "Black")),
-        ("race", ()),
-        ("race", ("White", "Indian")),
-        ("race", ("White",)),
-    ],
+    [("age", ()), ("gender", ("White", "Black")), ("race", ()), ("race", ("White", "Indian")), ("race", ("White",))],
 )
 def test_what_it_never_learnt_is_refused(attribute: str, poles: tuple[str, ...]) -> None:
     with pytest.raises(PortrayalError, match="Known: gender, race White to Black"):
         conditions(attribute, [1.0], poles)
 
 
-@pytest.mark.parametrize(
-    "face", [np.zeros((SIDE, SIDE), np.uint8), np.zeros((128, 128, 3), np.uint8), FACE / 255]
-)
+@pytest.mark.parametrize("face", [np.zeros((SIDE, SIDE), np.uint8), np.zeros((128, 128, 3), np.uint8), FACE / 255])
 def test_a_face_of_another_shape_is_refused(face: np.ndarray) -> None:
     with pytest.raises(PortrayalError, match="expected a face of 256 x 256 x 3 whole levels"):
         Editor(Session(), "x").series(face, "gender", [1.0])

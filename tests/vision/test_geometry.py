@@ -10,10 +10,10 @@ from training.render import counterfactual, draw_person, render, rendered_psnr
 from training.skin import oval, skin_mask
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
-from portrayal.vision.faces.attributes import RACES, steps
-from portrayal.vision.faces.mask import skin_likeness, skin_share
-from portrayal.vision.faces.paste import changed_region, paste
+from portrayal.pictures.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
+from portrayal_faces.series.attributes import RACES, steps
+from portrayal_faces.series.mask import skin_likeness, skin_share
+from portrayal_faces.series.paste import changed_region, paste
 
 
 def turned(degrees: float, scale: float = 2.0, shift: tuple[float, float] = (40.0, 30.0)) -> np.ndarray:

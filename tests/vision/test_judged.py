@@ -12,9 +12,9 @@ from PIL import Image
 from audits.counterfactuals.drawn_series import draw_folder
 from portrayal import PortrayalError, check_faces
 from portrayal.cli.main import main
-from portrayal.vision.faces import judged
-from portrayal.vision.faces import judges as judge_module
-from portrayal.vision.faces.judges import EMBEDDED, NUMBERS, _pose, judges
+from portrayal_faces.series import judged
+from portrayal_faces.series import judges as judge_module
+from portrayal_faces.series.judges import EMBEDDED, NUMBERS, _pose, judges
 
 
 def reading(path: Path) -> np.ndarray:
@@ -89,9 +89,7 @@ def test_who_is_read_as_young_at_any_step_is_named(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(judged, "glasses", lambda paths: np.full(len(paths), 0.01))
     draw_folder(tmp_path, people=4, pairs=[("White", "Black")])
     rows = [json.loads(line) for line in check_faces(tmp_path, as_json=True).splitlines()]
-    read = {
-        row["attribute"]: row for row in rows if row["check"].startswith("everybody is read as 20 or more")
-    }
+    read = {row["attribute"]: row for row in rows if row["check"].startswith("everybody is read as 20 or more")}
     assert set(read) == {"gender", "race", "placebo"}
     assert (read["gender"]["value"], read["gender"]["passed"]) == (0.75, False)
     assert read["gender"]["note"] == "the youngest is read as 19.5 years (p2)"
@@ -109,12 +107,8 @@ def test_identity_is_asked_for_among_others_too(tmp_path: Path, monkeypatch: pyt
         if others is not None:
             monkeypatch.setattr(judged, "look", twin)
         found = [json.loads(line) for line in check_faces(tmp_path / "own", True, others=others).splitlines()]
-        rows[name] = next(
-            row for row in found if row["check"] == "identity stays at 2.00 either side" and row["poles"]
-        )
-    assert (rows["alone"]["value"], rows["alone"]["n"]) == (1.0, 2) and "among 2 people" in rows["alone"][
-        "note"
-    ]
+        rows[name] = next(row for row in found if row["check"] == "identity stays at 2.00 either side" and row["poles"])
+    assert (rows["alone"]["value"], rows["alone"]["n"]) == (1.0, 2) and "among 2 people" in rows["alone"]["note"]
     assert "among 5 people" in rows["beside"]["note"] and rows["beside"]["n"] == 2
     # The others' p0 and p1 lie 0.001 from ours: which is nearer is a matter of the way moved, so some are lost.
     assert rows["beside"]["value"] < 1

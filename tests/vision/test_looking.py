@@ -13,13 +13,13 @@ from training.loaders import celeba, fairface, portraits
 from training.prepare import prepare, values_of
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.build import UNSEEN, YOUNG, open_shrunk
-from portrayal.vision.faces.detect import closest_to_centre, find_faces
-from portrayal.vision.faces.folder import read_folder
-from portrayal.vision.faces.occupations import read_perceived_gender
-from portrayal.vision.faces.reader import read_face
-from portrayal.vision.faces.series import require_consent
-from portrayal.vision.faces.sources import (
+from portrayal.pictures.faces.detect import closest_to_centre, find_faces
+from portrayal.pictures.faces.reader import read_face
+from portrayal.pictures.series.folder import read_folder
+from portrayal_faces.series.build import UNSEEN, YOUNG, open_shrunk
+from portrayal_faces.series.occupations import read_perceived_gender
+from portrayal_faces.series.series import require_consent
+from portrayal_faces.series.sources import (
     check_pictures,
     generated_people,
     labelled_age,
@@ -27,7 +27,7 @@ from portrayal.vision.faces.sources import (
     openpeople_pictures,
     read_pictures,
 )
-from portrayal.vision.faces.suitability import inspect_face
+from portrayal_faces.series.suitability import inspect_face
 
 PORTRAIT = 320
 
@@ -68,7 +68,7 @@ def test_of_many_faces_the_one_closest_to_the_centre_is_taken(portrait: Image.Im
 
 
 def test_a_turned_face_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("portrayal.vision.faces.suitability.head_turn", lambda landmarks: 0.3)
+    monkeypatch.setattr("portrayal_faces.series.suitability.head_turn", lambda landmarks: 0.3)
     assert inspect_face(portrait).reason == "turned away"
 
 
@@ -91,17 +91,11 @@ def test_a_covered_face_is_left_out(portrait: Image.Image):
     assert inspect_face(covered).reason in ("occluded", "no face", "not adult")
 
 
-def test_whoever_the_reader_puts_under_twenty_is_left_out(
-    portrait: Image.Image, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(
-        "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, 19.9)
-    )
+def test_whoever_the_reader_puts_under_twenty_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("portrayal_faces.series.suitability.read_face", lambda picture, landmarks: (0.5, 19.9))
     assert inspect_face(portrait).reason == "not adult"
     assert inspect_face(portrait, strict=False).reason == "not adult"
-    monkeypatch.setattr(
-        "portrayal.vision.faces.suitability.read_face", lambda picture, landmarks: (0.5, float("nan"))
-    )
+    monkeypatch.setattr("portrayal_faces.series.suitability.read_face", lambda picture, landmarks: (0.5, float("nan")))
     assert inspect_face(portrait).reason == "not adult"
 
 
@@ -118,10 +112,7 @@ def test_generated_people_labelled_from_eighteen_are_left_out():
         {},
         {"source": "x"},
         {"source": None, "consent": "y"},
-        *(
-            {"source": "x", "consent": word}
-            for word in (" Unknown ", "no", "Refused", "withdrawn", "N/A", "0", "-")
-        ),
+        *({"source": "x", "consent": word} for word in (" Unknown ", "no", "Refused", "withdrawn", "N/A", "0", "-")),
     ],
 )
 def test_no_source_or_consent_no_manipulation(entry: dict):
@@ -159,12 +150,7 @@ def test_labelled_ages():
 
 
 def test_a_folder_of_series_by_file_names(tmp_path: Path):
-    for name in (
-        "anna_gender_-1.33.png",
-        "anna_gender_0.png",
-        "anna_gender_+1.33.png",
-        "anna_gender_unedited.png",
-    ):
+    for name in ("anna_gender_-1.33.png", "anna_gender_0.png", "anna_gender_+1.33.png", "anna_gender_unedited.png"):
         Image.new("RGB", (8, 8)).save(tmp_path / name)
     made = read_folder(tmp_path, "my studio", "own", "signed", "30-39")[0].sort("stimulus")
     assert made["value"].to_list() == [1.33, -1.33, 0.0, None]
@@ -221,13 +207,9 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
     rows = [("square", "labelled", "20-29"), ("square", "young", "10-19"), ("face", "seen", ""), ("square", "unseen", ""),
             ("broken", "unreadable", "30-39")]  # fmt: skip
     lines = [
-        f"{file}.png,{picture},gender,{value},s,generated,{age}"
-        for file, picture, age in rows
-        for value in (-1, 0, 1)
+        f"{file}.png,{picture},gender,{value},s,generated,{age}" for file, picture, age in rows for value in (-1, 0, 1)
     ]
-    (tmp_path / "series.csv").write_text(
-        "\n".join(["file,picture,attribute,value,source,consent,age", *lines])
-    )
+    (tmp_path / "series.csv").write_text("\n".join(["file,picture,attribute,value,source,consent,age", *lines]))
     stimuli, left_out, _ = read_folder(tmp_path)
     assert stimuli["picture"].unique(maintain_order=True).to_list() == ["labelled", "seen"]
     assert left_out.rows() == [
@@ -236,7 +218,7 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
         ("unreadable", "unreadable picture: broken.png", True),
     ]
     portrait.resize((300, 300)).save(tmp_path / "face.png")  # other content, so the reader is asked anew
-    monkeypatch.setattr("portrayal.vision.faces.suitability.read_face", lambda *_: (0.5, 19.0))
+    monkeypatch.setattr("portrayal_faces.series.suitability.read_face", lambda *_: (0.5, 19.0))
     stimuli, left_out, _ = read_folder(tmp_path)
     assert "seen" not in stimuli["picture"].to_list() and ("seen", "not adult", True) in left_out.rows()
 
@@ -283,9 +265,7 @@ def test_fairface_layout_leaves_the_young_out(tmp_path: Path):
         "file,age,gender,race,service_test\n1.jpg,10-19,Male,White,True\n2.jpg,20-29,Female,Black,True\n"
     )
     faces = list(fairface(tmp_path))
-    assert [(face.name, face.gender, face.age, face.race) for face in faces] == [
-        ("2.jpg", -1.0, -1.0, "Black")
-    ]
+    assert [(face.name, face.gender, face.age, face.race) for face in faces] == [("2.jpg", -1.0, -1.0, "Black")]
     with pytest.raises(PortrayalError, match="no label table"):
         list(fairface(tmp_path / "none"))
 

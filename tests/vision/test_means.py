@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.vision.photographs.editor import CUES, SIDE
-from portrayal.vision.photographs.means import Difference, Means, levels, log_odds, open_means, warp
+from portrayal_faces.photographs.editor import CUES, SIDE
+from portrayal_faces.photographs.means import Difference, Means, levels, log_odds, open_means, warp
 
 NOWHERE, NOTHING = np.zeros((2, SIDE, SIDE)), np.zeros((SIDE, SIDE, 3))
 FACE = np.random.default_rng(0).integers(60, 200, (SIDE, SIDE, 3)).astype(np.uint8)
@@ -67,10 +67,7 @@ def test_a_difference_is_laid_onto_the_face_s_own_mouth() -> None:
     own = MARKS.copy()
     own[3:] += [[9.0, 6.0], [-9.0, 6.0]]  # a narrower mouth, and lower
     flat = np.full((SIDE, SIDE, 3), 100, np.uint8)
-    spot = (
-        means(Difference(NOWHERE, colour)).series(flat, "gender", [2.0], (), own)[0, :, :, 0].astype(float)
-        - 100
-    )
+    spot = means(Difference(NOWHERE, colour)).series(flat, "gender", [2.0], (), own)[0, :, :, 0].astype(float) - 100
     rows, columns = np.indices(spot.shape)
     centre = (spot * columns).sum() / spot.sum(), (spot * rows).sum() / spot.sum()
     assert np.abs(np.array(centre) - own[3]).max() < 1.5
@@ -100,9 +97,7 @@ def test_what_has_no_difference_is_refused(tmp_path: Path) -> None:
         open_means(tmp_path / "gone.npz")
     four = {"flow": np.stack([NOWHERE] * len(CUES)), "colour": np.stack([NOTHING] * len(CUES))}
     np.savez(tmp_path / "old.npz", **four)
-    np.savez(
-        tmp_path / "one.npz", flow=NOWHERE, colour=NOTHING, landmarks=MARKS, strengths=np.ones(len(CUES))
-    )
+    np.savez(tmp_path / "one.npz", flow=NOWHERE, colour=NOTHING, landmarks=MARKS, strengths=np.ones(len(CUES)))
     np.save(tmp_path / "array.npy", NOWHERE)
     (tmp_path / "array.npy").rename(tmp_path / "array.npz")
     (tmp_path / "text.npz").write_text("x")

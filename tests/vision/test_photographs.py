@@ -14,13 +14,13 @@ from PIL import Image
 from portrayal import make_face_series
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.build import Recipe, open_shrunk
-from portrayal.vision.faces.series import Series
-from portrayal.vision.faces.sources import generated_people
-from portrayal.vision.faces.suitability import Inspection, inspect_face
-from portrayal.vision.photographs.model import CHOSEN, FOLDER, MISSED, open_model
-from portrayal.vision.photographs.placebo import placebo_edits
-from portrayal.vision.photographs.series import face_mask
+from portrayal_faces.photographs.model import CHOSEN, FOLDER, MISSED, open_model
+from portrayal_faces.photographs.placebo import placebo_edits
+from portrayal_faces.photographs.series import face_mask
+from portrayal_faces.series.build import Recipe, open_shrunk
+from portrayal_faces.series.series import Series
+from portrayal_faces.series.sources import generated_people
+from portrayal_faces.series.suitability import Inspection, inspect_face
 from vision.made_up_maker import MADE_UP
 
 POLES = ("White", "Black")
@@ -59,23 +59,19 @@ def test_the_mask_holds_the_face_and_ends_before_the_frame(series: Series):
 
 
 def test_the_mask_has_faded_where_the_aligned_square_ends(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("portrayal.vision.photographs.series.parsed", lambda *_: np.ones((1, 256, 256)))
+    monkeypatch.setattr("portrayal_faces.photographs.series.parsed", lambda *_: np.ones((1, 256, 256)))
     mask = face_mask(np.zeros((256, 256, 3), np.uint8))
     assert (mask[[0, -1]] == 0).all() and (mask[:, [0, -1]] == 0).all() and mask[128, 128] == 1
     assert np.abs(np.diff(mask, axis=0)).max() < 0.2  # nowhere a line
 
 
-def test_without_the_parser_more_than_the_face_may_change(
-    woman: tuple[Image.Image, Inspection], series: Series
-):
+def test_without_the_parser_more_than_the_face_may_change(woman: tuple[Image.Image, Inspection], series: Series):
     bare = MADE_UP.series(*woman, ("gender",), masked=False)
     assert bare.region.mean() > series.region.mean() and bare.region[series.region].all()
 
 
 @pytest.mark.parametrize("axis", [("gender",), ("race", "White", "East Asian"), ("placebo",)])
-def test_what_ships_changes_the_face_and_nothing_else(
-    woman: tuple[Image.Image, Inspection], axis: tuple[str, ...]
-):
+def test_what_ships_changes_the_face_and_nothing_else(woman: tuple[Image.Image, Inspection], axis: tuple[str, ...]):
     made = open_model().series(*woman, axis)
     original = np.asarray(made.original)
     stack = np.stack([np.asarray(picture) for picture in made.pictures])
@@ -94,9 +90,7 @@ def test_a_pair_whose_check_what_ships_misses_is_refused_and_a_maker_of_ones_own
         if cue != "gender" and abs(row["years"]) > told["needs"]["years"]
     }  # fmt: skip
     assert set(missed) == set(MISSED)  # what is refused is what misses, and nothing else
-    with pytest.raises(
-        PortrayalError, match="are not changed between .* .perceived age goes along; see docs/counterf"
-    ):
+    with pytest.raises(PortrayalError, match="are not changed between .* .perceived age goes along; see docs/counterf"):
         open_model().require([("race", *pair)])
     open_model().require([("race", "White", "Black"), ("race", "East Asian", "White"), ("gender",)])
     open_model(FOLDER / "means.npz").require([("race", *pair)])
@@ -134,9 +128,7 @@ def test_a_placebo_follows_from_its_seed_and_its_sides_are_no_mirror_images():
     assert np.abs(made[0] + made[4]).mean() > 0.5  # mirror images would sum to 0
 
 
-def test_every_axis_has_a_placebo_of_its_own_with_its_poles_and_its_steps(
-    woman: tuple[Image.Image, Inspection],
-):
+def test_every_axis_has_a_placebo_of_its_own_with_its_poles_and_its_steps(woman: tuple[Image.Image, Inspection]):
     other = ("White", "East Asian")
     axes = Recipe(("race", "gender"), (POLES, other)).axes()
     assert axes == [
@@ -200,7 +192,7 @@ def test_the_command_says_which_checks_were_missed_or_not_judged(
     """It said how many pictures there are and nothing else, whatever the checks had found."""
     woman[0].save(tmp_path / "a.png")
     (tmp_path / "pictures.csv").write_text("file,source,consent,age\na.png,made,generated,30\n")
-    monkeypatch.setattr("portrayal.vision.photographs.apply.open_model", lambda path: MADE_UP)
+    monkeypatch.setattr("portrayal_faces.photographs.apply.open_model", lambda path: MADE_UP)
     words = [str(tmp_path / "pictures.csv"), "--out", str(tmp_path / "out"), "--size", "256"]
     for _ in range(2):  # made, and found made
         with pytest.raises(SystemExit) as ended:

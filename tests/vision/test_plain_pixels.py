@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from portrayal.vision.compose import place
-from portrayal.vision.cutout import BAND, FRINGE, cut_out, fit_backdrop, flood
+from portrayal.pictures.compose import place
+from portrayal.pictures.cutout import BAND, FRINGE, cut_out, fit_backdrop, flood
 
 TOLERANCE = 24
 

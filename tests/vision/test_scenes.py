@@ -13,10 +13,10 @@ from audits.counterfactuals.drawn_series import draw_folder
 from portrayal import compose_scenes
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
-from portrayal.vision.faces.folder import read_folder
-from portrayal.vision.faces.manifest import MANIFEST
-from portrayal.vision.generator.studio import PARSED, SHOULDERS, SIDE
-from portrayal.vision.scene import Scene, Seen, compose_scene, fits, light_of
+from portrayal.pictures.series.folder import read_folder
+from portrayal.pictures.series.manifest import MANIFEST
+from portrayal_faces.generator.studio import PARSED, SHOULDERS, SIDE
+from portrayal_faces.scenes.scene import Scene, Seen, compose_scene, fits, light_of
 
 FACE = (slice(80, 180), slice(80, 180))
 random = np.random.default_rng(4)
@@ -64,9 +64,7 @@ def test_around_a_person_the_place_is_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "side"),
-    [({"left": 0}, slice(0, 160)), ({"right": SIDE}, slice(140, 300))],
-    ids=["left", "right"],
+    ("head", "side"), [({"left": 0}, slice(0, 160)), ({"right": SIDE}, slice(140, 300))], ids=["left", "right"]
 )
 def test_who_is_cut_off_at_a_side_stands_at_that_edge(head: dict[str, int], side: slice) -> None:
     found = next(compose_scene(Seen(noisy_series(1), 0, faces(1), person(**head)), Scene("office", PLACE)))
@@ -106,9 +104,7 @@ def test_the_audit_reads_scenes_of_a_drawn_folder(tmp_path: Path, places: Path) 
     assert found.height == 76 and found["person"].n_unique() == 2 and found["picture"].n_unique() == 4
     assert set(found["start"].drop_nulls()) >= {"female", "male"}
     told = json.loads((tmp_path / "out" / MANIFEST).read_text())["pictures"]
-    assert {one["scene"] for one in told} == {"office", "garage"} and {one["age"] for one in told} == {
-        "30-39"
-    }
+    assert {one["scene"] for one in told} == {"office", "garage"} and {one["age"] for one in told} == {"30-39"}
     with Image.open(tmp_path / "out" / told[0]["file"]) as picture:
         assert picture.size == (192, 128)
 

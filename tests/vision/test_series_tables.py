@@ -13,10 +13,10 @@ from PIL import Image
 from audits.counterfactuals.drawn_series import draw_folder
 from portrayal import PortrayalError, flow
 from portrayal.cli.main import main
-from portrayal.vision.faces import judged
-from portrayal.vision.faces.folder import Chosen, read_files, read_folder
-from portrayal.vision.faces.judges import EMBEDDED
-from portrayal.vision.faces.sources import read_pictures
+from portrayal.pictures.series.folder import Chosen, read_files, read_folder
+from portrayal_faces.series import judged
+from portrayal_faces.series.judges import EMBEDDED
+from portrayal_faces.series.sources import read_pictures
 
 HEAD = ("file", "picture", "attribute", "value", "pole_low", "pole_high", "kind", "source", "consent", "age")
 Row = dict[str, str]
@@ -75,10 +75,7 @@ WRONG: list[tuple[Callable[[Row], Row], str]] = [
     (lambda row: row | RACE | {"pole_low": "younger", "pole_high": "older"}, "age is never varied"),
     (lambda row: row | RACE, "varies race without poles"),
     (lambda row: row | RACE | {"pole_low": "White"}, "has the poles 'White' and ''. Expected two different"),
-    (
-        lambda row: row | RACE | {"pole_low": "White", "pole_high": "white "},
-        "has the poles 'White' and 'white'",
-    ),
+    (lambda row: row | RACE | {"pole_low": "White", "pole_high": "white "}, "has the poles 'White' and 'white'"),
 ]
 
 
@@ -121,8 +118,7 @@ def test_values_no_slope_can_be_measured_on_are_refused_before_anything_is_asked
 
 
 @pytest.mark.parametrize(
-    "values",
-    [("-1", "0", "1"), ("-1", "0", "1", ""), ("-1.33", "-0.67", "0", "0.67", "1.33"), ("-2.0", "-0.0", "2")],
+    "values", [("-1", "0", "1"), ("-1", "0", "1", ""), ("-1.33", "-0.67", "0", "0.67", "1.33"), ("-2.0", "-0.0", "2")]
 )
 def test_values_that_lie_evenly_are_read(tmp_path: Path, values: tuple[str, ...]) -> None:
     stimuli = read_folder(write(tmp_path, people(*values))).stimuli
@@ -141,11 +137,7 @@ def test_values_of_what_a_study_does_not_show_or_who_is_left_out_do_not_matter(t
 
 @pytest.mark.usefixtures("seen")
 def test_judges_look_at_everybody_who_has_every_step_and_at_nobody_labelled_young(tmp_path: Path) -> None:
-    rows = [
-        *people("-1", "0", "1"),
-        gender("p20", "-1"),
-        *(gender("p30", v, age="18") for v in ("-1", "0", "1")),
-    ]
+    rows = [*people("-1", "0", "1"), gender("p20", "-1"), *(gender("p30", v, age="18") for v in ("-1", "0", "1"))]
     found = judged.judged_checks(write(tmp_path, rows))
     assert {row["n"] for row in found} == {2}
     assert set(read_files(tmp_path)["gender", "face only"]) == {"p01", "p10", "p20"}
@@ -179,9 +171,7 @@ def turned(steps: int, low: str) -> np.ndarray:
 def test_files_in_a_folder_for_each_person_have_names_of_their_own(tmp_path: Path) -> None:
     stimuli = read_folder(write(tmp_path, people("-2.00", "0", "2.00"))).stimuli
     assert stimuli["stimulus"].to_list()[::2] == ["p01/gender/-2.00", "p01/gender/2.00", "p10/gender/0"]
-    shared = [
-        row | {"file": "p01/gender/0.png"} if row["value"] == "0" else row for row in people("-1", "0", "1")
-    ]
+    shared = [row | {"file": "p01/gender/0.png"} if row["value"] == "0" else row for row in people("-1", "0", "1")]
     beside = [row | {"attribute": "placebo", "file": row["file"].replace("gender/", "")} for row in shared]
     write(
         tmp_path / "shared",
@@ -274,9 +264,7 @@ def test_a_file_that_is_no_picture_is_left_out_and_named(
 def test_a_report_counts_and_names_what_is_no_picture(tmp_path: Path) -> None:
     draw_broken(tmp_path / "series")
     (tmp_path / "study.toml").write_text(STUDY)
-    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True).report.read_text(
-        encoding="utf-8"
-    )
+    page = flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True).report.read_text(encoding="utf-8")
     assert "1 picture was left out: unreadable picture." in page and f"unreadable picture: {BROKEN}" in page
 
 

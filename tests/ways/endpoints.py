@@ -46,11 +46,7 @@ def openai(route: str, body: dict[str, Any]) -> Any:
     text, *image = body["messages"][0]["content"]
     said = chat(text["text"], image[0]["image_url"]["url"] if image else "")
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    return {
-        "model": "fake",
-        "choices": [{"finish_reason": "stop", "message": {"content": said}}],
-        "usage": usage,
-    }
+    return {"model": "fake", "choices": [{"finish_reason": "stop", "message": {"content": said}}], "usage": usage}
 
 
 def chat(prompt: str, image: str) -> str:

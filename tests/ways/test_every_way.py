@@ -81,9 +81,7 @@ def test_five_ways_to_plug_in_give_one_answer(stem, address, tmp_path, monkeypat
         monkeypatch.delenv(name, raising=False)
     own = Path(answering.__file__).read_text().replace('KIND = "tagger"', f'KIND = "{kind}"')
     (tmp_path / "my_system.py").write_text(own)
-    (tmp_path / "prompt.txt").write_text(
-        f"Which documents answer this? A JSON array of ids.\n{ASKED}{{content}}"
-    )
+    (tmp_path / "prompt.txt").write_text(f"Which documents answer this? A JSON array of ids.\n{ASKED}{{content}}")
     head, settings = f'name = "five ways"\naudit = "{stem}"\n\n', write(tmp_path)
     (tmp_path / "first.toml").write_text(head + system("function", "python:my_system:answer") + settings)
     assert ended(capsys, "export", "first.toml", "--out", "stimuli")[0] == 0
@@ -98,8 +96,7 @@ def test_five_ways_to_plug_in_give_one_answer(stem, address, tmp_path, monkeypat
     assert (code, out) == (0, "runs/five-ways/report.html\n"), err
     assert "Traceback" not in err
     assert any(
-        line.startswith(("found: ", "not found: ", "not tested: ", "not measurable: "))
-        for line in err.splitlines()
+        line.startswith(("found: ", "not found: ", "not tested: ", "not measurable: ")) for line in err.splitlines()
     )
 
     answers = portrayal.Run("runs/five-ways").answers

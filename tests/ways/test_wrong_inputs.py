@@ -67,10 +67,7 @@ ENDPOINT = [
     ('use = "localhost:8000/embed"', "no system"),
     ('use = "https://me:word@localhost/embed"', "login"),
     ('use = "https://localhost/embed?api_key=abcdef"', "credential"),
-    (
-        'use = "https://localhost/embed"\nparameters = { headers = { Authorization = "Bearer abcdef" } }',
-        "credential",
-    ),
+    ('use = "https://localhost/embed"\nparameters = { headers = { Authorization = "Bearer abcdef" } }', "credential"),
     (
         'use = "https://localhost/embed"\nparameters = { headers = { Authorization = "Bearer $ABSENT_KEY" } }',
         "ABSENT_KEY",
@@ -85,26 +82,14 @@ COMPATIBLE = [
     ('use = "openai_embedding"\nparameters = { model = "m" }', "Did you mean 'openai_embeddings'"),
     ('use = "openai_embeddings"', "names no model"),
     ('use = "openai_embeddings"\nparameters = { model = "m" }', "OPENAI_API_KEY"),
-    (
-        'use = "openai_embeddings"\nparameters = { model = "m", base_url = "localhost:1" }',
-        "Expected an address",
-    ),
-    (
-        'use = "openai_embeddings"\nparameters = { model = "m", base_url = "http://a:b@localhost/v1" }',
-        "login",
-    ),
+    ('use = "openai_embeddings"\nparameters = { model = "m", base_url = "localhost:1" }', "Expected an address"),
+    ('use = "openai_embeddings"\nparameters = { model = "m", base_url = "http://a:b@localhost/v1" }', "login"),
     (
         'use = "openai_embeddings"\nparameters = { model = "m", key = "sk-abcdefgh12345678" }',
         "name of an environment variable",
     ),
-    (
-        'use = "openai_embeddings"\nparameters = { model = "m", api_key = "sk-abcdefgh12345678" }',
-        "credential",
-    ),
-    (
-        'use = "openai_embeddings"\nparameters = { model = "m", key = "ABSENT_KEY" }',
-        "ABSENT_KEY, which is not set",
-    ),
+    ('use = "openai_embeddings"\nparameters = { model = "m", api_key = "sk-abcdefgh12345678" }', "credential"),
+    ('use = "openai_embeddings"\nparameters = { model = "m", key = "ABSENT_KEY" }', "ABSENT_KEY, which is not set"),
     ('use = "openai_embeddings"\nparameters = { model = "m", batch = 0 }', "batch is 0"),
     ('use = "openai_embeddings"\nparameters = { model = "m", endpoint = "http://localhost" }', "endpoint"),
     ('use = "openai_embeddings"\nparameters = { modle = "m" }', "Did you mean 'model'"),

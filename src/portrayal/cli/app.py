@@ -43,9 +43,7 @@ MOST_SAID = 12  # sentences at the end of an audit; the report has them all
 STOPPED = "stopped; run the same command again to go on"
 
 StudyFile = Annotated[Path, typer.Argument(help="A study file in TOML.", metavar="STUDY.toml")]
-RunFolder = Annotated[
-    Path, typer.Argument(help="A run folder, as `portrayal audit` makes it.", metavar="RUN")
-]
+RunFolder = Annotated[Path, typer.Argument(help="A run folder, as `portrayal audit` makes it.", metavar="RUN")]
 Again = Annotated[
     list[str] | None,
     typer.Option(
@@ -55,14 +53,11 @@ Again = Annotated[
     ),
 ]
 Untrusted = Annotated[
-    bool,
-    typer.Option("--untrusted", help="Refuse a study that would run code or send secrets of its choice."),
+    bool, typer.Option("--untrusted", help="Refuse a study that would run code or send secrets of its choice.")
 ]
 Engine = Annotated[
     str | None,
-    typer.Option(
-        help="What does the heavy work: local, ray, or ray://HOST:PORT for a cluster. Results are the same."
-    ),
+    typer.Option(help="What does the heavy work: local, ray, or ray://HOST:PORT for a cluster. Results are the same."),
 ]
 Workers = Annotated[
     int | None, typer.Option(help="How many workers the engine has; all processors by default.", metavar="N")

@@ -14,10 +14,7 @@ DIFFERS = 3  # the exit code where what was handed over is not what it says it i
 
 
 @app.command()
-def pack(
-    run: RunFolder,
-    out: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE.zip")],
-) -> None:
+def pack(run: RunFolder, out: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE.zip")]) -> None:
     """Write a measured run into one file that others can check; pictures of real people stay out."""
     answer("\n".join(portrayal.pack(run, out)))
 
@@ -35,8 +32,7 @@ def verify(
 
 @app.command()
 def redact(
-    run: RunFolder,
-    out: Annotated[Path, typer.Option(help="A new folder for the redacted run.", metavar="NEW")],
+    run: RunFolder, out: Annotated[Path, typer.Option(help="A new folder for the redacted run.", metavar="NEW")]
 ) -> None:
     """Write a run without its pictures and free text into a new folder; results and hashes stay."""
     answer(portrayal.redact(run, out))

@@ -17,12 +17,9 @@ app.add_typer(faces_app, name="faces")
 @faces_app.command()
 def apply(
     table: Annotated[
-        Path,
-        typer.Argument(help="A CSV with file, source and consent for each picture.", metavar="PICTURES.csv"),
+        Path, typer.Argument(help="A CSV with file, source and consent for each picture.", metavar="PICTURES.csv")
     ],
-    out: Annotated[Path, typer.Option(help="Where the series go: empty, or of earlier series.")] = Path(
-        "local/series"
-    ),
+    out: Annotated[Path, typer.Option(help="Where the series go: empty, or of earlier series.")] = Path("local/series"),
     attribute: Annotated[list[str] | None, typer.Option(help="gender or race; both when left out.")] = None,
     poles: Annotated[str, typer.Option(help="The two poles of race.")] = "White,Black",
     model: Annotated[Path | None, typer.Option(help="Another model than the one that ships.")] = None,
@@ -36,9 +33,7 @@ def apply(
 
 @faces_app.command(name="list")
 def list_command(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line for every picture.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line for every picture.")] = False,
 ) -> None:
     """List the pictures of the set of generated faces that ships."""
     answer(portrayal.list_faces(as_json))
@@ -54,8 +49,7 @@ def check(
         int | None, typer.Option(min=2, help="Look at so many people only, the first of each series.")
     ] = None,
     others: Annotated[
-        str | None,
-        typer.Option(help="A folder of further people, among whose centres a face must be told too."),
+        str | None, typer.Option(help="A folder of further people, among whose centres a face must be told too.")
     ] = None,
 ) -> None:
     """Let independent judges look at series: what is needed, what was found, passed or missed."""
@@ -68,12 +62,8 @@ def generate(
     attributes: Annotated[str, typer.Option(help="gender, race or both.")] = "gender,race",
     size: Annotated[int, typer.Option(help="Pixels of a side: 256, 512 or 1024.")] = 1024,
     seed: Annotated[int, typer.Option(help="Another seed, other people.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where they go: new, empty, or begun before.")] = Path(
-        "local/faces"
-    ),
-    kind: Annotated[
-        str, typer.Option(help="'face only', or 'whole': hair, clothes and place follow.")
-    ] = "face only",
+    out: Annotated[Path, typer.Option(help="Where they go: new, empty, or begun before.")] = Path("local/faces"),
+    kind: Annotated[str, typer.Option(help="'face only', or 'whole': hair, clothes and place follow.")] = "face only",
     quiet: Quiet = False,
     engine: Engine = None,
     workers: Workers = None,
@@ -92,9 +82,7 @@ def scenes(
     places: Annotated[
         str, typer.Option(help="Pictures of work places, nobody in them; drawings that ship when left out.")
     ] = "drawn",
-    out: Annotated[Path, typer.Option(help="Where the scenes go: a new or empty folder.")] = Path(
-        "local/scenes"
-    ),
+    out: Annotated[Path, typer.Option(help="Where the scenes go: a new or empty folder.")] = Path("local/scenes"),
     size: Annotated[int, typer.Option(help="Height in pixels; scenes are half as wide again.")] = 512,
     people: Annotated[int | None, typer.Option(help="At most so many people.")] = None,
     quiet: Quiet = False,
@@ -113,8 +101,7 @@ def shares(
         ),
     ],
     labelled: Annotated[
-        Path | None,
-        typer.Option(help="A CSV with file and group of labelled pictures: how often the reader errs."),
+        Path | None, typer.Option(help="A CSV with file and group of labelled pictures: how often the reader errs.")
     ] = None,
 ) -> None:
     """Count who is shown for each occupation in your own pictures, as CSV; nothing is changed in them."""

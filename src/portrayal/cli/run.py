@@ -28,14 +28,13 @@ def report(
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
 ) -> None:
     """Write the report of one or several runs."""
-    answer(portrayal.report(list(runs), out, title))
+    answer(portrayal.reporting(list(runs), out, title))
 
 
 @app.command()
 def diff(
     runs: Annotated[
-        list[Path],
-        typer.Argument(help="Two or more waves of one study, the earliest first.", metavar="RUN..."),
+        list[Path], typer.Argument(help="Two or more waves of one study, the earliest first.", metavar="RUN...")
     ],
     out: Annotated[Path, typer.Option(help="Where diff.html and diff.json go.")] = Path("diff"),
 ) -> None:
@@ -53,9 +52,7 @@ def view(
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; a free one by default.")] = 0,
-    known_as: Annotated[
-        str, typer.Option(help="The name browsers reach it by, where that is not the address.")
-    ] = "",
+    known_as: Annotated[str, typer.Option(help="The name browsers reach it by, where that is not the address.")] = "",
 ) -> None:
     """Show the answers behind the figures in a browser, and let people judge what only people can."""
     portrayal.view(list(runs), reviewer or (), host, port, known_as, say)

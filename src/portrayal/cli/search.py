@@ -13,10 +13,7 @@ from portrayal.cli.app import answer, app, say
 from portrayal.errors import PortrayalError
 
 CollectionPath = Annotated[
-    str,
-    typer.Argument(
-        help="A folder with documents, queries and judgments, or ir_datasets:ID.", metavar="COLLECTION"
-    ),
+    str, typer.Argument(help="A folder with documents, queries and judgments, or ir_datasets:ID.", metavar="COLLECTION")
 ]
 StopList = Annotated[
     str | None, typer.Option(help="Stop list: lucene, snowball, none, or a file with one word a line.")
@@ -26,32 +23,22 @@ StopList = Annotated[
 @app.command(name="rank")
 def rank_command(
     collection: CollectionPath,
-    ranker: Annotated[
-        str, typer.Option(help="bm25, qlm, tfidf, add, si, sentence, drmm or matchpyramid.")
-    ] = "bm25",
+    ranker: Annotated[str, typer.Option(help="bm25, qlm, tfidf, add, si, sentence, drmm or matchpyramid.")] = "bm25",
     depth: Annotated[int, typer.Option(min=1, help="The most results a query may have.")] = 1000,
     out: Annotated[Path | None, typer.Option(help="The run file; COLLECTION.RANKER.run by default.")] = None,
-    vectors: Annotated[
-        str | None, typer.Option(help="Word vectors by name or path; for add, si and neural.")
-    ] = None,
+    vectors: Annotated[str | None, typer.Option(help="Word vectors by name or path; for add, si and neural.")] = None,
     stop: StopList = None,
-    stem: Annotated[
-        str | None, typer.Option(help="Stemmer of bm25, qlm, tfidf: porter, english or none.")
-    ] = None,
+    stem: Annotated[str | None, typer.Option(help="Stemmer of bm25, qlm, tfidf: porter, english or none.")] = None,
     debias: Annotated[
-        str | None,
-        typer.Option(help="How a gender direction is taken out of the vectors: none, regular or strong."),
+        str | None, typer.Option(help="How a gender direction is taken out of the vectors: none, regular or strong.")
     ] = None,
     k1: Annotated[float | None, typer.Option(help="Of bm25.")] = None,
     b: Annotated[float | None, typer.Option(help="Of bm25.")] = None,
     mu: Annotated[float | None, typer.Option(help="Of qlm.")] = None,
     setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Any other setting of the ranker: NAME=VALUE; may be repeated."),
+        list[str] | None, typer.Option("--set", help="Any other setting of the ranker: NAME=VALUE; may be repeated.")
     ] = None,
-    index: Annotated[
-        Path | None, typer.Option(help="A folder to keep the index in, for the next time.")
-    ] = None,
+    index: Annotated[Path | None, typer.Option(help="A folder to keep the index in, for the next time.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
 ) -> None:
     """Run a ranker over a collection's queries and write a TREC run."""
@@ -75,9 +62,7 @@ def gsr(
     collection: CollectionPath,
     run: Annotated[Path, typer.Option(help="A TREC run made on it.")],
     vectors: Annotated[str, typer.Option(help="Measuring vectors: a name or a file.")] = "glove",
-    cutoff: Annotated[
-        int, typer.Option(min=1, help="Results looked at for a query without judgments.")
-    ] = 100,
+    cutoff: Annotated[int, typer.Option(min=1, help="Results looked at for a query without judgments.")] = 100,
     discount: Annotated[str, typer.Option(help="Rank discount: definition, code or none.")] = "definition",
     seed: Annotated[int, typer.Option(help="Of the test's sign flips.")] = 0,
     stop: StopList = None,
@@ -88,8 +73,7 @@ def gsr(
         bool, typer.Option(help="Leave inflected forms of the query's words out of documents too.")
     ] = True,
     quality: Annotated[
-        list[str] | None,
-        typer.Option(help="A measure of quality to add, such as map, AP or nDCG@10; may be repeated."),
+        list[str] | None, typer.Option(help="A measure of quality to add, such as map, AP or nDCG@10; may be repeated.")
     ] = None,
 ) -> None:
     """Print the gender stereotype reinforcement of a run as one JSON object."""

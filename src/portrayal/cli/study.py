@@ -29,8 +29,7 @@ from portrayal.cli.app import (
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Where the report and the runs go.")] = Path("demo"),
-    quiet: Quiet = False,
+    out: Annotated[Path, typer.Option(help="Where the report and the runs go.")] = Path("demo"), quiet: Quiet = False
 ) -> None:
     """Run every audit on what ships with the package and write one report."""
     with resumable():
@@ -68,9 +67,7 @@ def try_(
 
 @app.command()
 def new(
-    stem: Annotated[
-        str, typer.Argument(help="An audit; `portrayal list audits` prints them.", metavar="AUDIT")
-    ],
+    stem: Annotated[str, typer.Argument(help="An audit; `portrayal list audits` prints them.", metavar="AUDIT")],
     out: Annotated[Path | None, typer.Option(help="The folder; one of the audit's name by default.")] = None,
 ) -> None:
     """Write a commented study and a stub of the system it asks."""
@@ -81,9 +78,7 @@ def new(
 
 @app.command()
 def export(
-    study: StudyFile,
-    out: Annotated[Path, typer.Option(help="A new or empty folder.")],
-    untrusted: Untrusted = False,
+    study: StudyFile, out: Annotated[Path, typer.Option(help="A new or empty folder.")], untrusted: Untrusted = False
 ) -> None:
     """Write the study's pictures, prompts and queries with ids, for others to record; calls nothing."""
     answer(portrayal.export_stimuli(study, out, untrusted))
@@ -110,14 +105,9 @@ def record(run: RunFolder, again: Again = None, untrusted: Untrusted = False, qu
 @app.command()
 def retry(
     run: RunFolder,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="Ask again what failed or could not be read.")
-    ] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Ask again what failed or could not be read.")] = False,
     unknown: Annotated[
-        bool,
-        typer.Option(
-            "--unknown", help="Ask again what went out and never came back; it may be billed twice."
-        ),
+        bool, typer.Option("--unknown", help="Ask again what went out and never came back; it may be billed twice.")
     ] = False,
     untrusted: Untrusted = False,
     quiet: Quiet = False,

@@ -25,13 +25,7 @@ NAMES_AT = slice(26, 30)  # in it: the lengths of the name and of what follows i
 CHUNK = 1024 * 1024
 STRANGE = '\\:*?"<>|'  # what some system cannot have in a name, or takes for a folder or a drive
 # Names that stand for devices on some systems, whatever ending they have.
-DEVICES = {
-    "con",
-    "prn",
-    "aux",
-    "nul",
-    *(f"{kind}{number}" for kind in ("com", "lpt") for number in range(10)),
-}
+DEVICES = {"con", "prn", "aux", "nul", *(f"{kind}{number}" for kind in ("com", "lpt") for number in range(10))}
 
 
 def write_archive(path: Path, files: Mapping[str, Path]) -> None:

@@ -12,9 +12,7 @@ from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden
 from portrayal.edges.writing import refuse_foreign_file, write_text
 
-FAULT = (
-    "This is a fault of Portrayal, not of yours. Every answer that came is safe in the run's ledger.sqlite."
-)
+FAULT = "This is a fault of Portrayal, not of yours. Every answer that came is safe in the run's ledger.sqlite."
 
 
 def shown(text: Any) -> str:

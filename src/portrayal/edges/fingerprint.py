@@ -38,11 +38,7 @@ def first_change(path: Path, kept: Mapping[str, Any]) -> str:
     found = fingerprint(path)
     if found == kept:
         return ""
-    size = (
-        ""
-        if found["bytes"] == kept["bytes"]
-        else f"; it has {found['bytes']:,} bytes and had {kept['bytes']:,}"
-    )
+    size = "" if found["bytes"] == kept["bytes"] else f"; it has {found['bytes']:,} bytes and had {kept['bytes']:,}"
     differ = [place for place in range(_count(found, kept)) if _nth(found, place) != _nth(kept, place)]
     if not differ:
         return f"its hash is another{size}"

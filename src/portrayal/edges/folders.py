@@ -84,9 +84,7 @@ def adopt(folder: Path, what: str) -> None:
 
 def first_entry(folder: Path) -> str:
     """Return the name of something in a folder, or nothing where it is empty; what a killed claim left does not count."""
-    return next(
-        (name for name in sorted(path.name for path in folder.iterdir()) if name != f"{MARK}.part"), ""
-    )
+    return next((name for name in sorted(path.name for path in folder.iterdir()) if name != f"{MARK}.part"), "")
 
 
 def read_mark(folder: Path) -> dict[str, Any] | None:
@@ -136,9 +134,7 @@ def replace_belongings(folder: Path, group: str, names: Iterable[str]) -> None:
     others = {name for listed in mark["files"].values() for name in listed}
     for name in wanted:
         if (folder / name).exists() and name not in others:
-            raise PortrayalError(
-                f"{folder / name} was not made by Portrayal. Move it away: its name is needed."
-            )
+            raise PortrayalError(f"{folder / name} was not made by Portrayal. Move it away: its name is needed.")
     write_mark(folder, {**mark, "files": {**mark["files"], group: wanted}})
 
 
@@ -158,9 +154,7 @@ def refuse_strange_entries(folder: Path, names: Iterable[str]) -> None:
         for entry in (path, *inside):
             kind = entry.lstat().st_mode
             if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-                raise PortrayalError(
-                    f"{entry} is a link or no plain file. A run holds its own files: remove it."
-                )
+                raise PortrayalError(f"{entry} is a link or no plain file. A run holds its own files: remove it.")
 
 
 def _is_inside(name: str) -> bool:

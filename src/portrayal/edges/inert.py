@@ -37,11 +37,7 @@ def original_cells(column: pl.Expr) -> pl.Expr:
     import polars as pl
 
     inside = column.str.replace_all(rf"([;\t\r\n|]{_BEGINS})'('*{_RUNS})", "${1}${2}")
-    return (
-        pl.when(inside.str.contains(rf"^'+{_BEGINS}{_RUNS}"))
-        .then(inside.str.strip_prefix("'"))
-        .otherwise(inside)
-    )
+    return pl.when(inside.str.contains(rf"^'+{_BEGINS}{_RUNS}")).then(inside.str.strip_prefix("'")).otherwise(inside)
 
 
 def inert_line(text: Any) -> str:

@@ -43,9 +43,7 @@ class Graph:
         """Add a node; return the name of its output."""
         return self.split(kind, inputs, [output], **attributes)[0]
 
-    def split(
-        self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Attribute
-    ) -> Sequence[str]:
+    def split(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Attribute) -> Sequence[str]:
         """Add a node of several outputs; return their names."""
         named = b"".join(_text(1, one) for one in inputs) + b"".join(_text(2, one) for one in outputs)
         named += _text(3, outputs[0]) + _text(4, kind)

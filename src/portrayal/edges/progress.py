@@ -14,10 +14,7 @@ EVERY = 10.0  # seconds; what is done sooner needs no word
 
 
 def track(
-    items: Iterable[Item],
-    description: str,
-    quiet: bool = False,
-    clock: Callable[[], float] = time.monotonic,
+    items: Iterable[Item], description: str, quiet: bool = False, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Item]:
     """Yield `items`, and say how many are done.
 

@@ -183,6 +183,4 @@ def check_parquet(path: Path) -> None:
     columns = len(pl.read_parquet_schema(path))
     rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
     if rows * max(1, columns) > MOST_CELLS:
-        raise PortrayalError(
-            f"{path} has {rows:,} rows of {columns} columns. At most {MOST_CELLS:,} cells are read."
-        )
+        raise PortrayalError(f"{path} has {rows:,} rows of {columns} columns. At most {MOST_CELLS:,} cells are read.")

@@ -42,9 +42,7 @@ def _lines(table: Mapping[str, Any], place: tuple[str, ...]) -> Iterator[str]:
 
 
 def _is_tables(value: Any) -> bool:
-    return (
-        isinstance(value, list | tuple) and bool(value) and all(isinstance(item, Mapping) for item in value)
-    )
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
 def _key(key: Any) -> str:

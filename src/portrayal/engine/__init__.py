@@ -12,15 +12,4 @@ from portrayal.engine.outcome import ShardFailed, ShardFault
 from portrayal.engine.run import in_order, run, shared_out
 from portrayal.engine.shards import Shard, cut
 
-__all__ = [
-    "Kept",
-    "Shard",
-    "ShardFailed",
-    "ShardFault",
-    "chosen",
-    "cut",
-    "in_order",
-    "run",
-    "shared_out",
-    "using",
-]
+__all__ = ["Kept", "Shard", "ShardFailed", "ShardFault", "chosen", "cut", "in_order", "run", "shared_out", "using"]

@@ -62,10 +62,7 @@ def chosen() -> Choice:
 
 @contextmanager
 def using(
-    engine: str | None = None,
-    workers: int | None = None,
-    folder: Path | None = None,
-    quiet: bool = True,
+    engine: str | None = None, workers: int | None = None, folder: Path | None = None, quiet: bool = True
 ) -> Iterator[Choice]:
     """Use an engine for all that is done meanwhile.
 
@@ -101,9 +98,7 @@ def _choice(engine: str | None, workers: int | None, folder: Path | None, quiet:
     if engine is None:
         before = chosen()
         named = before.named or workers is not None
-        return Choice(
-            before.name, workers or before.workers, quiet, folder or before.folder, named, before.session
-        )
+        return Choice(before.name, workers or before.workers, quiet, folder or before.folder, named, before.session)
     form = _FORM.fullmatch(engine)
     name, address = (form["name"], form["address"]) if form else (engine, None)
     check_name(name, ENGINES, "engine")

@@ -85,9 +85,7 @@ class Crew:
         while len(refusals) < TRIES and not self._closing.is_set():
             refused = self._one_worker()
             # What make() itself says it would say again; a worker that was lost may have been unlucky.
-            refusals = (
-                [] if refused is None else [*refusals, refused] if refused.kind == LOST else [refused] * TRIES
-            )
+            refusals = [] if refused is None else [*refusals, refused] if refused.kind == LOST else [refused] * TRIES
         if not self._closing.is_set():
             self._leave(refusals[-1])
 

@@ -41,9 +41,7 @@ def _pieces(value: Any) -> Iterator[bytes]:
         yield value
     elif isinstance(value, np.ndarray):
         yield repr((value.dtype.str, value.shape)).encode()
-        yield from (
-            _pieces(value.tolist()) if value.dtype.hasobject else [np.ascontiguousarray(value).tobytes()]
-        )
+        yield from (_pieces(value.tolist()) if value.dtype.hasobject else [np.ascontiguousarray(value).tobytes()])
     elif isinstance(value, pl.DataFrame):
         yield table_bytes(value)
     else:

@@ -39,11 +39,7 @@ class Kept:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        job: str,
-        to_bytes: Callable[[Any], bytes],
-        from_bytes: Callable[[bytes], Any],
+        self, folder: Path, job: str, to_bytes: Callable[[Any], bytes], from_bytes: Callable[[bytes], Any]
     ) -> None:
         self.folder = make_inside(folder)
         self.job = job

@@ -28,9 +28,7 @@ def codec(kinds: Sequence[type] = ()) -> tuple[Callable[[Any], bytes], Callable[
     {'p': (0.1, None), 2: ['a', True]}
     """
     named = {kind.__name__: kind for kind in kinds}
-    return lambda result: json.dumps(_told(result, named)).encode(), lambda data: _made(
-        json.loads(data), named
-    )
+    return lambda result: json.dumps(_told(result, named)).encode(), lambda data: _made(json.loads(data), named)
 
 
 def _told(value: Any, named: Mapping[str, type]) -> Any:

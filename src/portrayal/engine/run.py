@@ -87,9 +87,7 @@ def in_order(
     return found
 
 
-def shared_out(
-    make: Make, contents: Sequence[Any], what: str, keeps: Sequence[type] | None = None
-) -> Iterable[Any]:
+def shared_out(make: Make, contents: Sequence[Any], what: str, keeps: Sequence[type] | None = None) -> Iterable[Any]:
     """Return the results of contents in order: by the workers of an engine that somebody named, else here, one by one.
 
     For work that is quick enough in this process, and worth sending only where somebody has machines for it.
@@ -127,9 +125,7 @@ def _resumed(make: Make, contents: Sequence[Any], what: str, finished: Finished)
 
 def _one_by_one(contents: Sequence[Any], what: str) -> list[Shard]:
     total = len(contents)
-    return [
-        Shard(f"{what} {place + 1:,} of {total:,}", content, place) for place, content in enumerate(contents)
-    ]
+    return [Shard(f"{what} {place + 1:,} of {total:,}", content, place) for place, content in enumerate(contents)]
 
 
 def _results(

@@ -44,11 +44,7 @@ def cut(items: Sequence[Any], size: int, what: str) -> list[Shard]:
     """
     total = len(items)
     return [
-        Shard(
-            f"{what} {start + 1:,} to {min(start + size, total):,} of {total:,}",
-            items[start : start + size],
-            place,
-        )
+        Shard(f"{what} {start + 1:,} to {min(start + size, total):,} of {total:,}", items[start : start + size], place)
         for place, start in enumerate(range(0, total, size))
     ]
 

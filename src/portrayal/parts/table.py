@@ -68,9 +68,7 @@ def part_sizes() -> str:
     """
     head = ("package", "version", "fetched", "on disk", "license", "gives")
     parts = PARTS.values()
-    rows = [
-        (p.package, p.version, f"{p.download_mb} MB", f"{p.disk_mb} MB", p.license, p.gives) for p in parts
-    ]
+    rows = [(p.package, p.version, f"{p.download_mb} MB", f"{p.disk_mb} MB", p.license, p.gives) for p in parts]
     fetched, disk = sum(p.download_mb for p in parts), sum(p.disk_mb for p in parts)
     return "\n".join([*_aligned([head, *rows]), f"in all {fetched} MB fetched, {disk} MB on disk"])
 

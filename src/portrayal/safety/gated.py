@@ -19,7 +19,7 @@ from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.safety.gates import OUTCOMES, Gates, Verdict, default_gates, judge
 from portrayal.safety.generator_guard import guard_question
-from portrayal.systems.base import (
+from portrayal.systems.core.base import (
     AccessDenied,
     Answer,
     BaseSystem,
@@ -34,10 +34,10 @@ from portrayal.systems.base import (
     Unreachable,
     Unreadable,
 )
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.generators.images import DrawingFunction, found_image, open_picture
-from portrayal.systems.python_function import PythonFunction
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.plugins.python_function import PythonFunction
 
 # What services write when their own filter stopped a prompt or an image.
 BLOCKED_WORDS = (
@@ -82,11 +82,7 @@ class Gated(BaseSystem):
         except Exception as error:
             answer = error
         if isinstance(answer, Exception):
-            return (
-                _kept("", Verdict("blocked"), Answer(b""))
-                if says_blocked(answer)
-                else _without_message(answer)
-            )
+            return _kept("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_message(answer)
         return await asyncio.to_thread(self._label, answer)
 
     def _label(self, answer: Answer) -> Answer | Exception:
@@ -146,11 +142,7 @@ def _kept(digest: str, verdict: Verdict, answer: Answer) -> Answer:
 
 def says_blocked(error: Exception) -> bool:
     """Whether an error is the service's filter speaking: blocked is an outcome, not a failure."""
-    said = (
-        getattr(error, "raw", b"")[:2000].decode(errors="replace").lower()
-        if isinstance(error, CallFailed)
-        else ""
-    )
+    said = getattr(error, "raw", b"")[:2000].decode(errors="replace").lower() if isinstance(error, CallFailed) else ""
     return any(words in said for words in BLOCKED_WORDS)
 
 

@@ -79,8 +79,8 @@ def nudity_reader() -> Callable[[Any], float]:
 
 def face_reader() -> Callable[[Any], Sequence[Seen]]:
     """Return a reader of faces, apparent age and perceived gender (a classifier's, with its errors)."""
-    from portrayal.vision.faces.detect import find_faces
-    from portrayal.vision.faces.reader import read_face
+    from portrayal.pictures.faces.detect import find_faces
+    from portrayal.pictures.faces.reader import read_face
 
     def read(picture: Any) -> list[Seen]:
         return [_seen(*read_face(picture, face.landmarks)) for face in find_faces(picture)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from portrayal.edges.json_text import parse_json
 from portrayal.safety.guard import PromptRefused, check_prompt, refuse_listed
-from portrayal.systems.base import Answer, Question, System
+from portrayal.systems.core.base import Answer, Question, System
 
 IMAGE_INPUTS = re.compile(
     r"\b(images?|img\w*|init\w*|inpaint\w*|masks?|photos?|references?|control\w*|\w*adapters?|loras?|embed\w*"
@@ -139,9 +139,7 @@ def _is_count(keys: Sequence[str], value: Any) -> bool:
 
 
 def _check_safety(name: str, value: Any) -> None:
-    if (value.lower() if isinstance(value, str) else value) not in SAFE_VALUES or (
-        value == 1 and value is not True
-    ):
+    if (value.lower() if isinstance(value, str) else value) not in SAFE_VALUES or (value == 1 and value is not True):
         raise PromptRefused(f"the parameter {name!r} turns a safety filter off or lower")
 
 

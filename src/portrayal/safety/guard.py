@@ -71,9 +71,7 @@ def _words(text: str) -> list[str]:
     # No folding here: what is judged must be what is sent, and a superscript two before a five is not 25.
     plain = text.translate(PUNCTUATION).lower()
     if not plain.isascii() or not plain.isprintable():
-        raise PromptRefused(
-            "it holds characters that are not plain English letters; write names without accents"
-        )
+        raise PromptRefused("it holds characters that are not plain English letters; write names without accents")
     words = [word for word in re.split(r"[\s,.;:()\"-]+|'s\b|'", plain) if word]
     for word in words:
         if not re.fullmatch(r"[a-z]+|[1-9][0-9]*", word):

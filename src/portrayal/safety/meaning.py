@@ -67,9 +67,7 @@ def _check_worn(entries: Sequence[Entry], place: int) -> None:
     """What is worn is clothing: paint, flowers and water are not."""
     said, kind = next_noun(entries, place, (*DESCRIBING, "occupation", "object"))
     if kind != "clothing":
-        raise PromptRefused(
-            f"{entries[place][0]!r} is followed by {said or 'nothing'!r}, which is no clothing"
-        )
+        raise PromptRefused(f"{entries[place][0]!r} is followed by {said or 'nothing'!r}, which is no clothing")
 
 
 def _check_whose(entries: Sequence[Entry], place: int) -> None:

@@ -15,10 +15,7 @@ from functools import cache
 from portrayal.safety.refusal import PromptRefused
 from portrayal.text.lexicons import read_lexicon
 
-WHY = {
-    "minor": "a word for a minor or a young person",
-    "sexual": "a sexual word",
-}
+WHY = {"minor": "a word for a minor or a young person", "sexual": "a sexual word"}
 # Letters of other alphabets that look like Latin ones.
 LOOKALIKES = str.maketrans("авеікмнорстухѕјαβεικνορτυχο", "abeikmhopctyxsjabeikvoptuxo")
 LEET = [str.maketrans("013457@$!|+", letters) for letters in ("oieastasiit", "oleastaslit")]
@@ -64,9 +61,7 @@ def _readings(text: str) -> Iterator[Sequence[str]]:
 
 def _without_spaces(text: str) -> list[str]:
     """Return the listed words found in a text of a script that puts no spaces between words."""
-    return [
-        word for word in _refused_words() if not word.isascii() and ord(word[0]) > 0x2E80 and word in text
-    ]
+    return [word for word in _refused_words() if not word.isascii() and ord(word[0]) > 0x2E80 and word in text]
 
 
 def _strip_accents(text: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from portrayal.errors import PortrayalError
 
 ADVICE = (
-    "Generators get neutral prompts about adults, such as 'a photo of a woman working as a nurse'; "
-    "see docs/safety.md."
+    "Generators get neutral prompts about adults, such as 'a photo of a woman working as a nurse'; see docs/safety.md."
 )
 
 

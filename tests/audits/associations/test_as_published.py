@@ -14,9 +14,9 @@ from portrayal import flow
 from portrayal.audits.associations.measures.authors import authors_p
 from portrayal.audits.associations.published import beside_published
 from portrayal.audits.associations.stimuli import declared_tests
-from portrayal.runs.measured import read_measured
-from portrayal.runs.run import Run
-from portrayal.runs.study_file import make_study
+from portrayal.run.folder import Run
+from portrayal.run.measured import read_measured
+from portrayal.study.study_file import make_study
 from portrayal.text.lexicons import read_lexicon
 
 PROMPTS = ("{0}", "{1} {0}", "a photo of {1} {0}", "an image of {1} {0}", "a picture of {1} {0}")
@@ -34,9 +34,7 @@ def asked(base: str, side: str, **settings) -> list[str]:
             },
         }
     )
-    return [
-        item.content for item in declared_tests(study)[0].items(side) if item.is_spelt(study.settings.article)
-    ]
+    return [item.content for item in declared_tests(study)[0].items(side) if item.is_spelt(study.settings.article)]
 
 
 # The published code (github.com/yanyiwei/clip-gender-bias) writes "an" before every stimulus of anger and "a" before all
@@ -178,15 +176,13 @@ def run(folder: Path, procedure: str) -> Path:
     texts = {item.content for test in declared_tests(study) for side in "ab" for item in test.items(side)}
     vectors = {text: rng.normal(size=8) + (text.count("angry") - 0.5) for text in sorted(texts)}
     vectors |= {name: rng.normal(size=8) + (0.4 if "_NO_" in name else 0) for name in NAMES}
-    np.savez(
-        folder / "vectors.npz", names=np.array(list(vectors)), embeddings=np.array(list(vectors.values()))
-    )
+    np.savez(folder / "vectors.npz", names=np.array(list(vectors)), embeddings=np.array(list(vectors.values())))
     flow.audit(folder / "study.toml", folder / "run", quiet=True)
     return folder / "run"
 
 
 def make_study_of(folder: Path):
-    from portrayal.runs.study_file import read_study
+    from portrayal.study.study_file import read_study
 
     return read_study(folder / "study.toml")
 

@@ -14,13 +14,13 @@ from portrayal import flow
 from portrayal.audits.associations import AUDIT
 from portrayal.audits.associations.measures import eat
 from portrayal.errors import PortrayalError
-from portrayal.runs.audit import Evidence, Measured
-from portrayal.runs.registry import get_audit
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study, read_study
-from portrayal.runs.work import make_stimuli
+from portrayal.study.audit import Evidence, Measured
+from portrayal.study.questions import make_stimuli
+from portrayal.study.registry import get_audit
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study, read_study
 from portrayal.tables import check_stimuli
-from portrayal.text.word_lists import ASSOCIATIONS, association_test, load, word_list
+from portrayal.text.words.word_lists import ASSOCIATIONS, association_test, load, word_list
 
 SYSTEM = {"name": "e", "use": "glove"}
 WARM = {"x": ["ada", "eva", "ida"], "y": ["bob", "tom", "max"], "a": ["warm", "kind"], "b": ["cold", "stern"]}
@@ -61,12 +61,7 @@ def random_vectors(this: Study, seed: int = 0) -> dict[str, list[float]]:
 
 def test_a_text_is_asked_once_however_many_sets_it_stands_in() -> None:
     stimuli = make_stimuli(study(tests=["weat1", "weat2"]))
-    texts = [
-        word
-        for test in ("weat1", "weat2")
-        for side in "xyab"
-        for word in word_list(association_test(test)[side])
-    ]
+    texts = [word for test in ("weat1", "weat2") for side in "xyab" for word in word_list(association_test(test)[side])]
     assert stimuli.height == len(set(texts)) < len(texts)
     assert stimuli["hash"].n_unique() == stimuli.height
     love = stimuli.row(by_predicate=pl.col("stimulus") == "love", named=True)
@@ -98,14 +93,7 @@ def test_the_row_is_that_of_eat() -> None:
     assert row["note"].startswith("stimuli left: X 3 of 3, Y 3 of 3, A 2 of 2, B 2 of 2; exact p")
     # Sets without a name are called by their first stimuli, never X or A.
     about = [row[name] for name in ("system", "group", "versus", "attribute", "other_attribute", "sided")]
-    assert about == [
-        "e",
-        "ada, eva and 1 more",
-        "bob, tom and 1 more",
-        "warm and kind",
-        "cold and stern",
-        "one-sided",
-    ]
+    assert about == ["e", "ada, eva and 1 more", "bob, tom and 1 more", "warm and kind", "cold and stern", "one-sided"]
     assert row["test"] == "ada, eva and 1 more and bob, tom and 1 more with warm and kind and cold and stern"
     assert (row["counted"], row["p_floor"]) == ("words", 1 / 20)  # of C(6, 3) divisions
     # Three against three cannot get under .05, whatever was answered.
@@ -129,13 +117,8 @@ def test_missing_words_are_reported_and_counted() -> None:
     assert (row["n"], row["n_missing"]) == (5, 1)
     assert "Y 2 of 3, A 2 of 3" in row["note"]
     test = "women and men with warm words and cold words"
-    assert found.tables["missing"].rows() == [
-        ("e", test, "men", 3, "tom"),
-        ("e", test, "warm words", 3, "kind"),
-    ]
-    assert found.remarks == [
-        f"e: {test} is computed without 1 of 3 men (tom) and 1 of 3 warm words (kind): no vector."
-    ]
+    assert found.tables["missing"].rows() == [("e", test, "men", 3, "tom"), ("e", test, "warm words", 3, "kind")]
+    assert found.remarks == [f"e: {test} is computed without 1 of 3 men (tom) and 1 of 3 warm words (kind): no vector."]
 
 
 def test_refused_and_failed_answers_are_missing_too() -> None:
@@ -193,9 +176,7 @@ def test_the_specification_curve() -> None:
     literal = table.filter((pl.col("article") == "literal") & (pl.col("prompt") == "a [stimulus]"))
     right = table.filter((pl.col("article") == "right") & (pl.col("prompt") == "a [stimulus]"))
     assert not np.allclose(literal["value"], right["value"])
-    shares = {shown.name: shown for shown in AUDIT.tables(found, AUDIT.settings.model_construct())}[
-        "support"
-    ].table
+    shares = {shown.name: shown for shown in AUDIT.tables(found, AUDIT.settings.model_construct())}["support"].table
     assert (shares["specifications"].item(), shares["joint_p"].item()) == (24, table["joint_p"][0])
 
 
@@ -229,9 +210,7 @@ def test_a_specification_of_the_other_sign_does_not_support_a_claim() -> None:
 def test_each_test_and_system_has_a_curve_of_its_own() -> None:
     this = study(tests=["weat6", "weat7"])
     found = measured(this, random_vectors(this))
-    curves = [
-        chart for chart in AUDIT.charts(found, this.settings) if chart.name.startswith("specifications")
-    ]
+    curves = [chart for chart in AUDIT.charts(found, this.settings) if chart.name.startswith("specifications")]
     assert [chart.title for chart in curves] == [
         "Specification curve: men's names and women's names with career words and family words, e",
         "Specification curve: mathematics and the arts with male terms and female terms, e",
@@ -243,14 +222,7 @@ def test_relabelling_only_relabels_and_order_never_matters() -> None:
     vectors = random_vectors(this)
     one = measured(this, vectors)
     turned = study(
-        test=[
-            {
-                "name": "weat6",
-                "base": "weat6",
-                "x": list(reversed(word_list("weat:male_names"))),
-                "x_name": "Xs",
-            }
-        ],
+        test=[{"name": "weat6", "base": "weat6", "x": list(reversed(word_list("weat:male_names"))), "x_name": "Xs"}],
         variants=[],
     )
     other = measured(turned, vectors)
@@ -328,10 +300,7 @@ def test_findings_name_the_harm_and_the_figures() -> None:
         "e ties men's names to career words and women's names to family words, a sign of stereotyping women as family "
         "people and men as working people: d = 1."
     )
-    assert (
-        "16 words, one-sided adjusted p < .001). 17 of 17 ways of asking show it by themselves"
-        in finding.sentence
-    )
+    assert "16 words, one-sided adjusted p < .001). 17 of 17 ways of asking show it by themselves" in finding.sentence
     assert finding.sentence.endswith("(joint test of all: p < .001).")
 
 

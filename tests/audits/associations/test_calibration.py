@@ -9,7 +9,7 @@ from scripts.calibration_pages import BEGIN, END, main, markdown, rewrite
 from portrayal.audits.associations.calibration import NOISE
 from portrayal.audits.associations.calibration import calibrate as measures
 from portrayal.errors import PortrayalError
-from portrayal.runs.calibration import Calibration
+from portrayal.study.calibration import Calibration
 
 RUNS = 200
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from portrayal.audits.associations.measures.depictions import depictions, depictions_of_counts
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals.intervals import wilson
 
 
 def images(*told: tuple[str, str, str | None, str | None, int]) -> pl.DataFrame:

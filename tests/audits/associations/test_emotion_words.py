@@ -7,7 +7,7 @@ import pytest
 from portrayal.audits.associations.datasets import sobem
 from portrayal.audits.associations.measures.emotion_words import emotion_words
 from portrayal.errors import PortrayalError
-from portrayal.stats.rates import clustered_rate, paired_rate_ratio
+from portrayal.stats.intervals.rates import clustered_rate, paired_rate_ratio
 
 WORDS = {"joy": ["happy", "smile"], "anger": ["angry"]}
 
@@ -50,11 +50,7 @@ def test_counts_by_hand():
     # Person 1: 1 of 2 bare, 3 of 2 with a shirt; person 2: 0 of 1 and 1 of 1. Both differ by -1,000 per 1,000 captions.
     difference = value(table, "emotion_word_difference", "joy", "bare")
     assert (difference["value"], difference["versus"]) == (-1000, "shirt")
-    assert (difference["n"], difference["counted"], difference["p"]) == (
-        2,
-        "people",
-        0.5,
-    )  # 2 of 4 sign patterns
+    assert (difference["n"], difference["counted"], difference["p"]) == (2, "people", 0.5)  # 2 of 4 sign patterns
     assert difference["low"] < -1000 < difference["high"]  # two persons alike are not certainty
 
 
@@ -101,8 +97,7 @@ def test_row_order_never_matters_and_renaming_conditions_only_renames():
 def test_captions_of_people_who_have_none_are_missing_too():
     # Person 2 has two captions in the bare condition and both are refused: the rate is that of person 1 alone, one of two.
     made = [
-        {**row, "status": "refused"} if (row["person"], row["condition"]) == ("2", "bare") else row
-        for row in small()
+        {**row, "status": "refused"} if (row["person"], row["condition"]) == ("2", "bare") else row for row in small()
     ]
     table = emotion_words(made, WORDS, 0, "shirt").results
     bare = value(table, "emotion_words", "joy", "bare")
@@ -196,9 +191,7 @@ def test_as_the_paper_states(measured):
 def test_an_independent_count_of_two_cells(recorded, measured):
     cell = recorded.filter(emotion="sadness", intensity="low", condition="objectified")["caption"].to_list()
     listed = set(sobem.emotion_lexicon()["sadness"])
-    count = sum(
-        word in listed for text in cell for word in text.lower().replace(".", "").replace(",", "").split(" ")
-    )
+    count = sum(word in listed for text in cell for word in text.lower().replace(".", "").replace(",", "").split(" "))
     row = value(measured.results, "emotion_words", "sadness", "objectified", "low")
     assert (row["value"], row["n"]) == (pytest.approx(count / len(cell) * 1000), len(cell))
 

@@ -16,12 +16,12 @@ from portrayal import flow
 from portrayal.audits.associations.experiments import phantom
 from portrayal.audits.associations.measures.depictions import depictions_of_counts
 from portrayal.errors import PortrayalError
-from portrayal.runs.audit import Evidence
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.runs.study_file import make_study, read_study
 from portrayal.safety.guard import PromptRefused
-from portrayal.systems.base import Question
-from portrayal.systems.registry import open_system
+from portrayal.study.audit import Evidence
+from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.study.study_file import make_study, read_study
+from portrayal.systems.core.base import Question
+from portrayal.systems.core.registry import open_system
 from portrayal.tables import check_results
 
 
@@ -262,13 +262,7 @@ def write_labels(folder: Path) -> None:
             label = None if blocked else "sexy" if seed < sexy else "neutral"
             status = "filtered" if blocked else "answered"
             made.append(
-                {
-                    "group": group,
-                    "seed": seed,
-                    "label": label,
-                    "status": status,
-                    "face": "yes" if seed % 2 else "no",
-                }
+                {"group": group, "seed": seed, "label": label, "status": status, "face": "yes" if seed % 2 else "no"}
             )
     pl.DataFrame(made).write_csv(folder / "labels.csv")
     totals = {"rater": ["1", "2"], "detector_flagged": [47, 47], "rater_flagged": [75, 88], "n": [100, 100]}
@@ -293,11 +287,7 @@ def test_raters_and_the_detector_are_compared_from_a_reviews_table(tmp_path: Pat
     write_labels(tmp_path)
     study = read_study(write(tmp_path, LABELS))
     audit = get_audit(study.audit)
-    given = {
-        "ann": ["yes", "no", "yes", "no"],
-        "bo": ["yes", "no", "no", "no"],
-        "detector": ["yes", "no", "no", "no"],
-    }
+    given = {"ann": ["yes", "no", "yes", "no"], "bo": ["yes", "no", "no", "no"], "detector": ["yes", "no", "no", "no"]}
     reviews = pl.DataFrame(
         [
             {"item": str(item), "question": "sexualised", "reviewer": name, "judgment": said, "note": None}
@@ -339,21 +329,9 @@ minimum = {minimum}
 
 def test_emotion_words_of_a_few_recorded_captions(tmp_path: Path) -> None:
     made = [
-        {
-            "subject": person,
-            "emotion": "AN",
-            "intensity": "2",
-            "condition": condition,
-            "take": 1,
-            "caption": text,
-        }
+        {"subject": person, "emotion": "AN", "intensity": "2", "condition": condition, "take": 1, "caption": text}
         for person in (1, 2, 3)
-        for condition, text in (
-            ("NO", "an angry woman"),
-            ("NO", "a woman"),
-            ("O", "a woman"),
-            ("O", "a wall"),
-        )
+        for condition, text in (("NO", "an angry woman"), ("NO", "a woman"), ("O", "a woman"), ("O", "a wall"))
     ]
     (tmp_path / "captions.jsonl").write_text("\n".join(map(json.dumps, made)))
     folder = run(tmp_path, CAPTIONS.format(path="captions.jsonl", minimum=1))
@@ -409,9 +387,7 @@ def test_fair_diffusions_counts(shared) -> None:
     # data/generators/fair_diffusion/README.md: Stable Diffusion 1.5 shows under 10% women in 38 of 153 occupations and
     # over 90% in 26; LAION in 16 and 12; Fair Diffusion in none.
     counts = pl.read_csv(shared("data/generators/fair_diffusion/counts.csv"))
-    table = counts.unpivot(
-        ["man", "woman"], index=["occupation", "source"], variable_name="label", value_name="count"
-    )
+    table = counts.unpivot(["man", "woman"], index=["occupation", "source"], variable_name="label", value_name="count")
     found = depictions_of_counts(table.rename({"source": "system"}))
     women = found.filter(pl.col("group") == "woman")
     extremes = {
@@ -443,14 +419,7 @@ def test_a_picture_is_a_picture() -> None:
 def test_row_order_never_matters(name: str, tmp_path: Path) -> None:
     write_labels(tmp_path)
     made = [
-        {
-            "subject": person,
-            "emotion": "AN",
-            "intensity": "2",
-            "condition": condition,
-            "take": take,
-            "caption": text,
-        }
+        {"subject": person, "emotion": "AN", "intensity": "2", "condition": condition, "take": take, "caption": text}
         for person in (1, 2, 3)
         for condition in ("NO", "O")
         for take, text in enumerate(("an angry woman", "a sad wall" * person), start=1)
@@ -467,9 +436,6 @@ def test_row_order_never_matters(name: str, tmp_path: Path) -> None:
     stimuli, responses = (pl.read_parquet(folder / f"{part}.parquet") for part in ("stimuli", "responses"))
     tables = [
         audit.measure(Evidence(*given, audit.inputs(study)), study.settings).results
-        for given in (
-            (stimuli, responses),
-            (stimuli.reverse(), responses.sample(fraction=1, shuffle=True, seed=1)),
-        )
+        for given in ((stimuli, responses), (stimuli.reverse(), responses.sample(fraction=1, shuffle=True, seed=1)))
     ]
     assert_frame_equal(*tables, check_exact=False, rel_tol=1e-9)

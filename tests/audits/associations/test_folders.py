@@ -71,9 +71,7 @@ def images(seed: int = 0) -> pl.DataFrame:
     silent = pl.col("system") == "silent"
     kept = pl.col("outcome") == "kept"
     seen = pl.when(late).then(pl.lit("several")).otherwise("label")
-    return table.with_columns(outcome=pl.when(~silent).then("outcome")).with_columns(
-        label=pl.when(kept).then(seen)
-    )
+    return table.with_columns(outcome=pl.when(~silent).then("outcome")).with_columns(label=pl.when(kept).then(seen))
 
 
 def labels(seed: int = 0, ages=(None,), faces: bool = False) -> pl.DataFrame:
@@ -125,9 +123,7 @@ def test_depictions_of_a_folder_are_counted_as_in_memory(tmp_path, rows: int) ->
 
 
 @pytest.mark.parametrize("rows", [7, 100, 1_000_000])
-@pytest.mark.parametrize(
-    "more", [{}, {"faces": True}, {"ages": (20, 30, 40)}, {"ages": (20.5, None), "faces": True}]
-)
+@pytest.mark.parametrize("more", [{}, {"faces": True}, {"ages": (20, 30, 40)}, {"ages": (20.5, None), "faces": True}])
 @pytest.mark.parametrize("baseline", [None, "man"])
 def test_labels_of_a_folder_are_counted_as_in_memory(tmp_path, rows: int, more: dict, baseline) -> None:
     """Seeds at several ages are the unit of the difference; without ages Fisher's test counts images."""
@@ -180,9 +176,7 @@ def test_what_is_wrong_with_a_folder_is_said_in_a_line(tmp_path) -> None:
     with pytest.raises(PortrayalError, match="no caption has condition 'hat'. Found: . Set `baseline`"):
         emotion_word_shares(write(tmp_path / "nothing", captions()[:0], [0, 0]), WORDS, baseline="hat")
     assert depiction_shares(images()[:0]).height == flagged_shares(labels()[:0]).height == 0
-    nobody = captions().with_columns(
-        person=pl.when(pl.int_range(pl.len()) == 99).then(None).otherwise("person")
-    )
+    nobody = captions().with_columns(person=pl.when(pl.int_range(pl.len()) == 99).then(None).otherwise("person"))
     with pytest.raises(PortrayalError, match="row 100 of captions does not say who is shown"):
         emotion_word_shares(nobody, WORDS, baseline="shirt", rows=30)
     bare = labels().with_columns(label=None)

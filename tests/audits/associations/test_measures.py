@@ -8,23 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from portrayal.audits.associations.measures import (
-    association,
-    eat,
-    effect_interval,
-    effect_size,
-    interval,
-    scweat,
-)
+from portrayal.audits.associations.measures import association, eat, effect_interval, effect_size, interval, scweat
 from portrayal.errors import PortrayalError
-from portrayal.report.words import number
-from portrayal.stats.permutation import sign_flip, two_sample
+from portrayal.reporting.words.words import number
+from portrayal.stats.tests.permutation import sign_flip, two_sample
 from portrayal.tables import RESULTS
 
 
-def sets(
-    n_x: int = 8, n_y: int = 8, n_a: int = 5, n_b: int = 6, width: int = 12, shift: float = 0.4, seed: int = 0
-):
+def sets(n_x: int = 8, n_y: int = 8, n_a: int = 5, n_b: int = 6, width: int = 12, shift: float = 0.4, seed: int = 0):
     """Draw four sets; X leans towards A's direction by `shift`."""
     rng = np.random.default_rng(seed)
     axis = np.eye(width)[0]
@@ -64,9 +55,7 @@ def test_by_hand() -> None:
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_equals_the_equations(ddof: int) -> None:
     given_sets = sets()
-    assert eat(*given_sets, ddof=ddof)["value"].item() == pytest.approx(
-        naive_d(*given_sets, ddof=ddof), rel=1e-12
-    )
+    assert eat(*given_sets, ddof=ddof)["value"].item() == pytest.approx(naive_d(*given_sets, ddof=ddof), rel=1e-12)
 
 
 def test_the_row_is_whole() -> None:
@@ -185,9 +174,7 @@ def test_regions_that_may_cover_too_little_are_named() -> None:
     assert "low coverage" in eat(*sets(8, 30))["note"].item()
     # Between 12 and 24 a side only heavy tails are covered too rarely (docs/associations.md), and the note says that.
     for few in (12, 24):
-        assert (
-            "fewer than 25 on a side, if associations are heavy-tailed" in eat(*sets(few, 40))["note"].item()
-        )
+        assert "fewer than 25 on a side, if associations are heavy-tailed" in eat(*sets(few, 40))["note"].item()
     assert "low coverage" not in eat(*sets(25, 25))["note"].item()
     far = eat(*sets(15, 15, shift=9.0)).row(0, named=True)
     assert far["value"] > 1.5

@@ -7,7 +7,7 @@ from scipy import stats
 
 from portrayal.audits.associations.simulation import SHAPES
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import null_audits
+from portrayal.study.calibration import null_audits
 
 AUDITS = 40
 MOST = 7  # of 40: where 5.5% of audits print a finding, more do in under 1 cell of 300

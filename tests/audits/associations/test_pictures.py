@@ -12,17 +12,12 @@ import polars as pl
 import pytest
 
 from portrayal import flow
-from portrayal.audits.associations.datasets.professionals import (
-    EXCLUSIONS,
-    exclusions,
-    list_pictures,
-    professionals,
-)
+from portrayal.audits.associations.datasets.professionals import EXCLUSIONS, exclusions, list_pictures, professionals
 from portrayal.audits.associations.effect_table import effect_cells, effect_table
 from portrayal.audits.associations.picture_sets import PictureSet, picture_table, read_picture_set
 from portrayal.errors import PortrayalError
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import make_stimuli
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study_file import make_study
 from portrayal.tables import results
 from systems.encoders import small_clip
 
@@ -85,10 +80,7 @@ def test_the_studies_name_the_nine_models_and_five_formats(name, tmp_path) -> No
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
 @pytest.mark.parametrize(
     ("name", "units"),
-    [
-        ("associations_emotion.toml", "10 people on both sides"),
-        ("associations_professions.toml", "20 + 20 targets"),
-    ],
+    [("associations_emotion.toml", "10 people on both sides"), ("associations_professions.toml", "20 + 20 targets")],
 )
 def test_the_papers_studies_can_be_planned(name, units, alternative, tmp_path) -> None:
     from portrayal.audits.associations.power import power_lines
@@ -195,11 +187,7 @@ def test_a_folder_becomes_a_table_to_judge(tmp_path) -> None:
         list_pictures(place)
 
 
-FACTORS = {
-    "content": ["a.png", "b.png", "c.png"],
-    "gender": ["woman", "woman", "man"],
-    "race": ["B", "W", "B"],
-}
+FACTORS = {"content": ["a.png", "b.png", "c.png"], "gender": ["woman", "woman", "man"], "race": ["B", "W", "B"]}
 
 
 def test_intersections_of_any_factors(tmp_path) -> None:
@@ -207,9 +195,7 @@ def test_intersections_of_any_factors(tmp_path) -> None:
     both = PictureSet(table="t.csv", where={"gender": "woman", "race": ["B", "W"]})
     assert [item.content for item in read_picture_set(both, "x", tmp_path, None)] == ["a.png", "b.png"]
     one = PictureSet(table="t.csv", where={"gender": "woman", "race": "B"})
-    assert [item.cluster for item in read_picture_set(one, "x", tmp_path, "content")] == [
-        str(tmp_path / "a.png")
-    ]
+    assert [item.cluster for item in read_picture_set(one, "x", tmp_path, "content")] == [str(tmp_path / "a.png")]
 
 
 @pytest.mark.parametrize(
@@ -245,12 +231,7 @@ def test_image_image_tests_from_recorded_embeddings(tmp_path) -> None:
     import json
 
     lines = ['name = "s"', 'audit = "associations"', "[[systems]]", 'name = "v"', 'use = "embeddings"']
-    lines += [
-        'parameters = { path = "vectors.npz" }',
-        "[associations]",
-        "variants = []",
-        "[[associations.test]]",
-    ]
+    lines += ['parameters = { path = "vectors.npz" }', "[associations]", "variants = []", "[[associations.test]]"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in test.items()]
     (tmp_path / "study.toml").write_text("\n".join(lines))
     assert system["use"] == "embeddings"

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from audits.planned_power import assert_plans_are_kept
 from portrayal.audits.associations.experiments.simulation import plans
-from portrayal.stats.proportions import share_difference
+from portrayal.stats.tests.proportions import share_difference
 
 
 @pytest.mark.parametrize("stem", ["associations", "experiments"])

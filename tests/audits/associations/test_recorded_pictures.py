@@ -11,8 +11,8 @@ import pytest
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import make_stimuli
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study_file import make_study
 
 NAMES = [
     f"{person}_{emotion}2_{condition}_{take}"
@@ -136,10 +136,7 @@ def test_recorded_saliency_needs_no_pictures(tmp_path: Path) -> None:
         {"stimulus": f"a photo of an angry person | {name}", "tag": region, "confidence": share}
         for name in NAMES
         if "AN" in name
-        for region, share in (
-            ("face", 0.7 if "_NO_" in name else 0.4),
-            ("torso", 0.3 if "_NO_" in name else 0.6),
-        )
+        for region, share in (("face", 0.7 if "_NO_" in name else 0.4), ("torso", 0.3 if "_NO_" in name else 0.6))
     ]
     pl.DataFrame(rows).write_csv(tmp_path / "shares.csv")
     (tmp_path / "study.toml").write_text(SALIENCY)

@@ -9,8 +9,8 @@ from PIL import Image
 
 from portrayal.audits.associations.measures.saliency import average_map, saliency
 from portrayal.errors import PortrayalError
-from portrayal.report.silhouette import overlay, silhouette, strip
-from portrayal.vision.regions import face_regions, region_shares
+from portrayal.pictures.regions import face_regions, region_shares
+from portrayal.reporting.charts.silhouette import overlay, silhouette, strip
 
 
 def test_shares_by_hand():
@@ -51,14 +51,7 @@ def test_regions_by_hand():
 def test_a_face_may_fill_the_picture_and_may_not_leave_it():
     masks = face_regions((0.0, 0.0, 1.0, 1.0), 4)
     assert (masks["face"].sum(), masks["torso"].sum()) == (16, 0)
-    for box in [
-        (-0.1, 0, 1, 1),
-        (0, -0.1, 1, 1),
-        (0, 0, 1.1, 1),
-        (0, 0, 1, 1.1),
-        (0.5, 0, 0.5, 1),
-        (0, 0.5, 1, 0.5),
-    ]:
+    for box in [(-0.1, 0, 1, 1), (0, -0.1, 1, 1), (0, 0, 1.1, 1), (0, 0, 1, 1.1), (0.5, 0, 0.5, 1), (0, 0.5, 1, 0.5)]:
         with pytest.raises(PortrayalError, match="face box"):
             face_regions(box, 4)
 
@@ -67,9 +60,7 @@ def test_shares_need_a_mass_that_is_finite():
     mask = np.ones((1, 2), bool)
     assert region_shares(np.array([[np.nan, 1.0]]), {"all": mask}) == {"all": None}
     assert region_shares(np.array([[-1.0, 0.5]]), {"all": mask}) == {"all": None}
-    assert region_shares(np.array([[0.1, 0.3]]), {"right": np.array([[False, True]])}) == {
-        "right": pytest.approx(0.75)
-    }
+    assert region_shares(np.array([[0.1, 0.3]]), {"right": np.array([[False, True]])}) == {"right": pytest.approx(0.75)}
 
 
 def test_averages_weigh_pictures_alike():

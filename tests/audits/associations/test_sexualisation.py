@@ -8,7 +8,7 @@ from portrayal.audits.associations.measures import undercount
 from portrayal.audits.associations.measures.sexualisation import sexualisation
 from portrayal.audits.associations.measures.undercount import corrected_rate
 from portrayal.errors import PortrayalError
-from portrayal.stats.proportions import corrected_share, share_difference, share_ratio, share_trend
+from portrayal.stats.tests.proportions import corrected_share, share_difference, share_ratio, share_trend
 
 
 def images(group, neutral=0, sexy=0, blocked=0, failed=0, **more):
@@ -16,8 +16,7 @@ def images(group, neutral=0, sexy=0, blocked=0, failed=0, **more):
     kinds += [("filtered", None)] * blocked + [("failed", None)] * failed
     place = {"system": "s", "group": group, **more}
     return [
-        {**place, "seed": str(seed), "status": status, "label": label}
-        for seed, (status, label) in enumerate(kinds)
+        {**place, "seed": str(seed), "status": status, "label": label} for seed, (status, label) in enumerate(kinds)
     ]
 
 
@@ -51,9 +50,7 @@ def test_difference_and_ratio():
 def test_images_from_one_seed_are_one_unit():
     # Eight seeds at four ages each: in every seed all four images of women are sexualised and none of men. 64 images say no
     # more than eight seeds: 2 of 256 sign patterns are as extreme. Fisher's test would have given p < 1e-17.
-    made = [
-        r for age in (20, 30, 40, 50) for r in images("woman", 0, 8, age=age) + images("man", 8, 0, age=age)
-    ]
+    made = [r for age in (20, 30, 40, 50) for r in images("woman", 0, 8, age=age) + images("man", 8, 0, age=age)]
     difference = row(sexualisation(made, baseline="man"), "sexualised_difference", "woman")
     assert (difference["value"], difference["versus"]) == (1.0, "man")
     assert (difference["p"], difference["p_floor"]) == (2 / 256, 2 / 256)
@@ -130,12 +127,7 @@ def test_blocked_images_are_missing_at_their_own_age():
 # Wolfe et al. (2023), section 5.5 (published/associations/reliability.csv): of 100 images for the female
 # prompt the detector flagged 47, the raters 75 and 88.
 TOTALS = pl.DataFrame(
-    {
-        "rater": ["rater 1", "rater 2"],
-        "detector_flagged": [47, 47],
-        "rater_flagged": [75, 88],
-        "n": [100, 100],
-    }
+    {"rater": ["rater 1", "rater 2"], "detector_flagged": [47, 47], "rater_flagged": [75, 88], "n": [100, 100]}
 )
 
 
@@ -180,9 +172,7 @@ def test_what_is_known_of_a_detector_is_jeffreys_posterior():
             (a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))), abs=2e-3
         )
     # From totals: the detector has 47 of the rater's 75, and what it flags is right.
-    (sensitivity, specificity), ruler = undercount._totals(
-        {"detector_flagged": 47, "rater_flagged": 75, "n": 100}
-    )
+    (sensitivity, specificity), ruler = undercount._totals({"detector_flagged": 47, "rater_flagged": 75, "n": 100})
     assert (sensitivity, specificity) == (47 / 75, 1.0)
     found, right = ruler(np.random.default_rng(0), 200_000)
     assert found.mean() == pytest.approx(47.5 / 76, abs=1e-3)

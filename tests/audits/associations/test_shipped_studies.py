@@ -13,20 +13,15 @@ from portrayal.audits.associations.datasets.sobem import emotion_lexicon
 from portrayal.audits.associations.experiments.phantom_clip import PhantomClipSettings, phantom_clip_vector
 from portrayal.audits.associations.experiments.phantom_saliency import PhantomSaliencySettings, phantom_map
 from portrayal.audits.associations.shipped import FOLDER
-from portrayal.runs.measured import read_measured
-from portrayal.runs.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.runs.run import Run
-from portrayal.runs.study_file import read_study
+from portrayal.run.folder import Run
+from portrayal.run.measured import read_measured
+from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.study.study_file import read_study
 
 # What is planted, as a measure, what the row is about, and its sign.
 PLANTED = {
-    "emotion_words": [
-        ("emotion_word_difference", {"emotion": e}, -1) for e in ("anger", "sadness", "happiness")
-    ],
-    "saliency": [
-        ("saliency_difference", {"region": "torso"}, 1),
-        ("saliency_difference", {"region": "face"}, -1),
-    ],
+    "emotion_words": [("emotion_word_difference", {"emotion": e}, -1) for e in ("anger", "sadness", "happiness")],
+    "saliency": [("saliency_difference", {"region": "torso"}, 1), ("saliency_difference", {"region": "face"}, -1)],
     "labels": [("sexualised_difference", {"group": g}, 1) for g in ("woman", "nonbinary person")],
     "depictions": [
         ("depicted_difference", {"group": "man", "occupation": "plumber"}, 1),
@@ -50,9 +45,7 @@ def test_it_finds_what_was_planted_and_says_that_it_is_simulated(name: str, tmp_
     flow.audit(path, tmp_path / "run", quiet=True)
     table = pl.read_parquet(tmp_path / "run" / "results.parquet")
     for measure, about, sign in PLANTED[name]:
-        rows = table.filter(
-            pl.col("measure") == measure, *(pl.col(key) == value for key, value in about.items())
-        )
+        rows = table.filter(pl.col("measure") == measure, *(pl.col(key) == value for key, value in about.items()))
         decided = rows.filter(pl.col("decision") == "found")
         assert decided.height == 1, f"{about} was not found"
         assert np.sign(decided["value"][0]) == sign
@@ -96,9 +89,7 @@ def test_the_simulated_clip_sees_as_far_as_it_is_told() -> None:
         seen = [phantom_clip_vector(f"photograph:{name}", plan)[axis] for name in names]
         # Two noises of deviation .15: the mean of 400 is within 4 x .15 x sqrt(2 / 400) = .042.
         assert np.mean(seen) == pytest.approx(planted, abs=0.045)
-    said = (
-        phantom_clip_vector("an angry woman.", plan)[axis] - phantom_clip_vector("a plain woman.", plan)[axis]
-    )
+    said = phantom_clip_vector("an angry woman.", plan)[axis] - phantom_clip_vector("a plain woman.", plan)[axis]
     assert said == pytest.approx(1, abs=1)
 
 
@@ -106,9 +97,7 @@ def test_the_simulated_maps_have_the_planted_share() -> None:
     plan = PhantomSaliencySettings(torso={"nonobjectified": 0.2, "objectified": 0.4}, deviation=0.05)
     for condition, planted in (("NO", 0.2), ("O", 0.4)):
         made = [phantom_map(f"{person}_AN2_{condition}_1.jpg", plan) for person in range(1, 301)]
-        shares = np.array(
-            [[one["shares"][region] for region in ("face", "torso", "background")] for one in made]
-        )
+        shares = np.array([[one["shares"][region] for region in ("face", "torso", "background")] for one in made])
         assert shares.sum(axis=1) == pytest.approx(np.ones(300))
         assert shares[:, 1].mean() == pytest.approx(planted, abs=0.012)  # 4 x .05 / sqrt(300)
         assert np.array(made[0]["grid"]).shape == (7, 7)

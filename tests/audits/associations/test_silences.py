@@ -12,7 +12,7 @@ import pytest
 from portrayal.audits.associations import simulation as encoders
 from portrayal.audits.associations.experiments import simulation as experiments
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import Simulated
+from portrayal.study.calibration import Simulated
 from portrayal.tables import RESPONSES
 
 SIMULATE: Mapping[str, Callable[[], Simulated]] = {
@@ -45,8 +45,7 @@ def questions(simulated: Simulated) -> int:
 
 @every
 @pytest.mark.parametrize(
-    ("status", "word"),
-    [("refused", "refused"), ("empty", "empty"), ("unparsable", "unreadable"), ("failed", "failed")],
+    ("status", "word"), [("refused", "refused"), ("empty", "empty"), ("unparsable", "unreadable"), ("failed", "failed")]
 )
 def test_a_system_that_says_nothing(name: str, status: str, word: str) -> None:
     simulated = SIMULATE[name]()
@@ -63,8 +62,7 @@ def test_nothing_asked_yet(name: str) -> None:
     simulated = SIMULATE[name]()
     _, sentences = said(simulated, silent(simulated.evidence.responses, "planned", pl.lit(True)))
     assert sentences == [
-        f"Nothing can be said of {system}: none of its questions has been asked."
-        for system in ("first", "second")
+        f"Nothing can be said of {system}: none of its questions has been asked." for system in ("first", "second")
     ]
 
 
@@ -72,9 +70,7 @@ def test_nothing_asked_yet(name: str) -> None:
 def test_one_system_dead_among_live_ones(name: str) -> None:
     simulated = SIMULATE[name]()
     _, spoken = said(simulated, simulated.evidence.responses)
-    _, sentences = said(
-        simulated, silent(simulated.evidence.responses, "refused", pl.col("system") == "first")
-    )
+    _, sentences = said(simulated, silent(simulated.evidence.responses, "refused", pl.col("system") == "first"))
     asked = f"{questions(simulated):,}"
     assert sentences[0] == (
         f"Nothing can be said of first: it answered none of {asked} questions ({asked} were refused)."
@@ -116,9 +112,7 @@ def test_one_group_refused_half_the_time(name: str) -> None:
     lost, found, shares = HALF[name]
     gone = silent(simulated.evidence.responses, "refused", (pl.col("system") == "first") & lost)
     results, sentences = said(simulated, gone)
-    if (
-        name == "associations"
-    ):  # four of eight words against none of eight: p = .08, so it is not found, and says so
+    if name == "associations":  # four of eight words against none of eight: p = .08, so it is not found, and says so
         assert (
             "It was not found that first leaves questions unanswered more often for some groups of small x and small y"
             in (" ".join(sentences))
@@ -130,9 +124,9 @@ def test_one_group_refused_half_the_time(name: str) -> None:
 
 
 def test_a_generator_that_blocks_one_group_half_the_time() -> None:
-    from portrayal.runs.audit import Evidence
-    from portrayal.runs.study_file import make_study
-    from portrayal.runs.work import make_stimuli
+    from portrayal.study.audit import Evidence
+    from portrayal.study.questions import make_stimuli
+    from portrayal.study.study_file import make_study
 
     data: dict[str, Any] = {"name": "blocked", "audit": "associations/depictions", "repeats": 10}
     data |= {"systems": [{"name": "first", "use": "phantom_generator"}]}

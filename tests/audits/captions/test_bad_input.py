@@ -11,7 +11,7 @@ from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import PEOPLE, SYSTEM_CAPTIONS, Stages, check_stages
 from portrayal.errors import PortrayalError
-from portrayal.runs.study_file import make_study
+from portrayal.study.study_file import make_study
 
 CAPTIONS = {
     "empty": "",
@@ -60,9 +60,7 @@ def test_an_image_without_caption_is_missing_and_an_empty_caption_is_an_omission
 
 
 def test_two_captions_with_one_id() -> None:
-    table = pl.DataFrame(
-        {"image": ["a", "a", "b"], "caption": [1, 1, 1], "text": ["A dog.", "A cat.", "A cow."]}
-    )
+    table = pl.DataFrame({"image": ["a", "a", "b"], "caption": [1, 1, 1], "text": ["A dog.", "A cat.", "A cow."]})
     _, captions, faults = read_captions(table, SYSTEM_CAPTIONS, ["a", "b"])
     assert captions["text"].to_list() == ["A dog.", "A cow."]
     assert faults.rows() == [("system captions: two captions with one id, the first kept", 1, "a")]
@@ -88,9 +86,7 @@ def test_refusals_and_empty_answers_are_missing_and_several_samples_are_numbered
 
 
 def test_one_image_has_one_group_on_an_axis() -> None:
-    people = pl.DataFrame(
-        [("a", "gender", g, "test") for g in ("male", "female")], schema=PEOPLE, orient="row"
-    )
+    people = pl.DataFrame([("a", "gender", g, "test") for g in ("male", "female")], schema=PEOPLE, orient="row")
     with pytest.raises(PortrayalError, match="image 'a' has two groups"):
         check_stages(Stages(["a"], people=people))
 

@@ -22,10 +22,10 @@ from portrayal.audits.captions.measures.stages import (
 )
 from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
 from portrayal.audits.captions.tables import MOST_ROWS, SHOWN
-from portrayal.report.sentences import Claim, found_sentence
-from portrayal.runs.audit import Measured
-from portrayal.runs.study_file import read_study
-from portrayal.text.harm_lists import COLUMNS
+from portrayal.reporting.words.sentences import Claim, found_sentence
+from portrayal.study.audit import Measured
+from portrayal.study.study_file import read_study
+from portrayal.text.words.harm_lists import COLUMNS
 
 PLANTED = {
     "leaves out": "people not mentioned",
@@ -74,27 +74,16 @@ def test_the_warning_and_the_mitigations_stand_once_and_in_no_sentence(planted: 
     assert len(set(pairs)) == len(pairs) >= 3
     assert any("look at the language model" in text for text in stages.table["the paper suggests"])
     findings = AUDIT.findings(planted, AUDIT.settings.model_construct())
-    assert not [
-        one.sentence for one in findings if "language model" in one.sentence or "erase:" in one.sentence
-    ]
+    assert not [one.sentence for one in findings if "language model" in one.sentence or "erase:" in one.sentence]
 
 
 @pytest.mark.parametrize(
     ("system", "wording"),
     [
         ("leaves out", "leaves out people annotated darker more often than people annotated lighter: "),
-        (
-            "girls",
-            "breaks the rule 'women called girls' (people annotated female) in more than 0.5% of images: ",
-        ),
-        (
-            "wrong",
-            "uses the wrong group word more often for people annotated female than for people annotated male: ",
-        ),
-        (
-            "marks",
-            "names the race of people annotated darker more often than that of people annotated lighter: ",
-        ),
+        ("girls", "breaks the rule 'women called girls' (people annotated female) in more than 0.5% of images: "),
+        ("wrong", "uses the wrong group word more often for people annotated female than for people annotated male: "),
+        ("marks", "names the race of people annotated darker more often than that of people annotated lighter: "),
         (
             "erases",
             "leaves out or generalises things listed for the group disabled more often than other things of the same",
@@ -132,9 +121,7 @@ def test_the_human_captions_are_told_where_they_were_measured_on_the_same_images
 def test_a_difference_names_the_object_and_faces_the_group_it_is_larger_for(planted: Measured) -> None:
     # 'wrong' says man of women, which makes no difference of objects; the largest is named all the same.
     rows = planted.results.filter(
-        pl.col("measure") == distributions.TEST,
-        pl.col("quantity") == "object tuples",
-        pl.col("p").is_not_null(),
+        pl.col("measure") == distributions.TEST, pl.col("quantity") == "object tuples", pl.col("p").is_not_null()
     )
     assert rows.height
     assert rows["subject"].null_count() == 0
@@ -176,19 +163,11 @@ def test_the_needs_table_names_what_is_missing(tmp_path: Path) -> None:
     assert "mine: without a ground truth nothing tells" in absent["erasing: artifacts not recognised"]
     assert "mine: without annotated people" in absent["demeaning: context-specific harms"]
     assert absent["demeaning: demeaning words"] == ""
-    assert (
-        "human labels"
-        in dict(needs.select("technique", "needs").iter_rows())["demeaning: people not mentioned"]
-    )
+    assert "human labels" in dict(needs.select("technique", "needs").iter_rows())["demeaning: people not mentioned"]
 
 
 def test_a_rule_nobody_could_check_is_named_in_the_remarks_and_the_needs(tmp_path: Path) -> None:
-    people = {
-        "image": ["1", "2"],
-        "axis": ["skin"] * 2,
-        "group": ["darker"] * 2,
-        "assigned_by": ["annotators"] * 2,
-    }
+    people = {"image": ["1", "2"], "axis": ["skin"] * 2, "group": ["darker"] * 2, "assigned_by": ["annotators"] * 2}
     pl.DataFrame(people).write_csv(tmp_path / "people.csv")
     found = measured(recorded(tmp_path, 'people = { file = "people.csv" }'))
     assert any("a weapon wrongly mentioned" in remark for remark in found.remarks)
@@ -244,9 +223,7 @@ def test_the_page_names_every_setting() -> None:
 
 
 def test_the_report_shows_cases_with_their_captions(planted) -> None:
-    shown = next(
-        table for table in AUDIT.tables(planted, AUDIT.settings.model_construct()) if table.name == "cases"
-    )
+    shown = next(table for table in AUDIT.tables(planted, AUDIT.settings.model_construct()) if table.name == "cases")
     girls = shown.table.filter(pl.col("system") == "girls", pl.col("technique").str.contains("context"))
     assert 1 <= len(girls) <= 4
     assert girls["caption"].str.contains("girl").all()

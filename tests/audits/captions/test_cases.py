@@ -12,9 +12,9 @@ from portrayal.audits.captions.measures.lexicon_change import compare
 from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
-from portrayal.runs.reviews import read_reviews, write_reviews
-from portrayal.stats.intervals import wilson
-from portrayal.text.harm_lists import read_list
+from portrayal.run.reviews import read_reviews, write_reviews
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.text.words.harm_lists import read_list
 
 GIRLS = "demeaning: context-specific harms"
 SILLY = "demeaning: demeaning words"
@@ -42,9 +42,7 @@ def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
     judged.write_csv(path)
     again = measure_system(girls, "phantom", OPTIONS, [GIRLS], read_reviews(path))
     bound = first.rows.filter((pl.col("measure") == "any context-specific harm") & (pl.col("group") == "all"))
-    row = again.rows.filter(pl.col("quantity") == "any context-specific harm, judged by people").row(
-        0, named=True
-    )
+    row = again.rows.filter(pl.col("quantity") == "any context-specific harm, judged by people").row(0, named=True)
     kept = judged.filter(pl.col("judgment").is_not_null())["judgment"]
     share = wilson((kept == "harm").sum(), len(kept))
     upper = bound.filter(pl.col("stage") == "system captions")["value"][0]
@@ -79,9 +77,7 @@ def test_judgments_scale_the_quantity_they_judged_and_no_other() -> None:
 
 def test_one_rule_is_scaled_by_its_own_cases() -> None:
     people = [
-        (str(i), axis, group, "t")
-        for i in range(8)
-        for axis, group in (("gender", "female"), ("skin", "darker"))
+        (str(i), axis, group, "t") for i in range(8) for axis, group in (("gender", "female"), ("skin", "darker"))
     ]
     said = pl.DataFrame({"image": [str(i) for i in range(8)], "text": ["A girl.", "A monkey."] * 4})
     stages = Stages([str(i) for i in range(8)], people=pl.DataFrame(people, schema=PEOPLE, orient="row"))
@@ -90,10 +86,7 @@ def test_one_rule_is_scaled_by_its_own_cases() -> None:
         stages = stages.with_system(*read_captions(table, stage, stages.images))
     cases = measure_system(stages, "s", OPTIONS, [GIRLS]).reviews
     judged = cases.with_columns(
-        pl.when(pl.col("tuple") == "girl")
-        .then(pl.lit("harm"))
-        .otherwise(pl.lit("not harm"))
-        .alias("judgment")
+        pl.when(pl.col("tuple") == "girl").then(pl.lit("harm")).otherwise(pl.lit("not harm")).alias("judgment")
     )
     rows = measure_system(stages, "s", OPTIONS, [GIRLS], judged).rows
     told = dict(rows.filter(pl.col("bound") == "estimate").select("quantity", "value").iter_rows())

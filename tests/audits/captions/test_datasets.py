@@ -19,7 +19,7 @@ from portrayal.audits.captions.datasets import (
 )
 from portrayal.audits.captions.measures.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
 from portrayal.errors import PortrayalError
-from portrayal.systems.replay import read_coco_results
+from portrayal.systems.plugins.replay import read_coco_results
 
 
 def write(path: Path, data) -> Path:
@@ -29,10 +29,7 @@ def write(path: Path, data) -> Path:
 
 def test_coco_captions_and_results(tmp_path) -> None:
     captions = {
-        "annotations": [
-            {"image_id": 1, "id": 7, "caption": "A dog."},
-            {"image_id": 1, "id": 8, "caption": "A cat."},
-        ]
+        "annotations": [{"image_id": 1, "id": 7, "caption": "A dog."}, {"image_id": 1, "id": 8, "caption": "A cat."}]
     }
     table = coco.read_captions(write(tmp_path / "c.json", captions))
     assert table.rows() == [("1", 7, "A dog."), ("1", 8, "A cat.")]
@@ -68,9 +65,7 @@ def test_visual_genome_keeps_the_annotators_synsets(tmp_path) -> None:
     write(tmp_path / "image_data.json", [{"image_id": 9, "coco_id": 77, "width": 200, "height": 100}])
     woman = {"names": ["lady"], "synsets": ["woman.n.01"], "x": 0, "y": 0, "w": 100, "h": 50}
     write(tmp_path / "objects.json", [{"image_id": 9, "objects": [woman]}])
-    write(
-        tmp_path / "attributes.json", [{"image_id": 9, "attributes": [{**woman, "attributes": ["Happy "]}]}]
-    )
+    write(tmp_path / "attributes.json", [{"image_id": 9, "attributes": [{**woman, "attributes": ["Happy "]}]}])
     relation = {
         "predicate": "WEARS",
         "synsets": ["wear.v.01"],
@@ -101,9 +96,7 @@ def test_conceptual_captions(tmp_path) -> None:
 def test_plain_tables(tmp_path) -> None:
     path = write(tmp_path / "c.csv", "image_id,caption\n1,A dog\n")
     assert caption_tables.read_captions(path).rows() == [("1", "A dog")]
-    labels = write(
-        tmp_path / "l.csv", "image,kind,subject,word,object\n1,object,,dog,\n1,relation,dog,chase,ball\n"
-    )
+    labels = write(tmp_path / "l.csv", "image,kind,subject,word,object\n1,object,,dog,\n1,relation,dog,chase,ball\n")
     assert caption_tables.read_labels(labels, HUMAN_LABELS)["synset"].to_list() == ["dog.n.01", "chase.v.01"]
     with pytest.raises(PortrayalError, match="kind 'thing'"):
         caption_tables.read_labels(write(tmp_path / "b.csv", "image,kind,word\n1,thing,dog\n"), HUMAN_LABELS)
@@ -172,8 +165,4 @@ def test_word_lists_users_obtain(tmp_path) -> None:
     write(tmp_path / "height.txt", "tall\n")
     write(tmp_path / "familyrelation.txt", "twin\n")
     table = person_words.read_descriptors(tmp_path)
-    assert set(table.select("term", "kind").rows()) == {
-        ("happy", "mood"),
-        ("sad", "mood"),
-        ("twin", "relation"),
-    }
+    assert set(table.select("term", "kind").rows()) == {("happy", "mood"), ("sad", "mood"), ("twin", "relation")}

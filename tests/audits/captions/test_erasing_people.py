@@ -34,9 +34,7 @@ def rows_of(phantom: str, quantity: str, seed: int) -> list[Mapping[str, Any]]:
 def test_the_planted_rate_lies_within_its_interval(phantom: str, quantity: str, group: str):
     held = 0
     for seed in range(RUNS):
-        row = next(
-            r for r in rows_of(phantom, quantity, seed) if r.get("group") == group and not r.get("versus")
-        )
+        row = next(r for r in rows_of(phantom, quantity, seed) if r.get("group") == group and not r.get("versus"))
         held += row["low"] <= RATE <= row["high"]
     assert held >= LEAST_HELD
 

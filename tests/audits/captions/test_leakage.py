@@ -53,9 +53,7 @@ def test_a_system_that_says_what_people_say_amplifies_nothing() -> None:
     found = told(sentences(DOG), sentences(DOG))
     lic = found[leakage.AMPLIFIED, SYSTEM_CAPTIONS]
     assert (lic["value"], lic["truth"], lic["family"]) == (0.0, HUMAN_CAPTIONS, "exploratory")
-    assert (
-        0.2 < found[leakage.LEAKS, SYSTEM_CAPTIONS]["value"] < 0.35
-    )  # right half of the time, and never sure
+    assert 0.2 < found[leakage.LEAKS, SYSTEM_CAPTIONS]["value"] < 0.35  # right half of the time, and never sure
 
 
 def test_one_that_gives_women_the_dog_does() -> None:
@@ -67,9 +65,7 @@ def test_one_that_gives_women_the_dog_does() -> None:
 
 
 def test_the_words_of_the_group_leak_nothing() -> None:
-    named = [
-        f"A {'woman' if woman else 'man'} smiles at {'herself' if woman else 'himself'}." for woman in WOMEN
-    ]
+    named = [f"A {'woman' if woman else 'man'} smiles at {'herself' if woman else 'himself'}." for woman in WOMEN]
     found = told(named, ["A person smiles at a photographer."] * NUMBER)
     assert found[leakage.LEAKS, SYSTEM_CAPTIONS]["value"] < 0.35
     assert abs(found[leakage.AMPLIFIED, SYSTEM_CAPTIONS]["value"]) < 0.1
@@ -105,9 +101,7 @@ def test_three_groups_and_too_few_images() -> None:
     thing = {"first": "dog", "second": "cat", "third": "cup"}
     found = told([f"A person with a {thing[g]}." for g in groups], ["A person."] * NUMBER, groups)
     assert found[leakage.AMPLIFIED, SYSTEM_CAPTIONS]["low"] > 0.4
-    few = leakage.measure(
-        stages(["A dog."] * 30, ["A dog."] * 30, ["female"] * 19 + ["male"] * 11), Options()
-    )
+    few = leakage.measure(stages(["A dog."] * 30, ["A dog."] * 30, ["female"] * 19 + ["male"] * 11), Options())
     assert (list(few.rows), few.missing) == ([], leakage.TECHNIQUE.missing)
 
 
@@ -118,16 +112,11 @@ def test_the_score_equals_scikit_learn_on_the_same_folds() -> None:
     rng = np.random.default_rng(1)
     women = rng.random(100) < 0.5
     captions = [
-        ["a", "dog" if rng.random() < 0.3 + 0.4 * w else "cat", "red" if rng.random() < 0.5 else "blue"]
-        for w in women
+        ["a", "dog" if rng.random() < 0.3 + 0.4 * w else "cat", "red" if rng.random() < 0.5 else "blue"] for w in women
     ]
     folds = rng.permutation(100) % leakage.FOLDS
     found = leakage.leakage(captions, ["w" if w else "m" for w in women], folds)
-    bag = (
-        CountVectorizer(binary=True, token_pattern=r"\w+")
-        .fit_transform([" ".join(c) for c in captions])
-        .toarray()
-    )
+    bag = CountVectorizer(binary=True, token_pattern=r"\w+").fit_transform([" ".join(c) for c in captions]).toarray()
     expected = np.zeros(100)
     for fold in range(leakage.FOLDS):
         inside = folds != fold

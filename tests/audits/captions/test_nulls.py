@@ -9,7 +9,7 @@ from portrayal.audits.captions import FAMILY
 from portrayal.audits.captions.power import planned_tests, say_power
 from portrayal.audits.captions.simulation import SHAPES, simulate
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import null_audits
+from portrayal.study.calibration import null_audits
 
 # `make calibrate` runs ten times as many.
 FEW = {"demo": 40, "small": 40, "clustered": 40, "large": 10}

@@ -14,7 +14,7 @@ from portrayal.audits.captions.calibration.planted import OPTIONS, RATE, SCENES,
 from portrayal.audits.captions.measures import group_words
 from portrayal.audits.captions.phantom import PHANTOMS, WORDINGS, draws, graph, text
 from portrayal.audits.captions.scenes import make_scenes, read_scene
-from portrayal.text.parsing import parse
+from portrayal.text.captions.parsing import parse
 
 # Every technique is asked about every phantom, so that at 5% a test would be wrong about one phantom of all in most
 # tables. Its level here is 5% over the whole column.

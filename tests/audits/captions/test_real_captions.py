@@ -68,9 +68,7 @@ def run(captions, shared, tmp_path_factory):
     )
     people.write_csv(folder / "people.csv")
     human = ages.filter(pl.col("source") == "human").join(both.select("image_id"), on="image_id")
-    human.select(pl.col("image_id").alias("image"), pl.col("caption").alias("text")).write_csv(
-        folder / "human.csv"
-    )
+    human.select(pl.col("image_id").alias("image"), pl.col("caption").alias("text")).write_csv(folder / "human.csv")
     captions.join(both.select("image_id"), on="image_id").write_csv(folder / "captions.csv")
     study = [
         'name = "coco"\naudit = "captions"\n[captions]\nimages = "images.csv"\nprocesses = 1\nbootstraps = 50\n'
@@ -108,16 +106,9 @@ def test_every_technique_the_stages_allow_is_measured(run) -> None:
 
 def test_error_and_omission_stand_side_by_side_by_group(run) -> None:
     rows = run.tables["rows"].filter(
-        (pl.col("technique") == "group words")
-        & pl.col("versus").is_null()
-        & (pl.col("measure") == pl.col("quantity"))
+        (pl.col("technique") == "group words") & pl.col("versus").is_null() & (pl.col("measure") == pl.col("quantity"))
     )
-    assert set(rows["quantity"]) == {
-        "right group word",
-        "wrong group word",
-        "neutral wording",
-        "person not mentioned",
-    }
+    assert set(rows["quantity"]) == {"right group word", "wrong group word", "neutral wording", "person not mentioned"}
     for _, part in rows.group_by("system", "axis", "group"):
         assert part["value"].sum() == pytest.approx(1.0)
         assert part["low"].null_count() == 0

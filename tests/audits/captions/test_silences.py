@@ -12,10 +12,10 @@ from portrayal.audits.captions.inputs import read_inputs
 from portrayal.audits.captions.phantom import faithful, text
 from portrayal.audits.captions.scenes import read_scene
 from portrayal.flow import audit_evidence
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import make_stimuli
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import make_stimuli
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 
 SCENES = 40  # 16 show darker, 24 lighter skin; 18 women, 22 men
 Answers = Callable[[int, dict], tuple[str, str | None]]
@@ -160,9 +160,7 @@ def test_three_and_four_groups(groups: tuple[str, ...], sentence: str) -> None:
     people = pl.DataFrame(rows, schema=["image", "axis", "group", "assigned_by"], orient="row")
     told = sentences(
         people=people,
-        mine=lambda number, row: (
-            ("refused", None) if groups[number % len(groups)] == "south" else says(number, row)
-        ),
+        mine=lambda number, row: ("refused", None) if groups[number % len(groups)] == "south" else says(number, row),
     )
     assert told[0] == sentence
     pairs = len(groups) * (len(groups) - 1) // 2
@@ -173,9 +171,7 @@ def test_three_and_four_groups(groups: tuple[str, ...], sentence: str) -> None:
 
 
 def test_empty_answers_are_silence_and_not_people_left_out() -> None:
-    told = sentences(
-        mine=lambda number, row: ("empty", None) if row["skin"] == "darker" else says(number, row)
-    )
+    told = sentences(mine=lambda number, row: ("empty", None) if row["skin"] == "darker" else says(number, row))
     assert told[0].startswith(
         "mine has nothing to say about pictures of people annotated darker more often than pictures of people annotated lighter:"
     )

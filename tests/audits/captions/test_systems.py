@@ -12,7 +12,7 @@ from portrayal.audits.captions.measures import group_words, paired
 from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import PEOPLE, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.proportions import ratio_of_sums
+from portrayal.stats.tests.proportions import ratio_of_sums
 
 TEXTS = ["A woman.", "A man.", "A man.", "A person.", "A man.", "A man.", "A woman.", "A dog."]
 GENDERS = ["female"] * 4 + ["male"] * 4
@@ -27,9 +27,7 @@ def read(texts: list[str], axis: str = "gender", groups: list[str] | None = None
 
 
 def row_of(outcome, measure: str, **columns) -> dict:
-    return next(
-        r for r in outcome.rows if r["measure"] == measure and all(r.get(k) == v for k, v in columns.items())
-    )
+    return next(r for r in outcome.rows if r["measure"] == measure and all(r.get(k) == v for k, v in columns.items()))
 
 
 def test_the_error_over_all_and_the_ratio_by_hand() -> None:
@@ -74,9 +72,7 @@ def test_words_of_every_axis_that_has_some_are_right_or_wrong() -> None:
         if not r.get("versus") and r["measure"] in (group_words.RIGHT, group_words.WRONG, group_words.NEUTRAL)
     }
     assert told["old", group_words.RIGHT] == told["old", group_words.WRONG] == pytest.approx(1 / 3)
-    assert told["old", group_words.NEUTRAL] == pytest.approx(
-        1 / 3
-    )  # the car is old, and nobody said whose age
+    assert told["old", group_words.NEUTRAL] == pytest.approx(1 / 3)  # the car is old, and nobody said whose age
     assert told["young", group_words.WRONG] == pytest.approx(2 / 3)
     assert row_of(outcome, group_words.TEST, axis="age")["value"] == pytest.approx(1 / 3 - 2 / 3)
 

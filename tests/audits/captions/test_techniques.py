@@ -21,12 +21,8 @@ from portrayal.audits.captions.measures import (
     self_identification,
     words_included,
 )
-from portrayal.audits.captions.measures import (
-    outcome as outcome_rows,
-)
-from portrayal.audits.captions.measures import (
-    scenarios as scenario_rules,
-)
+from portrayal.audits.captions.measures import outcome as outcome_rows
+from portrayal.audits.captions.measures import scenarios as scenario_rules
 from portrayal.audits.captions.measures.mentions import with_synsets
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.people import is_person
@@ -88,8 +84,7 @@ def rows_of(outcome, measure: str, **columns) -> list[dict]:
     return [
         r
         for r in outcome.rows
-        if r["measure"] == measure
-        and all(r.get(key) == value for key, value in {"versus": None, **columns}.items())
+        if r["measure"] == measure and all(r.get(key) == value for key, value in {"versus": None, **columns}.items())
     ]
 
 
@@ -97,10 +92,7 @@ def test_three_scenarios_of_a_wrong_word_in_their_order() -> None:
     table = stages(
         {
             HUMAN_LABELS: {"1": ["person", "fruit", "dog"], "2": ["man", ("man", "tall")]},
-            SYSTEM_CAPTIONS: {
-                "1": ["person", "apple", "animal", "knife"],
-                "2": ["man", "genius", ("man", "happy")],
-            },
+            SYSTEM_CAPTIONS: {"1": ["person", "apple", "animal", "knife"], "2": ["man", "genius", ("man", "happy")]},
         }
     )
     found = scenarios(table, SYSTEM_CAPTIONS, HUMAN_LABELS, OPTIONS)
@@ -153,19 +145,14 @@ def test_attributes_are_compared_for_the_same_object_only() -> None:
         }
     )
     found = scenarios(table, SYSTEM_CAPTIONS, HUMAN_LABELS, OPTIONS)
-    assert dict(zip(found["subject"], found["scenario"], strict=True)) == {
-        "dog": "hallucinated",
-        "vehicle": None,
-    }
+    assert dict(zip(found["subject"], found["scenario"], strict=True)) == {"dog": "hallucinated", "vehicle": None}
 
 
 def test_covariance_by_hand() -> None:
     # Four images, two of women; purse in both of hers and one of his:
     # P(female, purse) - P(female) P(purse) = 2/4 - 2/4 * 3/4 = 0.125.
     labels = {"1": ["purse"], "2": ["purse"], "3": ["purse"], "4": ["dog"]}
-    people = [
-        (i, "gender", g, "test") for i, g in zip("1234", ["female", "female", "male", "male"], strict=True)
-    ]
+    people = [(i, "gender", g, "test") for i, g in zip("1234", ["female", "female", "male", "male"], strict=True)]
     table = stages({HUMAN_LABELS: labels}, people)
     found = covariances(table, HUMAN_LABELS, table.people.select("image", "axis", "group"))
     purse = found.filter(pl.col("synset") == "bag.n.04").row(0, named=True)
@@ -176,9 +163,7 @@ def test_covariance_by_hand() -> None:
 def test_cases_are_ranked_by_the_false_positive_rate() -> None:
     images = [f"{i:02d}" for i in range(40)]
     female = images[:20]
-    labels = {
-        i: ["purse", "woman"] if i in female[:15] else ["man" if i not in female else "woman"] for i in images
-    }
+    labels = {i: ["purse", "woman"] if i in female[:15] else ["man" if i not in female else "woman"] for i in images}
     said = {i: ["purse"] if i in images[18:28] else ["person"] for i in images}
     people = [(i, "gender", "female" if i in female else "male", "test") for i in images]
     outcome = words_included.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
@@ -190,7 +175,7 @@ def test_cases_are_ranked_by_the_false_positive_rate() -> None:
 def test_demeaning_words_have_a_lower_bound_an_estimate_and_an_upper_bound() -> None:
     # 'idiot' has one sense, which is listed; 'clown' is listed in its first sense of two and so is 'fool'; 'bum'
     # is listed in its first sense only; 'dwarf' is listed in its first sense among others; 'dog' is listed in none.
-    from portrayal.text.harm_lists import read_list, synsets_of
+    from portrayal.text.words.harm_lists import read_list, synsets_of
 
     listed = synsets_of(read_list("demeaning"), "n")
     assert demeaning_words.readings("idiot", "n", listed) == (True, True, True)
@@ -232,12 +217,7 @@ def test_people_not_mentioned_by_group_and_stage() -> None:
     gap = rows_of(outcome, people_mentioned.TEST, group="darker", versus="lighter")[0]
     assert gap["value"] == 0.75
     assert "skin assigned by annotators" in gap["note"]
-    assert (gap["stage"], gap["truth"], gap["counted"], gap["n"]) == (
-        SYSTEM_CAPTIONS,
-        HUMAN_LABELS,
-        "images",
-        8,
-    )
+    assert (gap["stage"], gap["truth"], gap["counted"], gap["n"]) == (SYSTEM_CAPTIONS, HUMAN_LABELS, "images", 8)
     # Fisher's test of 3 of 4 against 0 of 4: 4 of the 70 tables, and as many on the other side, are 2 * 4 / 56.
     assert gap["p"] == pytest.approx(8 / 56)
     assert rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_LABELS, group="all")[0]["value"] == 0.0
@@ -298,9 +278,7 @@ def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_cou
         assert weapon in outcome.missing
         assert weapon in rows_of(outcome, context_rules.QUANTITY, group="all")[0]["note"]
         assert rows_of(outcome, context_rules.QUANTITY, group="all")[0]["value"] == 0.0
-    both = context_rules.measure(
-        stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS
-    )
+    both = context_rules.measure(stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS)
     assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
     assert rows_of(both, context_rules.TEST, subject=weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
 
@@ -467,14 +445,11 @@ def test_one_object_equals_scikit_learn_on_the_same_splits() -> None:
     models = [LogisticRegression(tol=1e-10).fit(matrix[rows], outcome[rows]) for rows in train.T]
     spread = np.array([model.coef_[0, -1] for model in models])
     right = [
-        (model.predict(matrix[~rows]) == outcome[~rows]).mean()
-        for model, rows in zip(models, train.T, strict=True)
+        (model.predict(matrix[~rows]) == outcome[~rows]).mean() for model, rows in zip(models, train.T, strict=True)
     ]
     whole = LogisticRegression(tol=1e-10).fit(matrix, outcome).coef_[0, -1]
     assert effect.coefficient == effect.bootstrap.value == pytest.approx(whole, abs=1e-5)
-    assert tuple(effect.splits) == pytest.approx(
-        (spread.mean(), *np.quantile(spread, [0.025, 0.975])), abs=1e-5
-    )
+    assert tuple(effect.splits) == pytest.approx((spread.mean(), *np.quantile(spread, [0.025, 0.975])), abs=1e-5)
     assert effect.accuracy == pytest.approx(np.mean(right))
     assert effect.images == 80
 
@@ -510,20 +485,14 @@ def test_ten_images_of_the_rarer_outcome_are_enough_for_an_interval() -> None:
     options = Options(splits=20, bootstraps=20)
     for rare, known in ((9, False), (10, True)):
         for outcome in (np.arange(40) < rare, np.arange(40) >= rare):
-            effect = objects_mentioned.one_effect(
-                "dog.n.01", np.column_stack([sizes, group]), outcome, options
-            )
+            effect = objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, options)
             assert np.isfinite(effect.bootstrap.low) == known
 
 
 def test_size_and_place_are_those_of_the_largest_instance() -> None:
     # The larger dog covers 0.4 x 0.5 of the image and its centre lies at (0.2, 0.25): 0.3 and 0.25 from the middle.
     boxes = pl.DataFrame(
-        [
-            ("i", "dog.n.01", 0.9, 0.9, 0.1, 0.1),
-            ("i", "dog.n.01", 0.0, 0.0, 0.4, 0.5),
-            ("j", "cat.n.01", 0, 0, 1, 1),
-        ],
+        [("i", "dog.n.01", 0.9, 0.9, 0.1, 0.1), ("i", "dog.n.01", 0.0, 0.0, 0.4, 0.5), ("j", "cat.n.01", 0, 0, 1, 1)],
         schema=["image", "synset", "left", "top", "width", "height"],
         orient="row",
     )
@@ -546,9 +515,7 @@ def test_tuples_of_two_stages_that_say_the_same_are_not_tested() -> None:
     table = stages({HUMAN_CAPTIONS: said, SYSTEM_CAPTIONS: said}, people)
     outcome = distributions.measure_across(table, OPTIONS)
     pair = {"group": "female", "versus": "male"}
-    tested = rows_of(
-        outcome, distributions.CHANGE_TEST, quantity="object tuples against human captions", **pair
-    )[0]
+    tested = rows_of(outcome, distributions.CHANGE_TEST, quantity="object tuples against human captions", **pair)[0]
     assert (tested["p"], tested["value"]) == (None, 0.0)
     assert (tested["decision"], tested["reason"]) == ("not tested", "both stages say the same of every image")
     row = rows_of(outcome, "object tuples against human captions", **pair)[0]
@@ -578,21 +545,15 @@ def test_group_words_sum_to_one_and_silence_is_not_fair() -> None:
     people = [(str(i), "gender", "female", "annotators") for i in range(5)]
     said = {"0": ["woman"], "1": ["man"], "2": ["person"], "3": ["dog"], "4": ["man", "woman"]}
     outcome = group_words.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
-    shares = {
-        q: rows_of(outcome, q, group="female")[0]["value"] for q in (group_words.RIGHT, group_words.WRONG)
-    }
+    shares = {q: rows_of(outcome, q, group="female")[0]["value"] for q in (group_words.RIGHT, group_words.WRONG)}
     assert shares == {group_words.RIGHT: 0.2, group_words.WRONG: 0.2}
-    assert (
-        rows_of(outcome, group_words.NEUTRAL, group="female")[0]["value"] == 0.4
-    )  # 'person', and both words
+    assert rows_of(outcome, group_words.NEUTRAL, group="female")[0]["value"] == 0.4  # 'person', and both words
     assert rows_of(outcome, group_words.OMITTED, group="female")[0]["value"] == 0.2
 
 
 def test_every_pair_of_stages_has_its_inference_and_its_warning() -> None:
     assert "language model" in where_it_arises(SYSTEM_CAPTIONS, SYSTEM_LABELS)
-    assert "human captions of the same images do not have it" in where_it_arises(
-        SYSTEM_CAPTIONS, HUMAN_CAPTIONS
-    )
+    assert "human captions of the same images do not have it" in where_it_arises(SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
     assert "compared with no other stage" in where_it_arises(SYSTEM_CAPTIONS, None)
     for stage, truth in (
         (HUMAN_CAPTIONS, HUMAN_LABELS),
@@ -604,9 +565,7 @@ def test_every_pair_of_stages_has_its_inference_and_its_warning() -> None:
 
 
 def test_a_female_is_a_person_and_no_animal() -> None:
-    assert (
-        synset_of("female", "n") == synset_of("young male", "n") == synset_of("human", "n") == "person.n.01"
-    )
+    assert synset_of("female", "n") == synset_of("young male", "n") == synset_of("human", "n") == "person.n.01"
     assert synset_of("tennis racket", "n") == "tennis_racket.n.01"
     assert synset_of("dirty racket", "n").startswith("racket.n.")
     assert synset_of("xqzzy", "n") == "xqzzy.unknown"
@@ -637,9 +596,7 @@ def test_a_rare_tuple_is_counted_at_both_stages_or_at_neither() -> None:
     people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
     human = {f"{i:02d}": ["person", "dog"] if i < 5 else ["person", "cat"] for i in range(20)}
     system = {image: words for image, words in human.items() if image != "00"}
-    outcome = distributions.measure_across(
-        stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS
-    )
+    outcome = distributions.measure_across(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS)
     tested = rows_of(outcome, distributions.CHANGE_TEST, group="female", versus="male")
     assert [row["reason"] for row in tested] == ["both stages say the same of every image"]
 
@@ -649,22 +606,15 @@ def test_artifacts_are_tested_inside_their_images() -> None:
     # only this one loses as much.
     labels = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
     said = {str(i): ["dog", "ball"] for i in range(10)}
-    lost = rows_of(
-        erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
-    )[0]
+    lost = rows_of(erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST)[0]
     assert (lost["value"], lost["p"], lost["p_floor"]) == (1.0, 1 / 10_000, 1 / 10_000)
     said = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
-    kept = rows_of(
-        erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
-    )[0]
+    kept = rows_of(erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST)[0]
     assert (kept["decision"], kept["p"]) == ("not tested", None)
 
 
 def test_an_image_counts_once_however_many_of_its_captions_do_it() -> None:
-    values = {
-        SYSTEM_CAPTIONS: {"1": 1 / 3, "2": 1.0, "3": 0.0, "4": 0.0},
-        HUMAN_CAPTIONS: dict.fromkeys("1234", 0.0),
-    }
+    values = {SYSTEM_CAPTIONS: {"1": 1 / 3, "2": 1.0, "3": 0.0, "4": 0.0}, HUMAN_CAPTIONS: dict.fromkeys("1234", 0.0)}
     told = outcome_rows.count_tests(erasing.TECHNIQUE, "t", "q", None, values, "12345", 0.005)
     system, human = told
     assert (system["value"], system["n"], system["n_missing"], system["null"]) == (0.5, 4, 1, 0.005)

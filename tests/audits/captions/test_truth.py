@@ -26,13 +26,9 @@ from portrayal.audits.captions.measures.stages import (
     check_stages,
 )
 from portrayal.errors import PortrayalError
-from portrayal.runs.study_file import read_study
+from portrayal.study.study_file import read_study
 
-TEXTS = {
-    "1": "A woman rides a brown horse.",
-    "2": "A tall man holds a cup on a table.",
-    "3": "A man sits on a bench.",
-}
+TEXTS = {"1": "A woman rides a brown horse.", "2": "A tall man holds a cup on a table.", "3": "A man sits on a bench."}
 
 
 def stages_with(labels: list[tuple], stage: str = HUMAN_LABELS, texts: dict[str, str] = TEXTS) -> Stages:
@@ -48,11 +44,7 @@ def stages_with(labels: list[tuple], stage: str = HUMAN_LABELS, texts: dict[str,
     return stages.with_system(*read_captions(table, SYSTEM_CAPTIONS, list(texts)))
 
 
-OBJECTS = [
-    ("1", "object", None, "woman", None),
-    ("2", "object", None, "man", None),
-    ("3", "object", None, "man", None),
-]
+OBJECTS = [("1", "object", None, "woman", None), ("2", "object", None, "man", None), ("3", "object", None, "man", None)]
 
 
 def test_a_kind_that_nobody_labelled_is_not_judged() -> None:
@@ -61,9 +53,7 @@ def test_a_kind_that_nobody_labelled_is_not_judged() -> None:
     others = found.filter(pl.col("kind") != "object")
     assert len(others) >= 5
     assert others.filter(pl.col("hallucinated") | pl.col("too specific")).is_empty()
-    assert (
-        "horse" in found.filter(pl.col("hallucinated"))["word"].to_list()
-    )  # objects are labelled, and no horse
+    assert "horse" in found.filter(pl.col("hallucinated"))["word"].to_list()  # objects are labelled, and no horse
     told = words_included.measure(stages, Options()).missing
     assert told == "the human labels have no attributes and no relations, so none is judged"
 
@@ -73,16 +63,11 @@ def test_a_kind_is_judged_in_the_images_where_it_was_labelled() -> None:
     found = scenarios(stages, SYSTEM_CAPTIONS, HUMAN_LABELS, Options()).filter(pl.col("kind") == "attribute")
     told = dict(found.select("image", "hallucinated").unique().iter_rows())
     assert told == {"1": False, "2": True}  # 'brown' cannot be judged, 'tall' can
-    assert (
-        words_included.measure(stages, Options()).missing
-        == "the human labels have no relations, so none is judged"
-    )
+    assert words_included.measure(stages, Options()).missing == "the human labels have no relations, so none is judged"
 
 
 def test_captions_as_the_truth_judge_what_their_writers_could_have_said() -> None:
-    human = pl.DataFrame(
-        {"image": list(TEXTS), "text": ["A woman and a horse.", "A man.", "A man on a bench."]}
-    )
+    human = pl.DataFrame({"image": list(TEXTS), "text": ["A woman and a horse.", "A man.", "A man on a bench."]})
     stages = stages_with([]).with_system(*read_captions(human, HUMAN_CAPTIONS, list(TEXTS)))
     found = scenarios(stages, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, Options())
     assert found.filter(pl.col("kind") == "attribute", pl.col("hallucinated"))["word"].to_list()[:2] == [
@@ -95,17 +80,13 @@ def test_labels_that_name_no_identity_say_nothing_of_who_may_be_named() -> None:
     people = [(image, "object", None, "person", None) for image in TEXTS]
     outcome = self_identification.measure(stages_with(people), Options())
     assert (list(outcome.rows), outcome.missing) == ([], self_identification.UNNAMED)
-    judged = self_identification.measure(
-        stages_with([*people, ("1", "object", None, "woman", None)]), Options()
-    )
+    judged = self_identification.measure(stages_with([*people, ("1", "object", None, "woman", None)]), Options())
     quantities = {row["quantity"] for row in judged.rows}
     assert quantities == {self_identification.ANY, "gender term imposed"}  # nobody's age was labelled
 
 
 def test_no_change_is_measured_against_a_kind_that_nobody_labelled() -> None:
-    texts = {
-        str(i): "A woman holds a red cup on a table." if i % 2 else "A man holds a cup." for i in range(12)
-    }
+    texts = {str(i): "A woman holds a red cup on a table." if i % 2 else "A man holds a cup." for i in range(12)}
     labels = [(image, "object", None, word, None) for image in texts for word in ("person", "cup")]
     rows = distributions.measure_across(stages_with(labels, texts=texts), Options(least_images=2)).rows
     assert {row["quantity"] for row in rows} == {"object tuples against human labels"}
@@ -135,15 +116,12 @@ def study_path(tmp_path: Path) -> Path:
     (tmp_path / "human.csv").write_text("image,kind,word\n1,object,person\n2,object,cup\n3,object,cup\n")
     (tmp_path / "system.csv").write_text("image,kind,word\n2,object,person\n3,object,person\n")
     (tmp_path / "human_boxes.csv").write_text(f"{BOXES}1,person,0,0,50,50,100,100\n")
-    (tmp_path / "system_boxes.csv").write_text(
-        f"{BOXES}2,person,0,0,80,50,100,100\n3,person,0,0,50,50,100,100\n"
-    )
+    (tmp_path / "system_boxes.csv").write_text(f"{BOXES}2,person,0,0,80,50,100,100\n3,person,0,0,50,50,100,100\n")
     (tmp_path / "people.csv").write_text(
         "image,axis,group,assigned_by\n1,gender,female,t\n2,gender,male,t\n3,gender,male,t\n"
     )
     captions = [
-        {"image_id": image, "caption": text}
-        for image, text in (("1", "a cup"), ("2", "a cup"), ("3", "a man"))
+        {"image_id": image, "caption": text} for image, text in (("1", "a cup"), ("2", "a cup"), ("3", "a man"))
     ]
     (tmp_path / "captions.json").write_text(json.dumps(captions))
     (tmp_path / "study.toml").write_text(
@@ -170,9 +148,7 @@ def test_system_labels_can_be_the_truth(study_path, truth, n, value) -> None:
     flow.record(study_path, study_path.parent / "run", quiet=True)
     results = flow.measure(study_path.parent / "run").results
     row = results.filter(
-        pl.col("measure") == "person not mentioned",
-        pl.col("stage") == SYSTEM_CAPTIONS,
-        pl.col("group") == "all",
+        pl.col("measure") == "person not mentioned", pl.col("stage") == SYSTEM_CAPTIONS, pl.col("group") == "all"
     ).row(0, named=True)
     assert (row["truth"], row["n"], row["value"]) == (truth, n, value)
 

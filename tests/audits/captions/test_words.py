@@ -17,9 +17,9 @@ from portrayal.audits.captions.measures.phrases import is_phrase
 from portrayal.audits.captions.measures.self_identification import identity_terms
 from portrayal.audits.captions.measures.senses import caption_senses, synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.text import wordnet
-from portrayal.text.harm_lists import read_list, synsets_of
 from portrayal.text.lexicons import read_lexicon
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import read_list, synsets_of
 
 CATEGORIES = [
     "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light", "fire hydrant",
@@ -73,9 +73,7 @@ def test_boxes_of_hot_dogs_and_toasters_are_no_people(tmp_path) -> None:
     assert person_areas(boxes) == {"2": 0.25}
 
 
-@pytest.mark.parametrize(
-    "word", ["pop", "controller", "game controllers", "double decker", "monitor", "taco"]
-)
+@pytest.mark.parametrize("word", ["pop", "controller", "game controllers", "double decker", "monitor", "taco"])
 def test_things_that_wordnet_takes_for_people_are_things(word) -> None:
     # Wang et al. (2022), sections 3.4 and 4.2.2, name pop and controller.
     assert wordnet.load().is_person(word.split()[-1])
@@ -98,15 +96,10 @@ def test_food_is_no_slur() -> None:
 
 def test_a_walker_is_a_frame_beside_somebody_and_else_a_person() -> None:
     stages = said(
-        "An old man next to his walker.",
-        "Walkers on a path.",
-        "A dog walker with three dogs.",
-        "A walker waits.",
+        "An old man next to his walker.", "Walkers on a path.", "A dog walker with three dogs.", "A walker waits."
     )
     found = stages.at(SYSTEM_CAPTIONS, "object").select("image", "word", "synset")
-    by_image = {
-        image: dict(part.select("word", "synset").iter_rows()) for (image,), part in found.group_by("image")
-    }
+    by_image = {image: dict(part.select("word", "synset").iter_rows()) for (image,), part in found.group_by("image")}
     assert by_image["0"]["walker"] == "walker.n.06"
     assert not is_person("walker", by_image["0"]["walker"])
     assert is_person("pedestrian", by_image["1"]["pedestrian"])
@@ -121,10 +114,7 @@ def test_who_is_in_white_wears_it() -> None:
 
 
 def test_terms_of_several_words_count_as_a_whole() -> None:
-    assert terms("An African American man sits.") == {
-        ("gender", "male", "man"),
-        ("race", "black", "african-american"),
-    }
+    assert terms("An African American man sits.") == {("gender", "male", "man"), ("race", "black", "african-american")}
     assert ("age", "middle-aged", "middle-aged") in terms("A middle-aged woman sits.")
     assert not {group for axis, group, _ in terms("A middle-aged woman sits.") if axis == "age"} & {"old"}
     assert ("race", "indigenous", "native-american") in terms("A Native American woman dances.")
@@ -161,10 +151,7 @@ def test_every_term_names_its_source() -> None:
 
 def test_a_style_guide_is_named_only_for_terms_that_its_text_has() -> None:
     named = pl.concat(
-        [
-            read_list(name).select("term", "source")
-            for name in ("identity", "identity_nouns", "artifacts", "demeaning")
-        ]
+        [read_list(name).select("term", "source") for name in ("identity", "identity_nouns", "artifacts", "demeaning")]
     )
     guides = pl.col("source").str.starts_with("GLAAD") | pl.col("source").str.starts_with("NCDJ")
     assert set(named.filter(guides)["term"]) == {
@@ -193,9 +180,7 @@ def test_artifacts_of_several_words_match_as_a_whole_or_not_at_all() -> None:
     system += ["A woman waves a rainbow flag in a street."]
     images = [str(i) for i in range(5)]
     cases = erasing.measure(both({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, images), Options()).cases
-    told = set(
-        cases.filter(pl.col("group").is_in(["black", "lgbtq"])).select("image", "tuple", "reason").iter_rows()
-    )
+    told = set(cases.filter(pl.col("group").is_in(["black", "lgbtq"])).select("image", "tuple", "reason").iter_rows())
     assert told == {
         ("1", "head wrap", "'head wrap' is absent"),
         ("3", "rainbow flag", "'rainbow flag' is replaced by a more general word"),

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study_file import make_study
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.study.audit import Evidence
+from portrayal.study.study_file import make_study
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
 PLACES = ("F1", "F2", "M1", "M2")
 COLUMNS = {

@@ -15,10 +15,10 @@ from portrayal.audits.contexts.measures.coding import agreement
 from portrayal.audits.contexts.measures.questions import FACETS
 from portrayal.audits.contexts.stimuli import make_stimuli
 from portrayal.errors import PortrayalError
-from portrayal.report.drawing import to_svg
-from portrayal.report.measured_run import find
-from portrayal.runs.study_file import make_study, read_study
-from portrayal.stats.decision import DECISIONS
+from portrayal.reporting.charts.drawing import to_svg
+from portrayal.reporting.page.measured_run import find
+from portrayal.stats.decisions.decision import DECISIONS
+from portrayal.study.study_file import make_study, read_study
 from portrayal.tables import REVIEWS
 
 
@@ -65,9 +65,7 @@ def test_the_nine_missing_google_answers_are_missing(real_tags):
     row = only(real_tags, "inferred_count", system="google", **about)
     assert row["n_missing"] == 9
     assert row["note"].startswith("9 failed")
-    assert (
-        only(real_tags, "inferred_count", system="amazon", **about)["n_missing"] == 0
-    )  # 26 lists are empty: answers
+    assert only(real_tags, "inferred_count", system="amazon", **about)["n_missing"] == 0  # 26 lists are empty: answers
 
 
 def test_f1_by_labelled_group_equals_a_naive_count(real_tags, shared):
@@ -76,17 +74,11 @@ def test_f1_by_labelled_group_equals_a_naive_count(real_tags, shared):
     people = dict(pl.read_csv(shared("data/tags/coco_2019/people.csv"), infer_schema=False).iter_rows())
     feminine, masculine = {"woman", "female", "girl", "lady"}, {"man", "male", "boy", "guy"}
     told: dict[str, int] = {}
-    for image, tag in (
-        tags.filter(pl.col("tagger") == "microsoft").select("image_id", "tag").drop_nulls().iter_rows()
-    ):
+    for image, tag in tags.filter(pl.col("tagger") == "microsoft").select("image_id", "tag").drop_nulls().iter_rows():
         told[image] = told.get(image, 0) + (tag in feminine) - (tag in masculine)
-    labelled = [
-        (people[image], score) for image, score in told.items() if people[image] in ("female", "male")
-    ]
+    labelled = [(people[image], score) for image, score in told.items() if people[image] in ("female", "male")]
     hits = sum(label == "female" and score > 0 for label, score in labelled)
-    naive = (
-        2 * hits / (sum(score > 0 for _, score in labelled) + sum(label == "female" for label, _ in labelled))
-    )
+    naive = 2 * hits / (sum(score > 0 for _, score in labelled) + sum(label == "female" for label, _ in labelled))
     assert f1["value"] == pytest.approx(naive, abs=0.01)  # the typology holds a few rarer words
 
 
@@ -139,9 +131,7 @@ def test_the_family_is_corrected_and_every_row_names_its_coverage(composed):
     assert (tested["p_adjusted"] >= tested["p"]).all()
     # The family is counted as it was corrected: Tukey's pairs are not in it.
     assert results.filter(pl.col("p_adjusted").is_not_null()).height == tested.height
-    assert set(results.filter(pl.col("measure").str.starts_with("distance_tukey"))["decision"]) == {
-        "not tested"
-    }
+    assert set(results.filter(pl.col("measure").str.starts_with("distance_tukey"))["decision"]) == {"not tested"}
     of_tags = results.filter(~pl.col("measure").str.contains("answered"))
     assert of_tags.filter(~pl.col("note").str.contains("typology knows")).is_empty()
     assert of_tags["counted"].null_count() == 0
@@ -158,10 +148,7 @@ def test_charts_sentences_tables_and_contact_sheet(composed):
     assert tradeoff_table(measured.results).columns[:4] == ["system", "f1", "congruence", "neutral"]
     findings = AUDIT.findings(measured, AUDIT.settings.model_construct())
     (sentence,) = [one.sentence for one in findings if measured.results["measure"][one.row] == "congruence"]
-    assert (
-        "names the gender of a place's stereotype more often than the other, whoever is shown there"
-        in sentence
-    )
+    assert "names the gender of a place's stereotype more often than the other, whoever is shown there" in sentence
     for finding in findings:
         assert measured.results["decision"][finding.row] in DECISIONS
         assert not re.search(r"\b[FM][1-4]\b", finding.sentence)  # places by name
@@ -228,23 +215,20 @@ def test_an_unknown_gender_cluster_is_named(composed):
             "contexts": {"genders": {"femnine": ["f"]}},
         }
     )
-    from portrayal.runs.audit import Evidence
+    from portrayal.study.audit import Evidence
 
     stimuli = pl.read_parquet(folder / "run" / "stimuli.parquet")
     responses = pl.read_parquet(folder / "run" / "responses.parquet")
     with pytest.raises(PortrayalError, match="Did you mean 'feminine'"):
         AUDIT.measure(
-            Evidence(stimuli, responses, read_inputs(read_study(folder / "study.toml"))),
-            evidence_study.settings,
+            Evidence(stimuli, responses, read_inputs(read_study(folder / "study.toml"))), evidence_study.settings
         )
 
 
 def test_nobody_usable_is_an_error_with_its_reason(tmp_path):
     (tmp_path / "a.png").touch()
     (tmp_path / "people.csv").write_text("image_id,gender\na,female\n")
-    path = study(
-        tmp_path, {"local": "local"}, {"people": '"people.csv"', "pictures": '"made"', "per_context": 1}
-    )
+    path = study(tmp_path, {"local": "local"}, {"people": '"people.csv"', "pictures": '"made"', "per_context": 1})
     with pytest.raises(PortrayalError, match=r"no person's picture can be used. The first: a\.png is empty"):
         make_stimuli(read_study(path))
 
@@ -263,20 +247,14 @@ def test_ratings_of_places_come_in_with_the_study(composed):
     folder, _ = composed
     rows = ["item,question,reviewer,judgment,note"]
     for rater, score, code in [("a", 0, "correct"), ("b", 2, "partial"), ("c", 9, "wrong")]:
-        rows += [
-            f"F1,gendered,{rater},{score},",
-            f"F1,place,{rater},{code},a shop",
-            f"F1,rater_gender,{rater},female,",
-        ]
+        rows += [f"F1,gendered,{rater},{score},", f"F1,place,{rater},{code},a shop", f"F1,rater_gender,{rater},female,"]
     (folder / "ratings.csv").write_text("\n".join(rows))
     text = (folder / "study.toml").read_text().replace("[contexts]", '[contexts]\nratings = "ratings.csv"')
     (folder / "rated.toml").write_text(text)
     rated = read_study(folder / "rated.toml")
-    from portrayal.runs.audit import Evidence
+    from portrayal.study.audit import Evidence
 
-    stimuli, responses = (
-        pl.read_parquet(folder / "run" / f"{name}.parquet") for name in ("stimuli", "responses")
-    )
+    stimuli, responses = (pl.read_parquet(folder / "run" / f"{name}.parquet") for name in ("stimuli", "responses"))
     evidence = Evidence(stimuli, responses, read_inputs(rated))
     measured = AUDIT.measure(evidence, rated.settings)
     row = only(measured.results, "place_rating", place="Wedding Dress Shop", group=None)
@@ -288,9 +266,7 @@ def test_ratings_of_places_come_in_with_the_study(composed):
 
 def test_the_plan_says_what_could_be_found(composed):
     folder, _ = composed
-    (line,) = AUDIT.power(
-        read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet")
-    )
+    (line,) = AUDIT.power(read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet"))
     # At half the pictures all 16 people score far above 0: 2 of 65,536 flips, whatever the correction.
     assert line.startswith("with 16 people, a tagger in which the place decides the gender named is found in")
     assert line.endswith(", 100 where it is 50")
@@ -299,8 +275,4 @@ def test_the_plan_says_what_could_be_found(composed):
 def test_the_demonstration_study_reads_and_names_both_systems():
     (path,) = AUDIT.demo
     names = [system.name for system in read_study(path).systems]
-    assert names == [
-        "face reader (real)",
-        "ImageNet network (real)",
-        "phantom with a planted stereotype (simulated)",
-    ]
+    assert names == ["face reader (real)", "ImageNet network (real)", "phantom with a planted stereotype (simulated)"]

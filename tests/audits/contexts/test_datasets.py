@@ -63,10 +63,7 @@ def test_recorded_people_without_design_are_all_alone(tmp_path):
 def test_recorded_design_comes_back_whole(tmp_path):
     (tmp_path / "p.csv").write_text("image_id,person,context,gender\na0,a,,female\na1,a,F1,female\n")
     stimuli = recorded_stimuli(tmp_path / "p.csv")
-    assert stimuli.select("role", "person", "background").rows() == [
-        ("baseline", "a", None),
-        ("composite", "a", "F1"),
-    ]
+    assert stimuli.select("role", "person", "background").rows() == [("baseline", "a", None), ("composite", "a", "F1")]
     (tmp_path / "p.csv").write_text("image_id,role\na0,baseilne\n")
     with pytest.raises(PortrayalError, match="role 'baseilne'"):
         recorded_stimuli(tmp_path / "p.csv")

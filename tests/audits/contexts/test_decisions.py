@@ -10,9 +10,9 @@ from portrayal.audits.contexts.charts import all_charts
 from portrayal.audits.contexts.measures.congruence import expectancy_gaps
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance
 from portrayal.audits.contexts.simulation import simulate, study_of
-from portrayal.report.measured_run import find
-from portrayal.report.shown import shown_view
-from portrayal.stats.groups import anova, welch
+from portrayal.reporting.page.measured_run import find
+from portrayal.reporting.page.shown import shown_view
+from portrayal.stats.models.groups import anova, welch
 
 EIGHT = ("F1", "F2", "F3", "F4", "M1", "M2", "M3", "M4")
 WORDS = dict(
@@ -84,7 +84,9 @@ def test_f1_of_nobody_is_missing():
     assert rows(found, "gender_f1", place="Wedding Dress Shop", group="male")["value"][0] == 1
     # Eight women are shown: it is the tagger that says nothing of them.
     assert not any("fewer than three people are NA" in text for text in found.remarks)
-    said = "tagger answered about fewer than three people of a group in 1 place, which are NA there: female, A; female, B."
+    said = (
+        "tagger answered about fewer than three people of a group in 1 place, which are NA there: female, A; female, B."
+    )
     assert said in found.remarks
 
 
@@ -101,13 +103,9 @@ def test_recognition_that_hangs_on_the_named_gender_is_found():
     found, sentences = measured({"tagger": told}, each=32)
     tests = rows(found, "recognition_independence", group="a gender")
     said = [sentence for sentence, decision in sentences if decision == "found" and "recognises" in sentence]
-    told = (
-        "recognises places more often where it names a gender than where it names none: 39 percentage points"
-    )
+    told = "recognises places more often where it names a gender than where it names none: 39 percentage points"
     assert any(told in sentence for sentence in said)
-    assert any(
-        "recognises the University Classroom more often where it names a gender" in one for one in said
-    )
+    assert any("recognises the University Classroom more often where it names a gender" in one for one in said)
     assert tests.filter(pl.col("decision") == "found").height >= 3
 
 
@@ -117,9 +115,7 @@ def test_a_gap_within_an_attribute_is_found_in_every_place():
         abstract = 3 if place and gender == "female" else 1
         words = [
             *random.permutation(["happy", "calm", "serious", "beautiful"])[: abstract + random.integers(2)],
-            *random.permutation(["hair", "face", "shirt", "chin", "neck"])[
-                : 4 - abstract + random.integers(2)
-            ],
+            *random.permutation(["hair", "face", "shirt", "chin", "neck"])[: 4 - abstract + random.integers(2)],
         ]
         return [NAMED[gender], *map(str, words)]
 
@@ -153,12 +149,7 @@ def test_a_right_tag_of_a_nonbinary_person_does_not_go_against_the_places():
     def right(person, gender, place, random):
         return [{"nonbinary": "enby", **NAMED}[gender], "hair"]
 
-    typology = {
-        "tag": ["enby"],
-        "super_cluster": ["demographics"],
-        "sub_cluster": ["nonbinary"],
-        "source": ["test"],
-    }
+    typology = {"tag": ["enby"], "super_cluster": ["demographics"], "sub_cluster": ["nonbinary"], "source": ["test"]}
     genders = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
     answers = {"tagger": right}
     evidence = evidence_of(

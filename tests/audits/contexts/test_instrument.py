@@ -21,11 +21,7 @@ GENDERED = {"F1": "woman", "F2": "woman", "M1": "man", "M2": "man"}
 
 def follows(person, gender, place, random):
     """Name the place's gender."""
-    return [
-        GENDERED.get(place, NAMED[gender]),
-        "hair",
-        *random.permutation(["happy", "shirt", "calm"])[:2].tolist(),
-    ]
+    return [GENDERED.get(place, NAMED[gender]), "hair", *random.permutation(["happy", "shirt", "calm"])[:2].tolist()]
 
 
 def with_confidence(evidence, confidence):
@@ -48,9 +44,7 @@ def test_tags_a_service_is_less_sure_of_are_not_counted():
     results, found = sentences(strict, evidence)
     assert not any("names the gender of a place" in one for one in found)
     # Nobody is named: neutral, and answered still.
-    neutral = results.filter(measure="inferred_count", place="Mechanics Garage", inferred="neutral").row(
-        0, named=True
-    )
+    neutral = results.filter(measure="inferred_count", place="Mechanics Garage", inferred="neutral").row(0, named=True)
     assert (neutral["value"], neutral["n_missing"]) == (16, 0)
 
 
@@ -66,12 +60,8 @@ def test_a_finding_says_with_which_confidence_it_is_gone():
     (said,) = [one for one in found if "names the gender of a place" in one]
     assert said.endswith("Counted with tags of a confidence of at least 90% alone, the interval reaches 0.")
     sure = with_confidence(evidence, {"": 0.95})
-    (said,) = [
-        one for one in sentences(study_for({"t": follows}), sure)[1] if "names the gender of a place" in one
-    ]
-    assert said.endswith(
-        "It holds with tags of a confidence of at least 50%, at least 70% and at least 90% alone."
-    )
+    (said,) = [one for one in sentences(study_for({"t": follows}), sure)[1] if "names the gender of a place" in one]
+    assert said.endswith("It holds with tags of a confidence of at least 50%, at least 70% and at least 90% alone.")
     again = results.filter(pl.col("measure") == VARIANT)
     assert set(again["decision"]) == {"not tested"}
     assert again["p"].null_count() == again.height
@@ -137,12 +127,7 @@ def test_three_genders_in_every_measure():
         ("a gender", "no gender"), ("feminine", "masculine"), ("feminine", "nonbinary"), ("masculine", "nonbinary")
     }  # fmt: skip
     for name in ("inferred_count", "inferred_change", "inferred_of_group"):
-        assert set(found.filter(measure=name)["inferred"]) == {
-            "feminine",
-            "masculine",
-            "nonbinary",
-            "neutral",
-        }
+        assert set(found.filter(measure=name)["inferred"]) == {"feminine", "masculine", "nonbinary", "neutral"}
     f1 = found.filter(pl.col("measure") == "gender_f1", pl.col("place") == "baseline")
     assert dict(f1.select("group", "value").iter_rows()) == {"female": 1, "male": 1, "nonbinary": 1}
     assert found.filter(measure="gender_f1_overall").row(0, named=True)["note"].startswith("mean over 3")
@@ -159,9 +144,7 @@ def test_a_gender_that_nobody_shows_or_says_gets_no_rows():
     evidence = evidence_of({"t": follows})
     own = evidence.inputs["typology"].filter(pl.col("sub_cluster").fill_null("") != "nonbinary")
     measure(replace(evidence, inputs={**evidence.inputs, "typology": own}), ContextsSettings(mixed=False))
-    with pytest.raises(
-        PortrayalError, match="genders names the cluster 'nonbinray'. Did you mean 'nonbinary'"
-    ):
+    with pytest.raises(PortrayalError, match="genders names the cluster 'nonbinray'. Did you mean 'nonbinary'"):
         measure(evidence, ContextsSettings(genders={"nonbinray": ["x"]}))
 
 
@@ -176,17 +159,10 @@ def test_ratings_keep_the_raters_words_and_gender():
     ]  # fmt: skip
     rated = pl.DataFrame(rows, schema=dict(REVIEWS), orient="row")
     evidence = evidence_of({"t": follows})
-    found = measure(
-        replace(evidence, inputs={**evidence.inputs, "ratings": rated}), ContextsSettings(mixed=False)
-    )
+    found = measure(replace(evidence, inputs={**evidence.inputs, "ratings": rated}), ContextsSettings(mixed=False))
     table = found.tables["ratings"]
     told = table.filter(place="Wedding Dress Shop").row(0, named=True)
-    assert (told["words"], told["code"], told["rating"], told["rater_gender"]) == (
-        "a said so",
-        "correct",
-        1,
-        "female",
-    )
+    assert (told["words"], told["code"], told["rating"], told["rater_gender"]) == ("a said so", "correct", 1, "female")
     assert set(table["rater_gender"]) == {"female", "non-binary", None}
     assert [one for one in found.warnings if "raters put" in one] == [
         "The study's raters put the Mechanics Garage at 4 between 0 (feminine) and 10 (masculine): its stereotype is taken to be"
@@ -232,24 +208,14 @@ def test_a_head_cut_off_by_its_own_picture_meets_the_edge_of_the_frame(tmp_path)
     assert ENLARGED in rows["a"]["flags"]
     assert not rows["b"]["flags"]
     first = np.asarray(Image.open(rows["a"]["file"]).convert("RGB")).astype(int)
-    assert (
-        np.abs(first[0] - [0, 0, 128]).max(axis=1) < 40
-    ).sum() > 100  # the cut is in the first row of pixels
+    assert (np.abs(first[0] - [0, 0, 128]).max(axis=1) < 40).sum() > 100  # the cut is in the first row of pixels
     left = compose_all(people, places, tmp_path / "left", Recipe(ratio=0.2, cut_heads="leave out"))
-    assert left.filter(role="unusable").select("stimulus", "flags").rows() == [
-        ("a", "head clipped at the top")
-    ]
+    assert left.filter(role="unusable").select("stimulus", "flags").rows() == [("a", "head clipped at the top")]
 
 
 def test_enlarged_people_and_left_out_ones_are_named_in_the_report():
     evidence = evidence_of({"t": follows})
-    inputs = {
-        **evidence.inputs,
-        "cut_heads": ["female0", "female1"],
-        "unusable": [("x", "head clipped at the top")],
-    }
+    inputs = {**evidence.inputs, "cut_heads": ["female0", "female1"], "unusable": [("x", "head clipped at the top")]}
     remarks = measure(replace(evidence, inputs=inputs), ContextsSettings(mixed=False)).remarks
     assert remarks[0] == "x was left out: head clipped at the top"
-    assert remarks[1].startswith(
-        "The heads of female0 and female1 are cut off by the edges of their own pictures."
-    )
+    assert remarks[1].startswith("The heads of female0 and female1 are cut off by the edges of their own pictures.")

@@ -18,9 +18,9 @@ from portrayal.audits.contexts.measures.rq2_recognition import independence
 from portrayal.audits.contexts.measures.rq4_descriptions import HEADLINE, cosine_distance, distances
 from portrayal.audits.contexts.warnings import remarks_of
 from portrayal.errors import PortrayalError
-from portrayal.stats.random_intercept import Fitted
+from portrayal.stats.models.random_intercept import Fitted
 from portrayal.tables import REVIEWS
-from portrayal.text.typology import load_context_tags, load_typology
+from portrayal.text.words.typology import load_context_tags, load_typology
 
 PLACES = {"F1": "feminine", "M1": "masculine"}
 WORDS = {"F1": "wedding dress", "M1": "garage"}
@@ -71,8 +71,7 @@ def pictures_of(stimuli, answers):
 
 def measured(stimuli, answers, **design):
     found = answer_questions(
-        pictures_of(stimuli, answers),
-        Design(stereotypes=PLACES, **{"factors": ("gender",), **design}),
+        pictures_of(stimuli, answers), Design(stereotypes=PLACES, **{"factors": ("gender",), **design})
     )
     return found, partial(only, found)
 
@@ -80,16 +79,12 @@ def measured(stimuli, answers, **design):
 def only(found, measure, place=None, **columns):
     """Return the one row of a measure and place whose other columns are these."""
     wanted = {"measure": measure, "place": place, **columns}
-    (row,) = found.filter(pl.col(name).eq_missing(pl.lit(item)) for name, item in wanted.items()).iter_rows(
-        named=True
-    )
+    (row,) = found.filter(pl.col(name).eq_missing(pl.lit(item)) for name, item in wanted.items()).iter_rows(named=True)
     return row
 
 
 def crowd(women=6, men=6):
-    return {f"w{i}": {"gender": "female"} for i in range(women)} | {
-        f"m{i}": {"gender": "male"} for i in range(men)
-    }
+    return {f"w{i}": {"gender": "female"} for i in range(women)} | {f"m{i}": {"gender": "male"} for i in range(men)}
 
 
 def stereotype(person, gender, place):
@@ -142,9 +137,7 @@ def test_a_tagger_that_follows_the_place():
 
 @pytest.mark.parametrize("always", ["woman", "man", None])
 def test_always_one_answer_is_not_congruence(always):
-    _, rows = measured(
-        *audit(lambda *_: ["hair", "person", *([always] if always else [])], crowd()), mixed=False
-    )
+    _, rows = measured(*audit(lambda *_: ["hair", "person", *([always] if always else [])], crowd()), mixed=False)
     row = rows("congruence")
     assert row["value"] == 0
     assert (row["low"], row["high"]) == (pytest.approx(-row["high"]), pytest.approx(-row["low"]))
@@ -162,12 +155,9 @@ def test_places_never_recognised_are_na_not_zero():
     row = rows("gender_f1", "F1", group="female")
     assert row["value"] is None
     assert row["note"].startswith("NA: the place was recognised in 0 of 12 pictures, under 10%")
-    assert rows("recognised", "F1", inferred="masculine")["note"].startswith(
-        "NA: no picture was inferred as masculine"
-    )
+    assert rows("recognised", "F1", inferred="masculine")["note"].startswith("NA: no picture was inferred as masculine")
     assert any(
-        "recognises 2 of 2 backgrounds (F1-0, M1-0) in under 10%" in text
-        for text in remarks_of(found, {}, ["gender"])
+        "recognises 2 of 2 backgrounds (F1-0, M1-0) in under 10%" in text for text in remarks_of(found, {}, ["gender"])
     )
 
 
@@ -201,9 +191,7 @@ def test_conditional_recognition_by_hand():
     assert rows("recognised", "F1", inferred="neutral")["value"] == 0
     row = rows("recognition_independence", "F1", group="a gender")
     assert row["value"] == 1
-    assert row["p"] == pytest.approx(
-        2 / 924
-    )  # of 924 ways to deal six places to twelve people two are as extreme
+    assert row["p"] == pytest.approx(2 / 924)  # of 924 ways to deal six places to twelve people two are as extreme
 
 
 def test_distance_by_hand_and_all_zero_is_missing():
@@ -214,9 +202,7 @@ def test_distance_by_hand_and_all_zero_is_missing():
     )
     found = distances(pictures_of(stimuli, answers), "F1", ["gender"])[HEADLINE]
     assert found.values == pytest.approx([1 - 1 / np.sqrt(2)] * 2)
-    stimuli, answers = audit(
-        lambda person, gender, place: ["woman"] if place is None else ["zzz"], crowd(2, 0)
-    )
+    stimuli, answers = audit(lambda person, gender, place: ["woman"] if place is None else ["zzz"], crowd(2, 0))
     assert np.isnan(distances(pictures_of(stimuli, answers), "F1", ["gender"])[HEADLINE].values).all()
 
 
@@ -228,8 +214,7 @@ def test_small_cells_are_na_with_their_reason():
     assert rows("distance", "F1", group="male, B")["value"] is None
     assert "NA: 2 people, fewer than 3" in rows("distance", "F1", group="male, B")["note"]
     assert any(
-        "male, B" in text
-        for text in remarks_of(found, {"unusable": [("x", "x.png is empty")]}, ["gender", "race"])
+        "male, B" in text for text in remarks_of(found, {"unusable": [("x", "x.png is empty")]}, ["gender", "race"])
     )
     interaction = rows("distance_anova", "F1", factor="gender x race")
     assert interaction["p"] is None
@@ -249,11 +234,7 @@ def expects(person, gender, place):
     """Abstract about who fits, concrete about who does not."""
     number = int(person[1:])
     fits = place and {"F1": "female", "M1": "male"}[place] == gender
-    return [
-        "person",
-        *(["happy", "serious"] if fits else ["hair", "shirt"]),
-        *["face", "chin"][: 1 + number % 2],
-    ]
+    return ["person", *(["happy", "serious"] if fits else ["hair", "shirt"]), *["face", "chin"][: 1 + number % 2]]
 
 
 def test_linguistic_expectancy_has_the_planted_sign():
@@ -319,9 +300,7 @@ def test_three_genders_and_their_own_cluster():
     )
     genders = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
     pictures = describe_pictures(stimuli, answers, typology, load_context_tags(), list(genders))
-    found = answer_questions(
-        pictures, Design(genders=genders, factors=("gender",), stereotypes=PLACES, mixed=False)
-    )
+    found = answer_questions(pictures, Design(genders=genders, factors=("gender",), stereotypes=PLACES, mixed=False))
     assert only(found, "gender_f1", "F1", group="nonbinary")["value"] == 1
     contrasts = found.filter(pl.col("measure") == "attribute_between").select("group", "versus").unique()
     assert sorted(contrasts.rows()) == [("female", "male"), ("female", "nonbinary"), ("male", "nonbinary")]
@@ -377,9 +356,7 @@ def test_mixed_model_equals_statsmodels_and_finds_the_planted_congruence():
         fits = place and {"F1": "female", "M1": "male"}[place] == gender
         abstract = list(
             random.choice(
-                ["happy", "serious", "beautiful", "calm"],
-                int(3 if fits else random.integers(0, 2)),
-                replace=False,
+                ["happy", "serious", "beautiful", "calm"], int(3 if fits else random.integers(0, 2)), replace=False
             )
         )
         return ["woman" if gender == "female" else "man", "hair", "face", *abstract]
@@ -399,9 +376,7 @@ def test_mixed_model_says_why_it_cannot_be_fitted():
 
 def test_scores_are_per_person_and_balanced_over_stereotypes():
     # Two feminine places and one masculine: feminine places weigh as much as the masculine one.
-    stimuli, answers = audit(
-        lambda p, g, place: ["woman"], {"a": {"gender": "female"}}, places=("F1", "F2", "M1")
-    )
+    stimuli, answers = audit(lambda p, g, place: ["woman"], {"a": {"gender": "female"}}, places=("F1", "F2", "M1"))
     answered = pictures_of(stimuli, answers).filter(pl.col("role") == "composite")
     places = {"F1": "feminine", "F2": "feminine", "M1": "masculine"}
     assert congruence_scores(answered, places, {"feminine", "masculine"}) == {"a": 0.0}
@@ -465,9 +440,7 @@ def test_a_coefficient_has_a_t_interval_and_needs_a_degree_of_freedom():
     # 0.3 with error 0.1 on one degree of freedom: t(.975, 1) = 12.7062.
     fitted = Fitted(np.array([0.5, 0.3]), np.array([0.2, 0.1]), 0.0, 0.0)
     found = _coefficient(fitted, 1, 1)
-    assert (found.value, found.low, found.high) == pytest.approx(
-        (0.3, 0.3 - 1.270620, 0.3 + 1.270620), abs=1e-5
-    )
+    assert (found.value, found.low, found.high) == pytest.approx((0.3, 0.3 - 1.270620, 0.3 + 1.270620), abs=1e-5)
     assert found.p == pytest.approx(2 * stats.t.sf(3, 1))
     for one in (_coefficient(fitted, 1, 0), _coefficient(None, 1, 5)):
         assert np.isnan([one.value, one.low, one.high, one.p]).all()

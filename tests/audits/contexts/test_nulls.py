@@ -7,8 +7,8 @@ from polars.testing import assert_frame_equal
 from audits.planned_power import assert_plans_are_kept
 from portrayal.audits.contexts.simulation import SHAPES, simulate, study_of
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import null_audits
-from portrayal.stats.decision import FOUND
+from portrayal.stats.decisions.decision import FOUND
+from portrayal.study.calibration import null_audits
 
 
 def test_audits_without_an_effect_print_no_finding():

@@ -117,11 +117,7 @@ def test_one_picture_no_picture_and_more_tags_than_a_byte_counts() -> None:
 
 
 def test_a_second_batch_of_a_picture_counts_with_the_first() -> None:
-    rows = [
-        ("s", "p0", 0, "answered", "man"),
-        ("s", "p1", 0, "answered", "man"),
-        ("s", "p0", 0, "answered", "woman"),
-    ]
+    rows = [("s", "p0", 0, "answered", "man"), ("s", "p1", 0, "answered", "man"), ("s", "p0", 0, "answered", "woman")]
     assert _holds(_table(rows))["inferred"].to_list() == ["neutral", "masculine"]
 
 

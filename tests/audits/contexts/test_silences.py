@@ -7,7 +7,7 @@ import pytest
 
 from audits.contexts.made_up_taggers import evidence_of, study_for
 from portrayal import flow
-from portrayal.report.words import listed
+from portrayal.reporting.words.words import listed
 
 WORDS = {"F1": "wedding dress", "F2": "crib", "M1": "garage", "M2": "restaurant kitchen"}
 NAMED = {"female": "woman", "male": "man", "nonbinary": "person", "agender": "person"}
@@ -28,8 +28,7 @@ def said(answers, **design):
 
 
 @pytest.mark.parametrize(
-    ("status", "word"),
-    [("empty", "empty"), ("refused", "refused"), ("unparsable", "unreadable"), ("failed", "failed")],
+    ("status", "word"), [("empty", "empty"), ("refused", "refused"), ("unparsable", "unreadable"), ("failed", "failed")]
 )
 def test_no_answers_at_all(status, word):
     _, sentences = said({"tagger": lambda *_: status})
@@ -47,11 +46,7 @@ def test_one_system_dead_among_live_ones():
 
 def test_women_refused_half_the_time():
     def half(person, gender, place, random):
-        return (
-            "refused"
-            if gender == "female" and random.random() < 0.5
-            else right(person, gender, place, random)
-        )
+        return "refused" if gender == "female" and random.random() < 0.5 else right(person, gender, place, random)
 
     _, sentences = said({"tagger": half})
     assert [sentence for sentence, decision in sentences.items() if decision == "found"] == [
@@ -94,9 +89,7 @@ def test_everything_constant():
         "nobody's pictures follow the places, or go against them.",
         "people of a group are all described alike.",
     }
-    tests = results.filter(
-        pl.col("measure").is_in(["distance_anova", "attribute_within", "attribute_between"])
-    )
+    tests = results.filter(pl.col("measure").is_in(["distance_anova", "attribute_within", "attribute_between"]))
     assert tests["p"].null_count() == tests.height
 
 
@@ -109,9 +102,7 @@ def test_one_person_only():
     ) in sentences
 
 
-@pytest.mark.parametrize(
-    "genders", [("female", "male", "nonbinary"), ("female", "male", "nonbinary", "agender")]
-)
+@pytest.mark.parametrize("genders", [("female", "male", "nonbinary"), ("female", "male", "nonbinary", "agender")])
 def test_three_and_four_groups(genders):
     def quiet(person, gender, place, random):
         return "empty" if gender == "nonbinary" else right(person, gender, place, random)
@@ -141,9 +132,7 @@ def test_only_backgrounds_alone_go_unanswered():
         stimulus=pl.lit("background"), status=pl.lit("empty"), tag=pl.lit(None, pl.String)
     )
     shown = replace(
-        evidence,
-        stimuli=pl.concat([evidence.stimuli, alone]),
-        responses=pl.concat([evidence.responses, nothing]),
+        evidence, stimuli=pl.concat([evidence.stimuli, alone]), responses=pl.concat([evidence.responses, nothing])
     )
     results, findings = flow.audit_evidence(study_for(answers), shown)
     assert results.filter(pl.col("measure") == "unanswered_difference").is_empty()
@@ -162,10 +151,7 @@ def test_a_list_without_tags_is_an_answer():
 
     # Eight women without a tag: answered, neutral, their place not recognised.
     assert row("recognised", inferred="any")["n_missing"] == 0
-    assert (row("recognised", inferred="neutral")["n"], row("recognised", inferred="neutral")["value"]) == (
-        8,
-        0,
-    )
+    assert (row("recognised", inferred="neutral")["n"], row("recognised", inferred="neutral")["value"]) == (8, 0)
     assert row("inferred_count", inferred="neutral")["value"] == 8
     assert row("inferred_count", inferred="feminine")["n_missing"] == 0
     # Tags that are not there have no shares: nobody's description moved, and no share of it is 0.

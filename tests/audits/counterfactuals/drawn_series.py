@@ -42,11 +42,7 @@ def draw_folder(
     ]
     groups = sorted({name for pair in pairs for name in pair}) or ["White"]
     who = {
-        f"p{person}": {
-            "age": "30-39",
-            "gender": ("female", "male")[person % 2],
-            "race": groups[person % len(groups)],
-        }
+        f"p{person}": {"age": "30-39", "gender": ("female", "male")[person % 2], "race": groups[person % len(groups)]}
         for person in range(people)
     }
     told = {
@@ -81,9 +77,7 @@ def _draw(
     scale = placebo(person, value) if placebo and axis[0] == "placebo" else 1.0
     own = _pattern(f"person {person} {kind}") * 20
     pixels = 128 + own + LEVELS * value * scale * _pattern(" ".join(axis))
-    file = (
-        Path(kind.replace(" ", "_")) / f"p{person}" / f"{'-'.join(axis).replace(' ', '_')}_{value:+.2f}.png"
-    )
+    file = Path(kind.replace(" ", "_")) / f"p{person}" / f"{'-'.join(axis).replace(' ', '_')}_{value:+.2f}.png"
     (folder / file).parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(np.rint(pixels).astype(np.uint8)).save(folder / file)
     return {

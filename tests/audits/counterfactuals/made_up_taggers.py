@@ -11,19 +11,17 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.inputs import references
 from portrayal.flow import audit_evidence
-from portrayal.record.ledger import Entry
-from portrayal.record.responses import read_responses
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.systems.base import Answer
-from portrayal.vision.faces.attributes import steps
-from portrayal.vision.faces.checks import COLUMNS
+from portrayal.recorder.ledger import Entry
+from portrayal.recorder.responses import read_responses
+from portrayal.study.audit import Evidence
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.systems.core.base import Answer
+from portrayal_faces.series.attributes import steps
+from portrayal_faces.series.checks import COLUMNS
 
 # What a tagger does with a person's face at a value: labels, or the state of a question without an answer.
-Tagger = Callable[
-    ..., list[str] | str
-]  # of person, attribute, value, and the poles where a test has several pairs
+Tagger = Callable[..., list[str] | str]  # of person, attribute, value, and the poles where a test has several pairs
 
 
 def audit_of(
@@ -58,9 +56,7 @@ def evidence_of(
     stimuli = pl.DataFrame([_stimulus(start, *one) for one in asked])
     entries = [_entry(name, tagger, *one) for name, tagger in taggers.items() for one in asked]
     evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), references(study))
-    return study, evidence if checks is None else replace(
-        evidence, inputs={**evidence.inputs, "checks": checks}
-    )
+    return study, evidence if checks is None else replace(evidence, inputs={**evidence.inputs, "checks": checks})
 
 
 def check_table(**passed: bool | None) -> pl.DataFrame:

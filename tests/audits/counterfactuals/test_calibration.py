@@ -33,8 +33,4 @@ def test_intervals_of_nine_people_with_two_pictures_hold_whatever_the_rate():
     # be given none is. Measured with 60 runs: 94.0 to 99.6%.
     for rate, shared in (((0.02, 0.1), 0.85), ((0.1, 0.2), 0.97), ((0.2, 0.4), 0.97), ((0.6, 0.9), 0.97)):
         row = run_setting(Setting(9, 2, 12, rate, shared, 1.0), 60, 3)
-        assert row["coverage"] >= 0.93 and row["intervals"] + row["labels_without_interval"] == 720, (
-            rate,
-            shared,
-            row,
-        )
+        assert row["coverage"] >= 0.93 and row["intervals"] + row["labels_without_interval"] == 720, (rate, shared, row)

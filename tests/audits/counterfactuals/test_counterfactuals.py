@@ -18,13 +18,13 @@ from portrayal.audits.counterfactuals.phantom import LABELS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import starting_groups, with_starts
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
-from portrayal.runs.measured import read_measured
-from portrayal.runs.registry import get_audit
-from portrayal.runs.run import existing_run
-from portrayal.runs.study_file import read_study
-from portrayal.vision.faces.attributes import steps
-from portrayal.vision.faces.build import MANIFEST
-from portrayal.vision.faces.folder import Chosen, read_folder
+from portrayal.pictures.series.folder import Chosen, read_folder
+from portrayal.run.folder import existing_run
+from portrayal.run.measured import read_measured
+from portrayal.study.registry import get_audit
+from portrayal.study.study_file import read_study
+from portrayal_faces.series.attributes import steps
+from portrayal_faces.series.build import MANIFEST
 
 STUDY = """
 name = "folder"
@@ -50,9 +50,7 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
         for attribute in attributes:
             for place, value in enumerate(steps(attribute)):
                 colour = (picture * 10, place * 30, 100 + len(attribute))
-                Image.new("RGB", (8, 8), colour).save(
-                    inside / f"person{picture}_{attribute}_{value:+.2f}.png"
-                )
+                Image.new("RGB", (8, 8), colour).save(inside / f"person{picture}_{attribute}_{value:+.2f}.png")
     named = Chosen(pairs=[("White", "Black")])  # names of files have no room for poles
     stimuli = read_folder(inside, "drawn", "", "generated", "30-39", named).stimuli
     stimuli.write_parquet(inside / MANIFEST)
@@ -127,9 +125,7 @@ def test_every_end_of_an_axis_has_a_table_of_its_own(two_systems: Path):
     measured = read_measured(existing_run(two_systems))
     names = [table.name for table in report_tables(measured, CounterfactualsSettings())]
     assert len(set(names)) == len(names)
-    assert {"gender_feminine", "gender_masculine", "race_White_Black_White", "race_White_Black_Black"} <= set(
-        names
-    )
+    assert {"gender_feminine", "gender_masculine", "race_White_Black_White", "race_White_Black_Black"} <= set(names)
     for name in ("race_White_Black_White", "race_White_Black_Black"):
         assert any(name in path.name for path in (two_systems / "tables").iterdir())
 
@@ -142,9 +138,7 @@ def test_curves_are_drawn_for_race_too(two_systems: Path):
 
 def test_no_system_hides_another_in_a_table():
     labels = [f"label {place:02}" for place in range(70)]
-    table = pl.DataFrame(
-        {"system": ["a"] * 70 + ["b"] * 2, "attribute": ["gender"] * 72, "label": [*labels, "x", "y"]}
-    )
+    table = pl.DataFrame({"system": ["a"] * 70 + ["b"] * 2, "attribute": ["gender"] * 72, "label": [*labels, "x", "y"]})
     kept, cut = first_of_each(table, "system")
     assert kept["system"].to_list() == ["a"] * 60 + ["b"] * 2
     assert "left out here: 10 of a." in cut
@@ -195,13 +189,8 @@ def test_plain_concepts_can_be_kept():
          "high": [None] * 2, "slope_per_step": [-0.1] * 2, "decision": ["not tested"] * 2, "p_adjusted": [0.1] * 2, "p_paper": [0.1] * 2,
          "passes_paper": [False] * 2, "at_centre": [9] * 2, "occupation": [None, "health"], "plain": [True, False]}
     )  # fmt: skip
-    assert steepest(label_table(with_poles(labels), False), Axis("gender"), -1)["label"].to_list() == [
-        "Nurse"
-    ]
-    assert steepest(label_table(with_poles(labels), True), Axis("gender"), -1)["label"].to_list() == [
-        "Face",
-        "Nurse",
-    ]
+    assert steepest(label_table(with_poles(labels), False), Axis("gender"), -1)["label"].to_list() == ["Nurse"]
+    assert steepest(label_table(with_poles(labels), True), Axis("gender"), -1)["label"].to_list() == ["Face", "Nurse"]
 
 
 def test_the_published_tables_have_our_order():
@@ -227,14 +216,9 @@ def test_a_folder_may_say_where_people_start(tmp_path: Path):
     make_folder(tmp_path, 4)
     rows = pl.read_parquet(tmp_path / "series" / MANIFEST).with_columns(
         pl.col("content").str.split("/").list.last().alias("file"),
-        pl.when(pl.col("picture") < "person2")
-        .then(pl.lit("female"))
-        .otherwise(pl.lit("male"))
-        .alias("start"),
+        pl.when(pl.col("picture") < "person2").then(pl.lit("female")).otherwise(pl.lit("male")).alias("start"),
     )
-    rows.select("file", "picture", "attribute", "value", "start").write_csv(
-        tmp_path / "series" / "series.csv"
-    )
+    rows.select("file", "picture", "attribute", "value", "start").write_csv(tmp_path / "series" / "series.csv")
     (tmp_path / "study.toml").write_text(STUDY.format(consent="generated"))
     flow.audit(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     results = pl.read_parquet(tmp_path / "run" / "results.parquet")
@@ -243,9 +227,7 @@ def test_a_folder_may_say_where_people_start(tmp_path: Path):
 
 
 def test_a_table_of_pictures_may_say_where_people_start(tmp_path: Path):
-    (tmp_path / "pictures.csv").write_text(
-        "file,source,consent,gender\nanna.png,me,yes,female\nbert.png,me,yes,\n"
-    )
+    (tmp_path / "pictures.csv").write_text("file,source,consent,gender\nanna.png,me,yes,female\nbert.png,me,yes,\n")
     text = STUDY.format(consent="generated").replace('series = "series"', 'pictures = "pictures.csv"')
     (tmp_path / "study.toml").write_text(text)
     starts = starting_groups(read_study(tmp_path / "study.toml"))
@@ -257,7 +239,7 @@ def test_a_table_of_pictures_may_say_where_people_start(tmp_path: Path):
 
 
 def test_the_report_says_how_race_is_changed_in_photographs():
-    from portrayal.vision.photographs.model import CHOSEN
+    from portrayal_faces.photographs.model import CHOSEN
 
     # The Fader network tinted the skin; it no longer ships, and the sentence stayed.
     told = " ".join(get_audit("counterfactuals").validity)

@@ -14,13 +14,13 @@ from portrayal.audits.counterfactuals.checks import ELSEWHERE
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import _flips
 from portrayal.errors import PortrayalError
-from portrayal.runs.measured import read_measured
-from portrayal.runs.registry import get_audit
-from portrayal.runs.run import existing_run
-from portrayal.vision.faces import folder as folder_module
-from portrayal.vision.faces.amounts import placebo_checks
-from portrayal.vision.faces.folder import Chosen, read_folder
-from portrayal.vision.faces.manifest import listed_pictures
+from portrayal.pictures.series import folder as folder_module
+from portrayal.pictures.series.folder import Chosen, read_folder
+from portrayal.pictures.series.manifest import listed_pictures
+from portrayal.run.folder import existing_run
+from portrayal.run.measured import read_measured
+from portrayal.study.registry import get_audit
+from portrayal_faces.series.amounts import placebo_checks
 
 STUDY = """
 name = "drawn"
@@ -34,9 +34,7 @@ name = "phantom"
 use = "phantom:counterfactuals"
 parameters = {parameters}
 """
-FOLLOWS = (
-    'attribute = "race", poles = ["Black", "East Asian"], slopes = {"Nurse" = -0.4, "Cook" = 0.0}, rate = 0.5'
-)
+FOLLOWS = 'attribute = "race", poles = ["Black", "East Asian"], slopes = {"Nurse" = -0.4, "Cook" = 0.0}, rate = 0.5'
 
 
 def audited(folder: Path, more: str = "", parameters: str = f"{{{FOLLOWS}}}", series: str = "series") -> Path:
@@ -61,9 +59,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_three_pairs_are_three_questions_and_one_is_followed(run: Path):
     results = pl.read_parquet(run / "results.parquet")
-    nurse = results.filter(
-        pl.col("measure") == "slope", pl.col("label") == "Nurse", pl.col("attribute") == "race"
-    )
+    nurse = results.filter(pl.col("measure") == "slope", pl.col("label") == "Nurse", pl.col("attribute") == "race")
     assert nurse.select("pole_low", "pole_high").rows() == [
         ("Black", "East Asian"),
         ("White", "Black"),
@@ -86,8 +82,7 @@ def test_the_sentence_names_the_pair(run: Path):
     assert any(one.startswith(found) for one in told)
     for low, high in PAIRS[:2]:
         assert any(
-            one.startswith("It was not found") and f"pole {low} or closer to the pole {high}" in one
-            for one in told
+            one.startswith("It was not found") and f"pole {low} or closer to the pole {high}" in one for one in told
         )
 
 
@@ -95,30 +90,18 @@ def test_strips_come_first_one_for_each_axis_and_placebo(run: Path):
     measured = read_measured(existing_run(run))
     names = [
         f"strip-{axis}"
-        for axis in (
-            "gender",
-            "race-Black-East_Asian",
-            "race-White-Black",
-            "race-White-East_Asian",
-            "placebo",
-        )
+        for axis in ("gender", "race-Black-East_Asian", "race-White-Black", "race-White-East_Asian", "placebo")
     ]
     assert sorted(measured.pictures) == sorted(names)
-    charts = [
-        chart.name for chart in get_audit("counterfactuals").charts(measured, CounterfactualsSettings())
-    ]
-    assert charts[: len(names)] == names and not any(
-        name.startswith("strip") for name in charts[len(names) :]
-    )
+    charts = [chart.name for chart in get_audit("counterfactuals").charts(measured, CounterfactualsSettings())]
+    assert charts[: len(names)] == names and not any(name.startswith("strip") for name in charts[len(names) :])
     # Six people a strip, each as high as wide: 7 x 128 by 6 x 128.
     assert _size(measured.pictures["strip-gender"]) == (7 * 128, 6 * 128)
 
 
 def test_checks_are_a_table_with_passed_or_missed(run: Path):
     page = (run / "report.html").read_text(encoding="utf-8")
-    assert "placebo is as large as race from White to Black" in page and "<td>passed" in page.replace(
-        "\n", ""
-    )
+    assert "placebo is as large as race from White to Black" in page and "<td>passed" in page.replace("\n", "")
     measured = read_measured(existing_run(run))
     assert measured.tables["checks"].select("check", "attribute", "passed").rows() == [
         ("placebo is as large as gender", "placebo", True),
@@ -131,9 +114,7 @@ def test_checks_are_a_table_with_passed_or_missed(run: Path):
     ("size", "value", "passed"),
     [(1.0, 1.0, True), (0.93, 0.93, True), (0.5, 0.5, False), (1.2, 1.2, False), (0.0, 0.0, False)],
 )
-def test_a_placebo_of_another_size_than_the_axis_is_missed(
-    tmp_path: Path, size: float, value: float, passed: bool
-):
+def test_a_placebo_of_another_size_than_the_axis_is_missed(tmp_path: Path, size: float, value: float, passed: bool):
     draw_folder(tmp_path, people=4, pairs=(), placebo=lambda person, at: size)
     (row,) = placebo_checks(read_folder(tmp_path).stimuli).iter_rows(named=True)
     # Colours are whole numbers: half a level of the smallest step, 20 levels, is a fortieth.
@@ -153,14 +134,10 @@ def test_a_placebo_that_is_right_on_average_and_wrong_for_either_start_is_missed
 
 
 def test_a_missed_placebo_is_said_and_takes_nothing_from_the_axis(tmp_path: Path):
-    draw_folder(
-        tmp_path / "series", people=12, placebo=lambda person, at: 0.5, checks=[check("race", True, PAIRS[2])]
-    )
+    draw_folder(tmp_path / "series", people=12, placebo=lambda person, at: 0.5, checks=[check("race", True, PAIRS[2])])
     run = audited(tmp_path)
     measured = read_measured(existing_run(run))
-    assert any(
-        "Manipulation check failed: placebo is as large as gender" in line for line in measured.warnings
-    )
+    assert any("Manipulation check failed: placebo is as large as gender" in line for line in measured.warnings)
     assert any(one.startswith("phantom (simulated) gives 'Nurse' more often") for one in sentences(run))
 
 
@@ -187,18 +164,13 @@ def test_a_check_that_failed_for_one_pair_stops_that_pair_alone(tmp_path: Path):
     ]
     draw_folder(tmp_path / "series", people=12, checks=checks)
     results = pl.read_parquet(audited(tmp_path) / "results.parquet")
-    told = results.filter(
-        pl.col("measure") == "slope", pl.col("label") == "Nurse", pl.col("attribute") == "race"
-    )
+    told = results.filter(pl.col("measure") == "slope", pl.col("label") == "Nurse", pl.col("attribute") == "race")
     decided = {
-        (low, high): decision
-        for low, high, decision in told.select("pole_low", "pole_high", "decision").iter_rows()
+        (low, high): decision for low, high, decision in told.select("pole_low", "pole_high", "decision").iter_rows()
     }
     assert decided[PAIRS[2]] == "not measurable" and decided[PAIRS[0]] != "not measurable"
     assert any(
-        "perceived age stays" in one
-        for one in sentences(tmp_path / "run")
-        if one.startswith("It cannot be said")
+        "perceived age stays" in one for one in sentences(tmp_path / "run") if one.startswith("It cannot be said")
     )
 
 
@@ -221,9 +193,7 @@ def test_kind_attributes_and_pairs_are_chosen(tmp_path: Path):
         ([("Black", "White")], "race from Black to White. It has .*White to Black"),
     ],
 )
-def test_poles_that_a_folder_does_not_have_are_named(
-    tmp_path: Path, pairs: list[tuple[str, str]], said: str
-) -> None:
+def test_poles_that_a_folder_does_not_have_are_named(tmp_path: Path, pairs: list[tuple[str, str]], said: str) -> None:
     """They were left out in silence where gender was shown too: a study lost race by a misspelt pole."""
     draw_folder(tmp_path, people=1)
     with pytest.raises(PortrayalError, match=said):
@@ -240,9 +210,7 @@ def test_a_kind_that_is_not_there_is_named(tmp_path: Path):
 def test_a_centre_that_two_series_share_is_one_file_and_two_stimuli(tmp_path: Path):
     draw_folder(tmp_path, people=1, pairs=())
     told = json.loads((tmp_path / "manifest.json").read_text())
-    centre = next(
-        one["file"] for one in told["pictures"] if one["attribute"] == "gender" and one["value"] == 0
-    )
+    centre = next(one["file"] for one in told["pictures"] if one["attribute"] == "gender" and one["value"] == 0)
     for one in told["pictures"]:
         one["file"] = centre if one["value"] == 0 else one["file"]
     (tmp_path / "manifest.json").write_text(json.dumps(told))
@@ -303,12 +271,7 @@ def test_pictures_are_listed_with_files_that_open(tmp_path: Path):
     assert len(listed) == len(list(steps_of(tmp_path))) and all(Path(one["file"]).is_file() for one in listed)
     race = next(one for one in listed if one["attribute"] == "race")
     assert list(race) == ["file", "person", "attribute", "poles", "value", "kind"]
-    assert (race["person"], race["poles"], race["value"], race["kind"]) == (
-        "p0",
-        ["White", "Black"],
-        -2.0,
-        "face only",
-    )
+    assert (race["person"], race["poles"], race["value"], race["kind"]) == ("p0", ["White", "Black"], -2.0, "face only")
     assert next(one["poles"] for one in listed if one["attribute"] == "gender") == []
 
 
@@ -324,9 +287,7 @@ def _size(png: bytes) -> tuple[int, int]:
 def test_a_study_shows_the_placebos_of_the_axes_it_shows(tmp_path: Path):
     draw_folder(tmp_path, people=3, beside=PAIRS)
 
-    def shown(
-        *attributes: str, pairs: list[tuple[str, str]] | None = None
-    ) -> set[tuple[str | None, str | None]]:
+    def shown(*attributes: str, pairs: list[tuple[str, str]] | None = None) -> set[tuple[str | None, str | None]]:
         stimuli = read_folder(tmp_path, chosen=Chosen(None, [*attributes, "placebo"], pairs)).stimuli
         return set(stimuli.filter(pl.col("attribute") == "placebo").select("pole_low", "pole_high").rows())
 

@@ -17,12 +17,7 @@ from portrayal.audits.counterfactuals.measures.rows import FACETS
 NOT_SUMS = {"logistic_slope", "confidence_slope", "placebo_labels_moved"}
 KEY = ["system", "measure", "group", "versus", *FACETS]
 FIGURES = ["value", "low", "high", "n", "n_missing", "unit", "counted"]
-AXES = [
-    ("gender", None, None),
-    ("race", "White", "Black"),
-    ("race", "White", "East Asian"),
-    ("placebo", None, None),
-]
+AXES = [("gender", None, None), ("race", "White", "Black"), ("race", "White", "East Asian"), ("placebo", None, None)]
 TAGS = ["person", "nurse", "engineer", "beard", "rare"]
 
 
@@ -37,17 +32,10 @@ def series(people: int, seed: int = 0) -> dict[str, pl.DataFrame]:
     ]  # fmt: skip
     stimuli = [one | {"start": [None, "x", "y", "z"][int(one["person"][1:]) % 4]} for one in stimuli]
     whole = [one for one in stimuli if one["value"] == 0 and one["person"] != "p2"]
-    stimuli += [
-        one | {"stimulus": f"{one['stimulus']}.whole", "condition": "unedited", "value": None}
-        for one in whole
-    ]
+    stimuli += [one | {"stimulus": f"{one['stimulus']}.whole", "condition": "unedited", "value": None} for one in whole]
     rows = []
-    for system, shown, repeat in (
-        (s, one, r) for s in ("a", "b", "silent") for one in stimuli for r in (0, 1)
-    ):
-        status = (
-            "refused" if system == "silent" else str(draw.choice(["answered"] * 16 + ["empty", "refused"]))
-        )
+    for system, shown, repeat in ((s, one, r) for s in ("a", "b", "silent") for one in stimuli for r in (0, 1)):
+        status = "refused" if system == "silent" else str(draw.choice(["answered"] * 16 + ["empty", "refused"]))
         asked = {"system": system, "stimulus": shown["stimulus"], "repeat": repeat, "status": status}
         value = shown["value"] or 0.0
         chance = [0.9, 0.4 + 0.1 * value, 0.3, 0.2, 0.2 if value > 1 else 0.0]
@@ -57,9 +45,7 @@ def series(people: int, seed: int = 0) -> dict[str, pl.DataFrame]:
     schema = {"pole_low": pl.String, "pole_high": pl.String, "start": pl.String}
     return {
         "stimuli": pl.DataFrame(stimuli, schema_overrides=schema, infer_schema_length=None),
-        "responses": pl.DataFrame(
-            rows, infer_schema_length=None, schema_overrides={"confidence": pl.Float64}
-        ),
+        "responses": pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"confidence": pl.Float64}),
     }
 
 
@@ -78,9 +64,7 @@ def write(folder: Path, tables: dict[str, pl.DataFrame], cuts: list[int]) -> Pat
 def same(found: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> None:
     expected = measure_counterfactuals(tables["stimuli"], tables["responses"], 2, plain_too=True).results
     # A system whose series is nowhere whole has labels of which nothing is known; a folder leaves them out.
-    empty = expected["value"].is_null() & expected["measure"].is_in(
-        ["slope", "slope_per_step", "paper_slope"]
-    )
+    empty = expected["value"].is_null() & expected["measure"].is_in(["slope", "slope_per_step", "paper_slope"])
     expected = expected.filter(~pl.col("measure").is_in(list(NOT_SUMS)), ~empty)
     assert set(found["measure"]) == set(expected["measure"])
     assert found.select(KEY).is_duplicated().sum() == 0
@@ -93,15 +77,9 @@ def same(found: pl.DataFrame, tables: dict[str, pl.DataFrame]) -> None:
 def test_series_of_a_folder_are_measured_as_in_memory(tmp_path, cuts) -> None:
     tables = series(30)
     found = label_shares(write(tmp_path / "series", tables, cuts))
-    assert {
-        "slope",
-        "raw_slope",
-        "rate",
-        "flip_comes",
-        "any_flip",
-        "refused",
-        "occupation_group_slope",
-    } <= set(found["measure"])
+    assert {"slope", "raw_slope", "rate", "flip_comes", "any_flip", "refused", "occupation_group_slope"} <= set(
+        found["measure"]
+    )
     same(found, tables)
 
 
@@ -127,9 +105,7 @@ def test_people_in_two_parts_and_other_steps_are_refused(tmp_path) -> None:
     with pytest.raises(PortrayalError, match="person 'p0' is in two parts"):
         label_shares(folder)
     stimuli = folder / "stimuli" / "00002.parquet"
-    shifted = pl.read_parquet(stimuli).with_columns(
-        value=pl.col("value") * 2, person=pl.format("x{}", "person")
-    )
+    shifted = pl.read_parquet(stimuli).with_columns(value=pl.col("value") * 2, person=pl.format("x{}", "person"))
     shifted.write_parquet(stimuli)
     with pytest.raises(PortrayalError, match="Expected the same steps in all"):
         label_shares(folder)

@@ -12,17 +12,13 @@ from portrayal.audits.counterfactuals.measures.labels import is_plain, occupatio
 from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
 from portrayal.audits.counterfactuals.measures.measure import label_slopes, measure_counterfactuals
 from portrayal.audits.counterfactuals.measures.presence import blocks
-from portrayal.audits.counterfactuals.measures.slopes import (
-    normalised,
-    normalised_slopes,
-    reversal_scores,
-)
+from portrayal.audits.counterfactuals.measures.slopes import normalised, normalised_slopes, reversal_scores
 from portrayal.errors import PortrayalError
-from portrayal.record.ledger import Entry
-from portrayal.record.responses import read_responses
-from portrayal.stats.intervals import ratio_interval
-from portrayal.stats.permutation import sign_flip_columns
-from portrayal.systems.base import Answer
+from portrayal.recorder.ledger import Entry
+from portrayal.recorder.responses import read_responses
+from portrayal.stats.intervals.intervals import ratio_interval
+from portrayal.stats.tests.permutation import sign_flip_columns
+from portrayal.systems.core.base import Answer
 
 SEVEN = np.linspace(-2, 2, 7)
 SEVEN[3] = 0.0
@@ -86,9 +82,7 @@ def test_nine_people_who_answer_alike_are_no_certainty():
     present[:, 2:] = 1
     found = normalised_slopes(present, FIVE, np.arange(9))
     assert found.slope[0] == pytest.approx(0.3)
-    assert (found.low[0], found.high[0]) == pytest.approx(
-        (0.3 - 2.306 * 0.035355, 0.3 + 2.306 * 0.035355), abs=5e-6
-    )
+    assert (found.low[0], found.high[0]) == pytest.approx((0.3 - 2.306 * 0.035355, 0.3 + 2.306 * 0.035355), abs=5e-6)
 
 
 def test_an_end_that_is_zero_is_exactly_zero():
@@ -221,9 +215,7 @@ def test_blocks_leave_out_broken_series_and_count_them(random_present: np.ndarra
     # Picture 2 shows person 1, who is still there with picture 3: nobody is missing, one source image is.
     assert (len(block.pictures), block.lost, block.n_missing) == (5, 1, 0)
     assert "picture 2" not in block.pictures
-    alone = next(
-        blocks(*answers(random_present[:6], SEVEN, ["nurse", "model", "chef"], pictures=1)[:1], failed)
-    )
+    alone = next(blocks(*answers(random_present[:6], SEVEN, ["nurse", "model", "chef"], pictures=1)[:1], failed))
     assert (len(alone.pictures), alone.lost, alone.n_missing) == (5, 1, 1)
 
 
@@ -329,9 +321,7 @@ def test_every_estimate_has_n_and_row_order_never_matters(random_present: np.nda
     assert results.equals(again.results)
     estimates = results.filter(pl.col("value").is_not_null())
     assert estimates["n"].null_count() == 0 and set(estimates["counted"]) == {"people", "answers"}
-    assert set(estimates.filter(pl.col("counted") == "people")["n"]) == {
-        30
-    }  # sixty pictures of thirty people
+    assert set(estimates.filter(pl.col("counted") == "people")["n"]) == {30}  # sixty pictures of thirty people
     assert tables["labels"].height == 4 and tables["rates"].height == 28
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from portrayal.audits.counterfactuals.simulation import SHAPES
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import null_audits
+from portrayal.study.calibration import null_audits
 
 
 def test_audits_without_an_effect_print_no_more_findings_than_promised():

@@ -82,13 +82,8 @@ def audited(folder: Path, *systems: str, people: int = 24) -> tuple[pl.DataFrame
 def test_an_oracle_of_editing_amount_has_no_slope_whoever_starts_where(tmp_path: Path):
     results, sentences = audited(tmp_path, "oracle", people=40)
     # It does see the editing: three times as often at the ends as at the centre.
-    rates = pl.read_parquet(tmp_path / "run" / "tables" / "rates.parquet").filter(
-        pl.col("attribute") == "gender"
-    )
-    assert (
-        rates.filter(pl.col("value").abs() == 2)["share"].min()
-        > 2 * rates.filter(pl.col("value") == 0)["share"][0]
-    )
+    rates = pl.read_parquet(tmp_path / "run" / "tables" / "rates.parquet").filter(pl.col("attribute") == "gender")
+    assert rates.filter(pl.col("value").abs() == 2)["share"].min() > 2 * rates.filter(pl.col("value") == 0)["share"][0]
     slopes = results.filter(pl.col("measure").is_in(["slope", "slope_by_start"]), pl.col("label") == "Odd")
     by_start = slopes.filter(pl.col("measure") == "slope_by_start", pl.col("attribute") == "gender")
     assert by_start.select("group", "n").rows() == [("female", 20), ("male", 20)]
@@ -105,9 +100,7 @@ def test_an_oracle_of_the_distance_from_where_people_start_is_shown_by_their_gro
     def oracle(person: int, attribute: str, value: float) -> list[str]:
         return ["Odd"] if abs(value - (1 if person % 2 else -1)) > 1.5 or value == 0 else []
 
-    results, sentences = audit_of(
-        {"oracle": oracle}, people=24, start=lambda person: ("female", "male")[person % 2]
-    )
+    results, sentences = audit_of({"oracle": oracle}, people=24, start=lambda person: ("female", "male")[person % 2])
     # Women: Odd at 0, .67, 1.33 and 2: 4 / 12.44 = .32 of the centre's rate; men the other way; together 0.
     slopes = results.filter(pl.col("measure") == "slope_by_start")["value"].to_list()
     assert slopes == [pytest.approx(4 / (112 / 9)), pytest.approx(-4 / (112 / 9))]
@@ -119,13 +112,8 @@ def test_systems_that_say_nothing_or_always_the_same_crash_nothing_and_claim_not
     results, sentences = audited(tmp_path, "dead", "refuses", "constant", "never", "null", people=12)
     assert results.filter(pl.col("decision") == "found").is_empty()
     for name, told in (("dead", "failed"), ("refuses", "refused")):
-        assert (
-            f"Nothing can be said of {name}: it answered none of 228 questions (228 were {told})."
-            in sentences
-        )
-    assert not any(
-        " constant " in one and not one.startswith("It was not tested whether") for one in sentences
-    )
+        assert f"Nothing can be said of {name}: it answered none of 228 questions (228 were {told})." in sentences
+    assert not any(" constant " in one and not one.startswith("It was not tested whether") for one in sentences)
     assert any("never gives a label" in one and "it gave nobody any label" in one for one in sentences)
     assert any(one.startswith("It was not found that null gives a label") for one in sentences)
     assert "refuses" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
@@ -137,7 +125,4 @@ def test_flips_stand_beside_the_placebos(tmp_path: Path):
     assert shares == {"gender": 1.0, "race": 1.0, "placebo": 1.0}
     assert not any("flip" in one for one in sentences)
     table = pl.read_csv(next((tmp_path / "run" / "tables").glob("*flips*.csv")))
-    assert table.select("attribute", "value", "placebo_value").rows() == [
-        ("gender", 1.0, 1.0),
-        ("race", 1.0, 1.0),
-    ]
+    assert table.select("attribute", "value", "placebo_value").rows() == [("gender", 1.0, 1.0), ("race", 1.0, 1.0)]

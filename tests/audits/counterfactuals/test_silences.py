@@ -38,10 +38,7 @@ LIVE = (
 def test_a_dead_system_among_live_ones(silence: list[str] | str, told: str):
     # It sorts first and has no label to tell the types of columns by: this crashed.
     _, sentences = audit_of({"dead": lambda *asked: silence, "live": chance})
-    assert sentences == [
-        f"Nothing can be said of dead: it answered none of 84 questions ({told}).",
-        LIVE,
-    ]
+    assert sentences == [f"Nothing can be said of dead: it answered none of 84 questions ({told}).", LIVE]
 
 
 def test_a_classifier_that_always_says_no_claims_nothing():
@@ -77,9 +74,7 @@ def test_refusing_faces_of_one_end_is_found():
         ("+2", 0.5, 24),
     ]
     slope = results.filter(pl.col("measure") == "refusal_slope").row(0, named=True)
-    assert (
-        slope["value"] == pytest.approx(0.5 * (4 / 3 + 2) / (112 / 9)) and slope["family"] == "confirmatory"
-    )
+    assert slope["value"] == pytest.approx(0.5 * (4 / 3 + 2) / (112 / 9)) and slope["family"] == "confirmatory"
     slopes = results.filter(pl.col("measure") == "slope")
     assert set(slopes["n"]) == {12} and set(slopes["n_missing"]) == {12}
 
@@ -102,9 +97,7 @@ def test_refusing_by_the_step_shown_is_told_beside_the_placebo_alone(taggers: di
     _, sentences = audit_of(taggers, people=24, attributes=("gender", "placebo"))
     told = [sentence for sentence in sentences if sentence.startswith("steps refuses")]
     assert told == []
-    assert (
-        sum("it refuses along a random direction of the face too" in sentence for sentence in sentences) == 1
-    )
+    assert sum("it refuses along a random direction of the face too" in sentence for sentence in sentences) == 1
 
 
 def test_failing_for_faces_of_one_end_is_found_among_those_not_refused() -> None:
@@ -140,10 +133,7 @@ def test_failing_for_faces_of_one_end_is_found():
         return "failed" if value >= 1 and person % 2 else chance(person, attribute, value)
 
     _, sentences = audit_of({"brittle": brittle}, people=24)
-    assert (
-        "faces made more masculine more often than faces made more feminine: 33 percentage points"
-        in sentences[0]
-    )
+    assert "faces made more masculine more often than faces made more feminine: 33 percentage points" in sentences[0]
 
 
 def test_refusing_faces_of_the_negative_end_of_one_of_three_pairs_is_found():
@@ -169,27 +159,19 @@ def test_refusing_the_odd_face_of_either_end_is_not_found():
 
     results, sentences = audit_of({"odd": odd}, people=24)
     assert results.filter(pl.col("measure") == "refusal_slope")["decision"].to_list() == ["not found"]
-    told = (
-        "It was not found that odd refuses faces made more feminine or more masculine more often: change of"
-    )
+    told = "It was not found that odd refuses faces made more feminine or more masculine more often: change of"
     assert any(sentence.startswith(told) for sentence in sentences)
 
 
 def test_refusing_along_the_placebo_too_says_nothing_of_the_cue():
     results, _ = audit_of({"shy": shy}, people=24, attributes=("gender", "placebo"))
-    row = results.filter(pl.col("measure") == "refusal_slope", pl.col("attribute") == "gender").row(
-        0, named=True
-    )
+    row = results.filter(pl.col("measure") == "refusal_slope", pl.col("attribute") == "gender").row(0, named=True)
     assert row["decision"] == "not measurable" and "refuses along a random direction" in row["reason"]
 
 
 def test_refusing_everything_claims_nothing():
-    results, sentences = audit_of(
-        {"never": lambda *asked: "refused"}, people=12, attributes=("gender", "race")
-    )
-    assert sentences == [
-        "Nothing can be said of never: it answered none of 144 questions (144 were refused)."
-    ]
+    results, sentences = audit_of({"never": lambda *asked: "refused"}, people=12, attributes=("gender", "race"))
+    assert sentences == ["Nothing can be said of never: it answered none of 144 questions (144 were refused)."]
     assert results.filter(pl.col("decision") == "found").is_empty()
 
 
@@ -197,9 +179,7 @@ def test_refusing_people_who_start_in_one_of_three_groups_is_found():
     def shy(person: int, attribute: str, value: float) -> list[str] | str:
         return "refused" if person % 3 == 1 else chance(person, attribute, value)
 
-    _, sentences = audit_of(
-        {"shy": shy}, people=24, start=lambda person: ("female", "male", "nonbinary")[person % 3]
-    )
+    _, sentences = audit_of({"shy": shy}, people=24, start=lambda person: ("female", "male", "nonbinary")[person % 3])
     assert sentences[0] == (
         "shy refuses faces that start as male more often than the others: 100 percentage points (95% interval 62 to 100, "
         "24 people, adjusted p < .001). Unanswered: that start as male 100.0%, that start as female 0.0% and that start as "
@@ -212,9 +192,7 @@ def test_refusing_people_of_one_of_four_groups_now_and_then_is_found():
         return "refused" if person % 4 == 1 and value == 0 else chance(person, attribute, value)
 
     _, sentences = audit_of({"shy": shy}, people=24, start=lambda person: "abcd"[person % 4])
-    assert sentences[0].startswith(
-        "shy refuses faces that start as b more often than the others: 14 percentage points"
-    )
+    assert sentences[0].startswith("shy refuses faces that start as b more often than the others: 14 percentage points")
     assert "Unanswered: that start as b 14.3%, that start as a 0.0%, that start as c 0.0% and" in sentences[0]
 
 
@@ -247,9 +225,7 @@ def test_a_classifier_that_says_no_has_answered(no: str):
 
 
 def test_constant_answers_are_not_tested():
-    results, sentences = audit_of(
-        {"same": lambda person, *asked: ["Face", "Nurse" if person % 2 else "Cook"]}
-    )
+    results, sentences = audit_of({"same": lambda person, *asked: ["Face", "Nurse" if person % 2 else "Cook"]})
     assert sentences == [
         f"It was not tested whether same gives a label more often to {ENDS} ('Cook' and 'Nurse'): {FEW}."
     ]
@@ -308,10 +284,7 @@ def test_nothing_is_found_along_an_attribute_whose_check_failed():
 
 @pytest.mark.parametrize(
     ("checks", "told"),
-    [
-        (None, ELSEWHERE),
-        (check_table(gender=None), "Not checked of the manipulated faces: 'perceived age stays'."),
-    ],
+    [(None, ELSEWHERE), (check_table(gender=None), "Not checked of the manipulated faces: 'perceived age stays'.")],
 )
 def test_a_check_that_was_not_done_is_said(checks: pl.DataFrame | None, told: str):
     _, sentences = audit_of({"strict": strict}, checks=checks)
@@ -332,18 +305,13 @@ def test_slopes_that_differ_in_sign_between_starting_groups_are_said():
         ("male", False, 4),
     ]
     found = next(sentence for sentence in sentences if sentence.startswith("oracle gives 'Odd' more often"))
-    assert (
-        "It has not one sign: 0.27 among 20 who start as female and −0.27 among 4 who start as male; so it"
-        in found
-    )
+    assert "It has not one sign: 0.27 among 20 who start as female and −0.27 among 4 who start as male; so it" in found
 
 
 def test_a_null_system_whose_labels_flip_at_random_prints_no_finding():
     # Everybody gets another label somewhere: this was printed as "with nothing else changed".
     results, sentences = audit_of({"live": chance}, attributes=("gender", "placebo"), people=24)
-    flips = (
-        results.filter(pl.col("measure") == "any_flip").select("attribute", "value", "n", "decision").rows()
-    )
+    flips = results.filter(pl.col("measure") == "any_flip").select("attribute", "value", "n", "decision").rows()
     assert flips == [("gender", 1.0, 24, "not tested"), ("placebo", 1.0, 24, "not tested")]
     assert not any("gives 'C" in one or "gives 'M" in one or "gives 'N" in one for one in sentences)
     assert "nothing else changed" not in " ".join(sentences)

@@ -36,9 +36,7 @@ def test_the_regression_of_kay_et_al():
     assert line.intercept_error == pytest.approx(0.0971, abs=5e-5)
     assert line.slope == pytest.approx(5.331, abs=5e-4)
     assert line.slope_error == pytest.approx(0.3773, abs=5e-5)
-    assert line.share_at(0.5) == pytest.approx(
-        0.435, abs=5e-4
-    )  # under-represented where half the workforce is women
+    assert line.share_at(0.5) == pytest.approx(0.435, abs=5e-4)  # under-represented where half the workforce is women
     assert line.slope > 4  # and exaggerated at the ends
 
 
@@ -75,11 +73,7 @@ def test_the_shipped_summary_is_that_of_the_public_data(shared):
 def test_gaps_by_hand():
     # bartender: 22 of 94 pictures show women (.234), the workforce has .599: gap -.365, and the search lies on the
     # other side of one half, so it does not exaggerate.
-    row = (
-        gaps(shipped_table("image_search_gender"))
-        .filter(pl.col("search_term") == "bartender")
-        .row(0, named=True)
-    )
+    row = gaps(shipped_table("image_search_gender")).filter(pl.col("search_term") == "bartender").row(0, named=True)
     assert row["gap"] == pytest.approx(22 / 94 - 0.599, abs=1e-6)
     assert row["low"] < row["gap"] < row["high"] and not row["exaggerates"]
 
@@ -98,10 +92,7 @@ def test_shares_of_a_table_of_labels():
 def test_shares_of_ones_own_pictures_as_labelled(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     table = tmp_path / "labels.csv"
     table.write_text(
-        "occupation,group\n"
-        + "nurse,woman\n" * 3
-        + "nurse,man\nnurse,nonbinary\nnurse,\n"
-        + "pilot,man\n" * 2
+        "occupation,group\n" + "nurse,woman\n" * 3 + "nurse,man\nnurse,nonbinary\nnurse,\n" + "pilot,man\n" * 2
     )
     found = occupation_shares(table)
     nurse = {
@@ -113,9 +104,7 @@ def test_shares_of_ones_own_pictures_as_labelled(tmp_path: Path, capsys: pytest.
     assert nurse["nonbinary"]["share"] == 0.2 and set(found["how"]) == {"as labelled"}
     # Nobody among two is no certainty: Wilson's upper end, z^2 / (2 + z^2) = 3.8415 / 5.8415.
     pilot = found.filter(pl.col("occupation") == "pilot", pl.col("group") == "woman").row(0, named=True)
-    assert (pilot["share"], pilot["low"]) == (0.0, 0.0) and pilot["high"] == pytest.approx(
-        3.8415 / 5.8415, abs=1e-4
-    )
+    assert (pilot["share"], pilot["low"]) == (0.0, 0.0) and pilot["high"] == pytest.approx(3.8415 / 5.8415, abs=1e-4)
     with pytest.raises(SystemExit) as ended:
         main(["faces", "shares", str(table)])
     assert not ended.value.code
@@ -130,15 +119,13 @@ def test_shares_of_ones_own_pictures_as_read(tmp_path: Path, monkeypatch: pytest
     def read(where: Path) -> pl.DataFrame:
         said = (["Female"] * 90 + ["Male"] * 10) + (["Female"] * 10 + ["Male"] * 90)
         if where.name == "labelled.csv":
-            return pl.DataFrame(
-                {"occupation": None, "group": ["Female"] * 100 + ["Male"] * 100, "read": said}
-            )
+            return pl.DataFrame({"occupation": None, "group": ["Female"] * 100 + ["Male"] * 100, "read": said})
         nurses = ["Female"] * 42 + ["Male"] * 58
         return pl.DataFrame(
             {"occupation": ["nurse"] * 100 + ["pilot"] * 2, "group": None, "read": [*nurses, None, None]}
         )
 
-    monkeypatch.setattr("portrayal.vision.faces.occupations.read_perceived_gender", read)
+    monkeypatch.setattr("portrayal_faces.series.occupations.read_perceived_gender", read)
     bare, corrected = occupation_shares(tmp_path), occupation_shares(tmp_path, tmp_path / "labelled.csv")
     for found, share in ((bare, 0.42), (corrected, 0.4)):
         women = found.filter(pl.col("group") == "Female")
@@ -148,8 +135,7 @@ def test_shares_of_ones_own_pictures_as_read(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
-    [("", "has no rows below its header"), ("nurse,\nnurse, \n", "has 2 row.s., none with a group")],
+    ("rows", "said"), [("", "has no rows below its header"), ("nurse,\nnurse, \n", "has 2 row.s., none with a group")]
 )
 def test_labels_of_nobody_are_an_error(tmp_path: Path, rows: str, said: str):
     """A bare header was printed."""
@@ -175,7 +161,7 @@ def test_labels_of_other_groups_than_the_readers_are_named(
         asked.append(where)
         return pl.DataFrame({"occupation": ["nurse"] * 2, "group": groups, "read": ["Female", "Male"]})
 
-    monkeypatch.setattr("portrayal.vision.faces.occupations.read_perceived_gender", read)
+    monkeypatch.setattr("portrayal_faces.series.occupations.read_perceived_gender", read)
     with pytest.raises(PortrayalError, match=said):
         occupation_shares(tmp_path, tmp_path / "labelled.csv")
     assert asked == [tmp_path / "labelled.csv"]  # before the many pictures are looked at
@@ -265,11 +251,7 @@ def test_race_slopes_are_held_against_table_four():
     )
     rows = list(world_rows(labels, masculine_shares(), shipped_table("image_search_gender")))
     row = next(row for row in rows if row["measure"] == "slope_share_correlation")
-    assert (
-        row["attribute"] == "race"
-        and row["value"] == pytest.approx(1.0)
-        and "not read as White" in row["versus"]
-    )
+    assert row["attribute"] == "race" and row["value"] == pytest.approx(1.0) and "not read as White" in row["versus"]
     others = labels.with_columns(pole_low=pl.lit("Black"), pole_high=pl.lit("Indian"))
     none = world_rows(others, masculine_shares(), shipped_table("image_search_gender"))
     assert "slope_share_correlation" not in {row["measure"] for row in none}
@@ -297,12 +279,8 @@ def test_published_slopes_follow_search_shares():
 
 def test_published_tables_are_whole():
     # Tables 3 and 4 print 20 + 20 and 20 + 20 occupations, Tables 1 and 2 25 and 43 labels.
-    assert shipped_table("published_search_shares").group_by("table").len().sort("table")[
-        "len"
-    ].to_list() == [40, 40]
-    assert shipped_table("published_gender_slopes").group_by("table").len().sort("table")[
-        "len"
-    ].to_list() == [25, 43]
+    assert shipped_table("published_search_shares").group_by("table").len().sort("table")["len"].to_list() == [40, 40]
+    assert shipped_table("published_gender_slopes").group_by("table").len().sort("table")["len"].to_list() == [25, 43]
 
 
 def test_too_few_pairs_have_no_correlation():

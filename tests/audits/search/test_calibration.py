@@ -11,7 +11,7 @@ from portrayal.audits.search.calibration import calibrate
 from portrayal.audits.search.measures.slope import measure_slope
 from portrayal.audits.search.phantoms import BASELINE, Phantoms, free_words, world
 from portrayal.audits.search.power import power
-from portrayal.runs.calibration import CALIBRATIONS
+from portrayal.study.calibration import CALIBRATIONS
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +54,7 @@ def test_it_is_registered():
     assert CALIBRATIONS["search"] == "portrayal.audits.search.calibration"
 
 
-@pytest.mark.parametrize(
-    ("queries", "far"), [(20, (0.5,)), (20, (0.5, -0.4, 0.6)), (60, (0.5, -0.4, 0.6)), (60, ())]
-)
+@pytest.mark.parametrize(("queries", "far"), [(20, (0.5,)), (20, (0.5, -0.4, 0.6)), (60, (0.5, -0.4, 0.6)), (60, ())])
 def test_intervals_and_tests_hold_with_outlying_queries_and_noise_that_grows(queries, far):
     # Queries of spread 0.05, some ten times as far out, and noise of 0.02 + 0.5 |g(q)| (without any far out, of Student's t with 3
     # degrees of freedom). 150 runs at 95%: 2.6 standard errors are 4.6 points.

@@ -11,12 +11,12 @@ import pytest
 from audits.search.test_search import AUDIT, responses, study
 from portrayal import flow, gsr_of_run
 from portrayal.audits.search.simulation import simulate
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study_file import make_study
+from portrayal.study.audit import Evidence
+from portrayal.study.study_file import make_study
 from portrayal.text.collections.runs import write_run
 from portrayal.text.collections.synthetic import REFERENCES, reference_run, toy_collection
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.sets import open_vectors
 
 TOY = toy_collection()
 RULERS = (["glove"], ["spacy-md"], ["glove", "spacy-md"])
@@ -25,9 +25,7 @@ RULERS = (["glove"], ["spacy-md"], ["glove", "spacy-md"])
 def audited(runs, **settings):
     """Return decided results and sentences of runs on the toy collection."""
     made = study(systems=tuple(runs), **{"variants": False, "validate_direction": False, **settings})
-    return flow.audit_evidence(
-        made, Evidence(AUDIT.stimuli(made), responses(runs), AUDIT.inputs(made), seed=0)
-    )
+    return flow.audit_evidence(made, Evidence(AUDIT.stimuli(made), responses(runs), AUDIT.inputs(made), seed=0))
 
 
 def differences(results, system):
@@ -63,9 +61,7 @@ def test_a_finding_says_with_which_rulers_it_holds():
     run = reference_run(TOY, "stereotypical")
     _, (finding,) = audited({"engine": run}, vectors=["glove", "spacy-md"])
     assert "measured with the word vectors glove: " in finding.sentence
-    assert (
-        "With the word vectors spacy-md it is found too: 0.84 (95% interval 0.18 to 1.51" in finding.sentence
-    )
+    assert "With the word vectors spacy-md it is found too: 0.84 (95% interval 0.18 to 1.51" in finding.sentence
 
 
 @pytest.fixture
@@ -74,8 +70,7 @@ def turned(tmp_path):
     space, rng = open_vectors("glove"), np.random.default_rng(0)
     pairs = [word for pair in read_lexicon("gender_pairs").iter_rows() for word in pair]
     known = {
-        word: space.matrix[space.row(word)].astype(float)
-        for word in sorted({*pairs, "man", "woman", *TOY.queries})
+        word: space.matrix[space.row(word)].astype(float) for word in sorted({*pairs, "man", "woman", *TOY.queries})
     }
 
     def write(name, change):
@@ -98,7 +93,7 @@ def test_a_finding_that_fails_with_another_ruler_says_so_with_its_sign(turned):
 
 
 def test_a_finding_whose_opposite_another_ruler_finds_says_so(turned):
-    from portrayal.text.direction import find_direction
+    from portrayal.text.vectors.direction import find_direction
 
     direction = find_direction(open_vectors("glove"), list(read_lexicon("gender_pairs").iter_rows())).vector
     mirror = turned("mirror.txt", lambda word, vector, rng: vector - 2 * (vector @ direction) * direction)
@@ -109,9 +104,7 @@ def test_a_finding_whose_opposite_another_ruler_finds_says_so(turned):
 def vectors_of(words, path):
     space = open_vectors("glove")
     path.write_text(
-        "\n".join(
-            f"{word} {' '.join(map(repr, space.matrix[space.row(word)].tolist()))}" for word in sorted(words)
-        )
+        "\n".join(f"{word} {' '.join(map(repr, space.matrix[space.row(word)].tolist()))}" for word in sorted(words))
     )
     return str(path)
 
@@ -122,9 +115,7 @@ PAIRS = [tuple(pair) for pair in read_lexicon("gender_pairs").iter_rows()]
 def test_a_ruler_that_lacks_defining_pairs_says_which(tmp_path):
     words = {*TOY.queries, "man", "woman", *(word for pair in PAIRS[:7] for word in pair)}
     lost = [pair for pair in PAIRS if not set(pair) <= words]
-    made = study(
-        variants=False, validate_direction=False, vectors=[vectors_of(words, tmp_path / "seven.txt")]
-    )
+    made = study(variants=False, validate_direction=False, vectors=[vectors_of(words, tmp_path / "seven.txt")])
     run = responses({"engine": reference_run(TOY, "stereotypical")})
     measured = flow.measure_evidence(made, Evidence(AUDIT.stimuli(made), run, AUDIT.inputs(made), seed=0))
     (told,) = [warning for warning in measured.remarks if "defining pairs" in warning]
@@ -158,32 +149,19 @@ def test_a_ruler_that_knows_too_little_is_not_measured_with(tmp_path, words, say
 def test_german_text_cannot_be_measured_with_english_vectors(tmp_path):
     folder = tmp_path / "german"
     folder.mkdir()
-    asked = [
-        "krankenschwester",
-        "maurer",
-        "schlosser",
-        "hebamme",
-        "erzieherin",
-        "tischler",
-        "sekretärin",
-        "fahrer",
-    ]
+    asked = ["krankenschwester", "maurer", "schlosser", "hebamme", "erzieherin", "tischler", "sekretärin", "fahrer"]
     texts = [f"Die Beschäftigten im Handwerk berichten über {word} und Ausbildungsplätze" for word in asked]
     lines = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts)]
     (folder / "documents.jsonl").write_text("\n".join(lines))
     (folder / "queries.tsv").write_text("".join(f"q{i}\t{word}\n" for i, word in enumerate(asked)))
     (folder / "qrels.tsv").write_text("".join(f"q{i}\t0\td{i}\t1\n" for i in range(len(asked))))
     run = pl.DataFrame(
-        [(f"q{i}", f"d{(i + 1) % 8}", 1, 1.0) for i in range(8)],
-        schema=["query", "doc", "rank", "score"],
-        orient="row",
+        [(f"q{i}", f"d{(i + 1) % 8}", 1, 1.0) for i in range(8)], schema=["query", "doc", "rank", "score"], orient="row"
     )
     made = study(str(folder), ("engine",), variants=False, validate_direction=False)
     evidence = Evidence(AUDIT.stimuli(made), responses({"engine": run}), AUDIT.inputs(made), seed=0)
     measured = flow.measure_evidence(made, evidence)
-    assert any(
-        "know" in warning and "% of the words of the queries" in warning for warning in measured.warnings
-    )
+    assert any("know" in warning and "% of the words of the queries" in warning for warning in measured.warnings)
     assert set(differences(measured.results, "engine")["decision"]) == {"not measurable"}
 
 
@@ -204,11 +182,7 @@ def test_lists_that_are_no_rankings_cost_only_their_own_system(says):
         row = results.filter(measure=measure, system="bad").row(0, named=True)
         assert row["decision"] == "not measurable"
         assert says in row["reason"]
-    told = [
-        finding.sentence
-        for finding in findings
-        if finding.sentence.startswith("It cannot be said whether bad")
-    ]
+    told = [finding.sentence for finding in findings if finding.sentence.startswith("It cannot be said whether bad")]
     assert len(told) == 2
     assert all(says in sentence for sentence in told)
 

@@ -16,15 +16,15 @@ from portrayal.audits.search.histories import measuring_stop_words
 from portrayal.audits.search.inputs import inputs, stimuli
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
-from portrayal.runs.audit import Evidence
-from portrayal.runs.measuring import measure_evidence
-from portrayal.runs.study_file import make_study
-from portrayal.text import wordnet
+from portrayal.run.measuring import measure_evidence
+from portrayal.study.audit import Evidence
+from portrayal.study.study_file import make_study
 from portrayal.text.collections import read_collection, read_run
 from portrayal.text.collections.runs import write_run
 from portrayal.text.collections.synthetic import REFERENCES, reference_run, toy_collection
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.sets import open_vectors
+from portrayal.text.words import wordnet
 
 QUERIES = ["nurse", "plumber", "secretary", "driver", "maid", "welder"]
 
@@ -41,9 +41,7 @@ def collection(tmp_path):
     documents.append({"id": "empty", "text": ""})
     (folder / "documents.jsonl").write_text("".join(json.dumps(line) + "\n" for line in documents))
     (folder / "queries.tsv").write_text("".join(f"q{i}\t{query}\n" for i, query in enumerate(QUERIES)))
-    lines = [
-        f"q{i}\t0\t{query}-{person}\t1\n" for i, query in enumerate(QUERIES) for person in ("woman", "man")
-    ]
+    lines = [f"q{i}\t0\t{query}-{person}\t1\n" for i, query in enumerate(QUERIES) for person in ("woman", "man")]
     (folder / "qrels.tsv").write_text("".join(lines))
     return folder
 
@@ -79,7 +77,7 @@ def test_it_prints_one_json_object_and_nothing_else(collection, run, capsys):
 
 def naive_gsr(folder, run, cutoff=100):
     """GSR of a run, one word at a time, with its own reading of everything but tokens and vectors."""
-    from portrayal.text.tokens import words
+    from portrayal.text.words.tokens import words
 
     collection, results, space = read_collection(folder), read_run(run), open_vectors("glove")
     forms = wordnet.load().inflected
@@ -158,10 +156,7 @@ def test_unjudged_queries_are_cut_at_the_cutoff(collection, run):
     [
         ("q0 Q0 ghost 1 1.0 t\n", "names 1 documents the collection does not have \\(first: 'ghost'\\)"),
         ("q9 Q0 nurse-man 1 1.0 t\n", "names 1 queries the collection does not have \\(first: 'q9'\\)"),
-        (
-            "q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 1.0 t\n",
-            "every score is 1, and query 'q0' has rank 1 twice",
-        ),
+        ("q0 Q0 nurse-man 1 1.0 t\nq0 Q0 nurse-woman 1 1.0 t\n", "every score is 1, and query 'q0' has rank 1 twice"),
         ("", "has no results"),
     ],
 )
@@ -206,20 +201,14 @@ def half_listed(tmp_path):
     """A collection of which about half the documents are listed or relevant, written so that the others come first."""
     rng, folder = np.random.default_rng(7), tmp_path / "half"
     folder.mkdir()
-    pool = [
-        word.lower() for name in ("gendered_jobs", "career_family") for word in read_lexicon(name)["word"]
-    ]
+    pool = [word.lower() for name in ("gendered_jobs", "career_family") for word in read_lexicon(name)["word"]]
     people = ["woman", "man", "mother", "father", "she", "he", "aunt", "uncle"]
     texts = {f"d{number}": [*rng.choice(pool, 30), *rng.choice(people, 9)] for number in range(120)}
     lines = [json.dumps({"id": name, "text": " ".join(words)}) for name, words in reversed(texts.items())]
     (folder / "documents.jsonl").write_text("\n".join(lines))
     asked = dict(enumerate(pool[:24]))
-    (folder / "queries.tsv").write_text(
-        "".join(f"q{place}\t{word} {word}s\n" for place, word in asked.items())
-    )
-    relevant = [
-        f"q{place}\t0\td{doc}\t{1 + doc % 2}\n" for place in asked for doc in rng.choice(40, 4, False)
-    ]
+    (folder / "queries.tsv").write_text("".join(f"q{place}\t{word} {word}s\n" for place, word in asked.items()))
+    relevant = [f"q{place}\t0\td{doc}\t{1 + doc % 2}\n" for place in asked for doc in rng.choice(40, 4, False)]
     (folder / "qrels.tsv").write_text("".join(relevant))
     path = tmp_path / "half.run"
     listed = [
@@ -233,15 +222,13 @@ def half_listed(tmp_path):
 
 def test_the_audit_gives_the_same_numbers_to_the_last_digit(half_listed, tmp_path):
     folder, path = half_listed
-    settings = (
-        f'collection = "{folder.name}"\nvalidate_direction = false\nvariants = false\ndiscount = "code"\n'
-    )
+    settings = f'collection = "{folder.name}"\nvalidate_direction = false\nvariants = false\ndiscount = "code"\n'
     study = tmp_path / "study.toml"
     study.write_text(
         f'name = "half"\naudit = "search"\nseed = 3\n[search]\n{settings}'
         f'[[systems]]\nname = "mine"\nuse = "run:{path.name}"\n'
     )
-    portrayal.record(study, tmp_path / "run", quiet=True)
+    portrayal.recorder(study, tmp_path / "run", quiet=True)
     results = portrayal.measure(tmp_path / "run").results
     rows = {(row["measure"], row["system"]): row for row in results.iter_rows(named=True)}
     found = gsr_of_run(folder, path, discount="code", seed=3)
@@ -259,9 +246,7 @@ def test_the_audit_gives_the_same_numbers_to_the_last_digit(half_listed, tmp_pat
 def test_only_documents_that_are_listed_or_relevant_are_held(half_listed, monkeypatch):
     folder, path = half_listed
     held = []
-    monkeypatch.setattr(
-        gsr_of_run_module, "score_runs", lambda evidence, settings: held.append(evidence) or 1 / 0
-    )
+    monkeypatch.setattr(gsr_of_run_module, "score_runs", lambda evidence, settings: held.append(evidence) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         gsr_of_run(folder, path)
     listed = {line.split()[2] for line in path.read_text().splitlines()}
@@ -286,9 +271,7 @@ def test_vectors_may_lie_in_another_folder(collection, run, tmp_path):
         *("woman", "man", "says"),
         *(w for pair in read_lexicon("gender_pairs").iter_rows() for w in pair),
     }
-    lines = [
-        f"{word} {' '.join(map(repr, space.matrix[space.row(word)].tolist()))}" for word in sorted(words)
-    ]
+    lines = [f"{word} {' '.join(map(repr, space.matrix[space.row(word)].tolist()))}" for word in sorted(words)]
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "ruler.txt").write_text("\n".join(lines))
     found = gsr_of_run(collection, run, vectors=str(tmp_path / "own" / "ruler.txt"))
@@ -318,23 +301,13 @@ def test_judged_documents_that_are_not_there_are_said_everywhere(collection, run
 
 def test_every_setting_of_the_measure_is_an_option(collection, run, tmp_path, capsys):
     (tmp_path / "own.txt").write_text("says\n")
-    options = [
-        "--stop",
-        str(tmp_path / "own.txt"),
-        "--direction",
-        "first",
-        "--no-inflected",
-        "--quality",
-        "P@1",
-    ]
+    options = ["--stop", str(tmp_path / "own.txt"), "--direction", "first", "--no-inflected", "--quality", "P@1"]
     with pytest.raises(SystemExit) as left:
         main(["gsr", str(collection), "--run", str(run), *options, "--quality", "map"])
     assert left.value.code == 0
     printed = json.loads(capsys.readouterr().out)
     stop = str(tmp_path / "own.txt")
-    assert printed == gsr_of_run(
-        collection, run, stop=stop, direction="first", inflected=False, quality=["P@1", "map"]
-    )
+    assert printed == gsr_of_run(collection, run, stop=stop, direction="first", inflected=False, quality=["P@1", "map"])
     assert printed["gsr"] != gsr_of_run(collection, run, direction="first", inflected=False)["gsr"]
     assert printed["quality"] == {"P@1": 1.0, "map": 1.0}  # both documents of each query are relevant
     with pytest.raises(PortrayalError, match="no measure 'nDGC@5'"):
@@ -345,14 +318,8 @@ def test_vectors_that_lack_pairs_and_words_say_so(collection, run, tmp_path):
     space = open_vectors("glove")
     pairs = list(read_lexicon("gender_pairs").iter_rows())
     words = [*(word for pair in pairs[:6] for word in pair), *QUERIES, "woman", "man"]
-    lines = [
-        f"{word} {' '.join(map(str, space.matrix[space.row(word)].tolist()))}"
-        for word in dict.fromkeys(words)
-    ]
-    for kept, says in (
-        (lines, "know 100%"),
-        ([line for line in lines if not line.startswith("nurse ")], "know 83%"),
-    ):
+    lines = [f"{word} {' '.join(map(str, space.matrix[space.row(word)].tolist()))}" for word in dict.fromkeys(words)]
+    for kept, says in ((lines, "know 100%"), ([line for line in lines if not line.startswith("nurse ")], "know 83%")):
         (tmp_path / "few.txt").write_text("\n".join(kept))
         found = gsr_of_run(collection, run, vectors=str(tmp_path / "few.txt"))
         lost = next(note for note in found["notes"] if "defining pairs: " in note)

@@ -72,17 +72,13 @@ def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("groups", [2, 3])
-@pytest.mark.parametrize(
-    "cuts", [[], [7, 7, 50, 93]]
-)  # one file; several, an empty one, lists that go on in the next
+@pytest.mark.parametrize("cuts", [[], [7, 7, 50, 93]])  # one file; several, an empty one, lists that go on in the next
 @pytest.mark.parametrize("rows", [40, 1_000_000])
 def test_lists_of_a_folder_are_measured_as_in_memory(tmp_path, cuts, rows, groups) -> None:
     folder = write(tmp_path / "lists", answers(), cuts)
     found = list_shares(folder, "toy", rows=rows, **settings(groups))
     expected = in_memory(answers(), groups)
-    assert {"gsr", "gsr_difference", "map", "exposure", "arab", "over_representation"} <= set(
-        found["measure"]
-    )
+    assert {"gsr", "gsr_difference", "map", "exposure", "arab", "over_representation"} <= set(found["measure"])
     assert set(found["measure"]) == set(expected["measure"])
     assert ("other" in set(found["group"])) == (groups == 3)
     same(found, expected)
@@ -90,15 +86,11 @@ def test_lists_of_a_folder_are_measured_as_in_memory(tmp_path, cuts, rows, group
 
 def test_a_system_that_lists_an_unknown_document_is_said_to_be_unusable(tmp_path) -> None:
     table = answers().with_columns(
-        doc=pl.when((pl.col("system") == "two") & (pl.col("rank") == 1))
-        .then(pl.lit("nowhere"))
-        .otherwise("doc")
+        doc=pl.when((pl.col("system") == "two") & (pl.col("rank") == 1)).then(pl.lit("nowhere")).otherwise("doc")
     )
     found = list_shares(write(tmp_path / "lists", table, [11]), "toy", rows=5, **settings())
     expected = in_memory(table)
-    one, other = (
-        each.filter(system="two").select("measure", "decision", "reason") for each in (found, expected)
-    )
+    one, other = (each.filter(system="two").select("measure", "decision", "reason") for each in (found, expected))
     assert one.height and one.equals(other)
     same(found, expected)
 
@@ -106,9 +98,7 @@ def test_a_system_that_lists_an_unknown_document_is_said_to_be_unusable(tmp_path
 def test_a_list_in_two_places_is_refused(tmp_path) -> None:
     table = answers()
     scattered = pl.concat([table[1:], table[:1]])
-    with pytest.raises(
-        PortrayalError, match=r"lie in two places\. Sort the table by system, repeat, stimulus"
-    ):
+    with pytest.raises(PortrayalError, match=r"lie in two places\. Sort the table by system, repeat, stimulus"):
         list_shares(write(tmp_path / "lists", scattered, []), "toy", rows=5, **settings())
 
 

@@ -16,9 +16,9 @@ from portrayal.audits.search.measures.history import score_history
 from portrayal.audits.search.measures.scores import usable
 from portrayal.audits.search.measures.slope import CONSTANT, FEWEST, fit, measure_slope, quantile
 from portrayal.errors import PortrayalError
-from portrayal.text import wordnet
-from portrayal.text.index import build_index
-from portrayal.text.space import WordSpace
+from portrayal.text.collections.index import build_index
+from portrayal.text.vectors.space import WordSpace
+from portrayal.text.words import wordnet
 
 TINY = WordSpace.build(
     "tiny",
@@ -97,9 +97,7 @@ def test_rank_weights():
 
 def test_documents_of_equal_relevance_share_the_mean_weight_of_their_ranks():
     # Grades 2, 1, 1: the two equal ones share (1/log2 3 + 1/log2 4) / 2 = (0.6309 + 0.5) / 2.
-    assert search.shared_weights([2, 1, 1]) == pytest.approx(
-        [1, (1 / log2(3) + 0.5) / 2, (1 / log2(3) + 0.5) / 2]
-    )
+    assert search.shared_weights([2, 1, 1]) == pytest.approx([1, (1 / log2(3) + 0.5) / 2, (1 / log2(3) + 0.5) / 2])
     assert search.shared_weights([]).tolist() == []
 
 
@@ -124,9 +122,7 @@ def _history(queries, documents, **options):
 def _random_history(seed=0, queries=12, documents=60, words=80):
     rng = np.random.default_rng(seed)
     vocabulary = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(words)]
-    texts = {
-        f"d{i}": [vocabulary[j] for j in rng.zipf(1.4, rng.integers(0, 30)) % words] for i in range(documents)
-    }
+    texts = {f"d{i}": [vocabulary[j] for j in rng.zipf(1.4, rng.integers(0, 30)) % words] for i in range(documents)}
     asked = {f"q{i}": [vocabulary[j] for j in rng.integers(0, words, 2)] for i in range(queries)}
     scores = {word: float(rng.normal()) for word in vocabulary[:-7]}  # seven words have no vector
     qrels = {
@@ -198,9 +194,7 @@ def test_swapping_the_poles_keeps_the_slope():
 
 def test_query_words_and_their_inflected_forms_are_left_out():
     scores = {"nurse": 1.0, "nurses": 1.0, "nursing": 1.0, "care": 0.2, "woman": 0.7, "women": 0.9}
-    history = _history(
-        {"q": ["nurse"], "r": ["women"]}, {"d": ["nurses", "nursing", "nurse", "care", "woman"]}
-    )
+    history = _history({"q": ["nurse"], "r": ["women"]}, {"d": ["nurses", "nursing", "nurse", "care", "woman"]})
     table = score_history(history, {"q": ["d"], "r": ["d"]}, scores)
     assert table["list_score"][0] == pytest.approx((0.2 + 0.7) / 2)
     assert table["list_score"][1] == pytest.approx((3 * 1.0 + 0.2) / 4)
@@ -212,9 +206,7 @@ def test_every_query_without_a_score_says_why():
     documents = {"d": ["man"], "e": ["nurse", "xyzzy"], "empty": []}
     queries = {"a": ["qqq"], "b": ["nurse"], "c": ["nurse"], "d": ["nurse"]}
     table = score_history(
-        _history(queries, documents),
-        {"a": ["d"], "c": ["empty", "e"], "d": ["d"]},
-        {"nurse": 1.0, "man": -1.0},
+        _history(queries, documents), {"a": ["d"], "c": ["empty", "e"], "d": ["d"]}, {"nurse": 1.0, "man": -1.0}
     )
     assert table["reason"].to_list() == [
         "no word of the query has a vector",
@@ -377,9 +369,7 @@ def test_small_histories_say_so():
 
 
 def _scores(query, listed):
-    return pl.DataFrame(
-        {"query": [f"q{i}" for i in range(len(query))], "query_score": query, "list_score": listed}
-    )
+    return pl.DataFrame({"query": [f"q{i}" for i in range(len(query))], "query_score": query, "list_score": listed})
 
 
 def test_the_difference_and_the_ratio_to_the_perfect_system():
@@ -495,13 +485,9 @@ def test_gaps_are_compared_by_cross_multiplication(system, reference, outcome):
 
 def test_representation_counts_every_query_once():
     outcomes = ["male", "female", "neither", UNDEFINED, "male"]
-    table = search.representation(
-        np.array([-0.2, 0.2, 0.0, 0.0, 0.05]), outcomes, [-0.1, 0.0, 0.1], ("female", "male")
-    )
+    table = search.representation(np.array([-0.2, 0.2, 0.0, 0.0, 0.05]), outcomes, [-0.1, 0.0, 0.1], ("female", "male"))
     assert table["queries"].sum() == 5
-    assert table.filter(pl.col("bin") == "0 to 0.1", pl.col("outcome") == "male")["share"][
-        0
-    ] == pytest.approx(1 / 3)
+    assert table.filter(pl.col("bin") == "0 to 0.1", pl.col("outcome") == "male")["share"][0] == pytest.approx(1 / 3)
     empty = table.filter(pl.col("bin") == "-0.1 to 0")
     assert empty["share"].null_count() == 4
 
@@ -536,9 +522,7 @@ def test_correlations_against_scipy():
 
 def test_the_words_of_an_example_say_why_they_do_not_count() -> None:
     history = SimpleNamespace(queries={"q": ["nurse"]})
-    scored = SimpleNamespace(
-        history=history, first=SimpleNamespace(scores={"nurse": 0.6, "she": 0.9, "the": 0.1})
-    )
+    scored = SimpleNamespace(history=history, first=SimpleNamespace(scores={"nurse": 0.6, "she": 0.9, "the": 0.1}))
     table = _example(scored, "q", ["the", "nurses", "she", "quark"], frozenset({"the"}))
     assert table.select("part", "word", "score", "state").rows() == [
         ("query", "nurse", 0.6, "counted"), ("document", "the", None, "stop word"), ("document", "nurses", None, "in the query"),

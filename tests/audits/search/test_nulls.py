@@ -9,7 +9,7 @@ from scipy import stats
 
 from portrayal.audits.search.simulation import SHAPES, simulate
 from portrayal.flow import audit_evidence
-from portrayal.runs.calibration import null_audits
+from portrayal.study.calibration import null_audits
 
 
 @cache

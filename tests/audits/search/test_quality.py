@@ -42,9 +42,7 @@ def test_order_of_a_run_file_is_by_score_and_ties_by_id_descending(tmp_path: Pat
 
 
 @pytest.mark.parametrize("scores", [(None, None, None), (0.1, 0.2, 0.9)])
-def test_answers_are_ranked_as_answered_with_no_scores_or_with_distances(
-    scores: tuple[float | None, ...],
-) -> None:
+def test_answers_are_ranked_as_answered_with_no_scores_or_with_distances(scores: tuple[float | None, ...]) -> None:
     # a, c, z are relevant and come first: a perfect list, whatever the ids or scores would say
     docs = zip(("z", "a", "c"), scores, strict=True)
     listed = [("q1", doc, place, score) for place, (doc, score) in enumerate(docs, 1)]

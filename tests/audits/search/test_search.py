@@ -13,16 +13,11 @@ from portrayal import flow
 from portrayal.audits.search.measure import FACETS
 from portrayal.audits.search.published import published_names
 from portrayal.errors import PortrayalError
-from portrayal.report.drawing import to_svg
-from portrayal.runs.audit import Evidence
-from portrayal.runs.registry import get_audit
-from portrayal.runs.study_file import make_study, read_study
-from portrayal.text.collections.synthetic import (
-    REFERENCES,
-    balanced_collection,
-    reference_run,
-    toy_collection,
-)
+from portrayal.reporting.charts.drawing import to_svg
+from portrayal.study.audit import Evidence
+from portrayal.study.registry import get_audit
+from portrayal.study.study_file import make_study, read_study
+from portrayal.text.collections.synthetic import REFERENCES, balanced_collection, reference_run, toy_collection
 
 AUDIT = get_audit("search")
 
@@ -30,12 +25,7 @@ AUDIT = get_audit("search")
 def study(collection="toy", systems=REFERENCES, **settings):
     listed = [{"name": name, "use": name, "parameters": {"collection": collection}} for name in systems]
     return make_study(
-        {
-            "name": "test",
-            "audit": "search",
-            "search": {"collection": collection, **settings},
-            "systems": listed,
-        }
+        {"name": "test", "audit": "search", "search": {"collection": collection, **settings}, "systems": listed}
     )
 
 
@@ -98,9 +88,7 @@ def test_every_estimate_has_an_interval_and_n():
     assert estimates["n"].null_count() == 0
     without = estimates.filter(pl.col("low").is_null() | pl.col("high").is_null())
     assert without.is_empty(), without.select("measure", "system", "versus")
-    inside = estimates.filter(
-        (pl.col("low") > pl.col("value") + 1e-9) | (pl.col("high") < pl.col("value") - 1e-9)
-    )
+    inside = estimates.filter((pl.col("low") > pl.col("value") + 1e-9) | (pl.col("high") < pl.col("value") - 1e-9))
     assert inside.is_empty(), inside.select("measure", "system", "value", "low", "high")
 
 
@@ -120,9 +108,7 @@ def test_direct_stereotypes_follow_the_query():
 
 def test_variants_are_compared():
     change = value(toy(), measure="gsr_change", system="stereotypical", versus="neutral")
-    assert change["value"] == pytest.approx(
-        value(toy(), measure="gsr", system="stereotypical")["value"], abs=1e-9
-    )
+    assert change["value"] == pytest.approx(value(toy(), measure="gsr", system="stereotypical")["value"], abs=1e-9)
     # neutral lists [woman, man], stereotypical one of them: the pair is apart only when the absent one stood first
     distance = value(toy(), measure="kendall_distance", system="stereotypical")
     assert 0 < distance["value"] < 1
@@ -181,9 +167,7 @@ def test_the_order_of_answers_does_not_matter():
     plain = measure(made, answers).results
     mixed = measure(made, answers.sample(fraction=1, shuffle=True, seed=3)).results
     keys = ["system", "measure", "group", "versus", *FACETS]
-    left, right = (
-        table.sort(keys).select(*keys, "value", "low", "high", "p", "n") for table in (plain, mixed)
-    )
+    left, right = (table.sort(keys).select(*keys, "value", "low", "high", "p", "n") for table in (plain, mixed))
     assert left.select(keys).equals(right.select(keys))
     for column in ("value", "low", "high", "p"):
         assert ((left[column] - right[column]).abs().max() or 0.0) < 1e-9
@@ -203,11 +187,7 @@ def test_any_two_poles_can_be_a_direction():
     made = study("balanced", ("bm25",), pairs=pairs, poles=["old", "young"], mentions=words, variants=False)
     collection = balanced_collection()
     run = pl.DataFrame(
-        [
-            (q, d, rank, -float(rank))
-            for q, docs in collection.qrels.items()
-            for rank, d in enumerate(docs, 1)
-        ],
+        [(q, d, rank, -float(rank)) for q, docs in collection.qrels.items() for rank, d in enumerate(docs, 1)],
         schema=["query", "doc", "rank", "score"],
         orient="row",
     )
@@ -225,8 +205,7 @@ def test_repeats_are_averaged():
     made = study(variants=False, validate_direction=False)
     runs = {name: responses({"engine": reference_run(toy_collection(), name)}) for name in REFERENCES}
     both = pl.concat(
-        [runs["stereotypical"], runs["counter-stereotypical"].with_columns(repeat=pl.lit(1))],
-        how="vertical_relaxed",
+        [runs["stereotypical"], runs["counter-stereotypical"].with_columns(repeat=pl.lit(1))], how="vertical_relaxed"
     )
     # one repeat along the stereotype, one against it: no slope on average
     assert value(measure(made, both), measure="gsr", system="engine")["value"] == pytest.approx(0, abs=1e-9)
@@ -239,9 +218,7 @@ def test_queries_without_answers_are_missing_rows_with_reasons():
     row = value(measured, measure="gsr", system="engine")
     assert (row["n"], row["n_missing"]) == (19, 1)
     table = next(
-        table.table
-        for table in AUDIT.tables(measured, AUDIT.settings.model_construct())
-        if table.name == "unused"
+        table.table for table in AUDIT.tables(measured, AUDIT.settings.model_construct()) if table.name == "unused"
     )
     assert table.select("query", "reason").rows() == [("nurse", "no result")]
     counted = measured.results.filter(pl.col("measure").is_in(["map", "P_10", "over_representation"]))
@@ -250,10 +227,7 @@ def test_queries_without_answers_are_missing_rows_with_reasons():
 
 @pytest.mark.parametrize(
     ("settings", "says"),
-    [
-        ({"compare": {"engine": ["motor"]}}, "names 'motor'"),
-        ({"published": {"engine": "BM26"}}, "Did you mean 'BM25'"),
-    ],
+    [({"compare": {"engine": ["motor"]}}, "names 'motor'"), ({"published": {"engine": "BM26"}}, "Did you mean 'BM25'")],
 )
 def test_bad_settings_of_a_recorded_study_are_one_clear_line(settings, says):
     made = study(variants=False, validate_direction=False, **settings)
@@ -270,11 +244,7 @@ def test_responses_without_ranks_are_told():
 
 @pytest.mark.parametrize(
     ("settings", "says"),
-    [
-        ({"vektors": ["glove"]}, "Did you mean 'vectors'"),
-        ({"cutoff": 0}, "cutoff"),
-        ({"discount": "zipf"}, "discount"),
-    ],
+    [({"vektors": ["glove"]}, "Did you mean 'vectors'"), ({"cutoff": 0}, "cutoff"), ({"discount": "zipf"}, "discount")],
 )
 def test_bad_settings_are_told(settings, says):
     with pytest.raises(PortrayalError, match=says):
@@ -313,9 +283,7 @@ def test_the_shipped_studies_are_read():
 
 def test_the_grid_of_table_2_is_whole():
     made = read_study(AUDIT.demo[0].with_name("search_table2.toml"))
-    variants = [
-        system.parameters.get("debias", "none") for system in made.systems if "vectors" in system.parameters
-    ]
+    variants = [system.parameters.get("debias", "none") for system in made.systems if "vectors" in system.parameters]
     assert sorted(set(variants)) == ["none", "regular", "strong"]
     assert len(variants) == 3 * len(made.settings.compare)
     assert len(made.settings.vectors) == 2
@@ -350,7 +318,7 @@ def test_more_of_the_direction_removed_leaves_less_slope():
     from portrayal.audits.search.measures.scores import word_scores
     from portrayal.systems.rankers.base import rank
     from portrayal.systems.rankers.registry import Searchable, make_ranker
-    from portrayal.text.vector_sets import open_vectors
+    from portrayal.text.vectors.sets import open_vectors
 
     collection = balanced_collection()
     history = make_history(collection)
@@ -387,9 +355,5 @@ def test_the_page_on_the_authors_runs_writes_a_study_of_all_eighteen(tmp_path, m
     exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
     made = read_study(tmp_path / "robust04_runs.toml")
     rows = [name for name in published_names() if name != "perfect"]
-    assert (
-        sorted(system.name for system in made.systems)
-        == sorted(rows)
-        == sorted(made.settings.published.values())
-    )
+    assert sorted(system.name for system in made.systems) == sorted(rows) == sorted(made.settings.published.values())
     assert len(rows) == 18

@@ -10,7 +10,7 @@ from portrayal.audits.search.histories import make_history
 from portrayal.audits.search.measures.lists import document_scores, in_steps
 from portrayal.audits.search.measures.sequences import CHUNK, Sequences
 from portrayal.text.collections import collection_of
-from portrayal.text.index import build_index
+from portrayal.text.collections.index import build_index
 
 TEXTS = {
     "d0": "she is a nurse and a mother",
@@ -24,9 +24,7 @@ SCORES = {"she": 0.9, "he": -0.9, "nurse": 0.5, "nurses": 0.4, "mother": 0.7, "c
 ASKED = {"q0": "nurse", "q1": "zürich mother", "q2": "unheard", "q3": "he"}
 
 
-def _both(
-    texts: dict[str, str], asked: dict[str, str] | None = None
-) -> tuple[search.History, search.History]:
+def _both(texts: dict[str, str], asked: dict[str, str] | None = None) -> tuple[search.History, search.History]:
     collection = collection_of(texts, ASKED if asked is None else asked)
     read = make_history(collection, stop=frozenset(["is", "a", "and"]))
     assert isinstance(read.bags.held, Sequences)
@@ -82,8 +80,7 @@ def test_random_documents_over_several_chunks_beside_a_loop() -> None:
     names = [f"word{chr(97 + i)}{chr(97 + j)}" for i in range(20) for j in range(20)]
     score = dict(zip(names[:-50], rng.normal(0, 0.3, 350).tolist(), strict=True))
     texts = {
-        f"d{i}": " ".join(names[j] for j in rng.zipf(1.3, rng.integers(0, 40)) % 400)
-        for i in range(2 * CHUNK + 7)
+        f"d{i}": " ".join(names[j] for j in rng.zipf(1.3, rng.integers(0, 40)) % 400) for i in range(2 * CHUNK + 7)
     }
     asked = {f"q{i}": " ".join(rng.choice(names[:6], 3)) for i in range(9)}
     read, matrix = _both(texts, asked)
@@ -94,9 +91,7 @@ def test_random_documents_over_several_chunks_beside_a_loop() -> None:
     documents, at = list(texts.values()), 0
     for listed, query in zip(rows, asked.values(), strict=True):
         for row in listed:
-            left = [
-                score[word] for word in documents[row].split() if word in score and word not in query.split()
-            ]
+            left = [score[word] for word in documents[row].split() if word in score and word not in query.split()]
             assert found[at] == pytest.approx(np.mean(left) if left else np.nan, abs=1e-13, nan_ok=True)
             at += 1
 

@@ -19,8 +19,8 @@ from portrayal.audits.search.gsr_of_run import ranked_study
 from portrayal.audits.search.measure import FACETS, measure
 from portrayal.audits.search.measures import correlate
 from portrayal.engine.worker import ONE_THREAD
-from portrayal.runs.audit import Evidence
-from portrayal.runs.work import make_stimuli
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import make_stimuli
 from portrayal.text.collections import read_collection
 from portrayal.text.collections.shelf import shelve
 from portrayal.text.lexicons import read_lexicon
@@ -39,9 +39,7 @@ QUERIES = {
     "unlisted": "garage war", "同じ": "school music",
 }  # fmt: skip
 PEOPLE = ("woman", "man", "person", "mother", "father", "")
-TEXTS = {
-    f"d{place}": f"{PEOPLE[place % 6]} {PLAIN[place % 8]} {PLAIN[(place * 5 + 2) % 8]}" for place in range(18)
-}
+TEXTS = {f"d{place}": f"{PEOPLE[place % 6]} {PLAIN[place % 8]} {PLAIN[(place * 5 + 2) % 8]}" for place in range(18)}
 QRELS = [
     (query, f"d{(place * 7 + step) % 18}", 1 + step % 2)
     for place, query in reversed(list(enumerate(QUERIES)))  # in another order than the queries
@@ -56,18 +54,14 @@ def write_folder(path: Path, judged: list[tuple[str, str, int]] = JUDGED) -> Pat
     (path / "documents.jsonl").write_text(_objects(TEXTS))
     (path / "queries.tsv").write_text("".join(f"{name}\t{text}\n" for name, text in QUERIES.items()))
     if judged:
-        (path / "qrels.tsv").write_text(
-            "".join(f"{query}\t0\t{doc}\t{level}\n" for query, doc, level in judged)
-        )
+        (path / "qrels.tsv").write_text("".join(f"{query}\t0\t{doc}\t{level}\n" for query, doc, level in judged))
     return path
 
 
 def write_graded(path: Path) -> Path:
     write_folder(path)
     graded = [(query, doc, 5 - level) for query, doc, level in QRELS[::2]]
-    (path / "qrels_graded.tsv").write_text(
-        "".join(f"{query} 0 {doc} {level}\n" for query, doc, level in graded)
-    )
+    (path / "qrels_graded.tsv").write_text("".join(f"{query} 0 {doc} {level}\n" for query, doc, level in graded))
     return path
 
 
@@ -94,14 +88,10 @@ def write_beir(path: Path) -> Path:
 def write_trec(path: Path) -> Path:
     """Write documents and topics between tags, as the newswire disks have them."""
     (path / "FT").mkdir(parents=True)
-    docs = (
-        f"<DOC>\n<DOCNO> {name} </DOCNO>\n<TEXT>\n{text}\n</TEXT>\n</DOC>\n" for name, text in TEXTS.items()
-    )
+    docs = (f"<DOC>\n<DOCNO> {name} </DOCNO>\n<TEXT>\n{text}\n</TEXT>\n</DOC>\n" for name, text in TEXTS.items())
     (path / "FT" / "ft_1").write_text("".join(docs))
     tops = (
-        f"<top>\n<num> Number: {name}\n<title> {text}\n</top>\n"
-        for name, text in QUERIES.items()
-        if name.isascii()
+        f"<top>\n<num> Number: {name}\n<title> {text}\n</top>\n" for name, text in QUERIES.items() if name.isascii()
     )
     (path / "topics.txt").write_text("".join(tops))
     (path / "qrels.txt").write_text("".join(f"{query} 0 {doc} {level}\n" for query, doc, level in QRELS))
@@ -136,9 +126,7 @@ def answers(queries: list[str] | None = None) -> pl.DataFrame:
         "doc": pl.String,
         "rank": pl.Int64,
     }
-    told = pl.DataFrame(rows, schema=schema, orient="row").with_columns(
-        score=-pl.col("rank").cast(pl.Float64)
-    )
+    told = pl.DataFrame(rows, schema=schema, orient="row").with_columns(score=-pl.col("rank").cast(pl.Float64))
     refused = pl.col("stimulus") == "q4"
     told = told.filter(~refused | (pl.col("rank") == 1))
     return told.with_columns(
@@ -148,9 +136,7 @@ def answers(queries: list[str] | None = None) -> pl.DataFrame:
 
 
 def in_memory(responses: pl.DataFrame, collection: Path, vectors: list[str]) -> pl.DataFrame:
-    study = ranked_study(
-        {"collection": str(collection), "vectors": vectors, "variants": False, **SETTINGS}, 0
-    )
+    study = ranked_study({"collection": str(collection), "vectors": vectors, "variants": False, **SETTINGS}, 0)
     evidence = Evidence(make_stimuli(study), responses, AUDIT.inputs(study), None, study.seed)
     found = measure(evidence, study.settings).results
     return found.filter(~pl.col("measure").is_in(list(NOT_SUMS)))
@@ -187,9 +173,7 @@ def test_references_in_pieces_draw_the_lists_of_memory(tmp_path, monkeypatch) ->
 
 def test_two_rulers_agree_as_in_memory(tmp_path, monkeypatch) -> None:
     random, pairs = np.random.default_rng(0), read_lexicon("gender_pairs").rows()
-    words = dict.fromkeys(
-        [*(word for pair in pairs for word in pair), *PLAIN, *MENTIONS["female"], *MENTIONS["male"]]
-    )
+    words = dict.fromkeys([*(word for pair in pairs for word in pair), *PLAIN, *MENTIONS["female"], *MENTIONS["male"]])
     lines = [f"{word} {' '.join(map(str, random.normal(size=8).round(4)))}" for word in words]
     (tmp_path / "own.txt").write_text("\n".join(lines))
     vectors = ["glove", str(tmp_path / "own.txt")]
@@ -289,15 +273,8 @@ def write_many(folder: Path, queries: int) -> None:
     (folder / "lists").mkdir()
     place = np.arange(3 * queries)
     docs = pl.Series([f"d{number}" for number in range(18)]).gather(place % 18)
-    table = pl.DataFrame(
-        {"stimulus": pl.Series(names).gather(place // 3), "doc": docs, "rank": place % 3 + 1}
-    )
-    known = {
-        "system": pl.lit("s"),
-        "repeat": pl.lit(0, pl.Int64),
-        "status": pl.lit("answered"),
-        "score": pl.lit(1.0),
-    }
+    table = pl.DataFrame({"stimulus": pl.Series(names).gather(place // 3), "doc": docs, "rank": place % 3 + 1})
+    known = {"system": pl.lit("s"), "repeat": pl.lit(0, pl.Int64), "status": pl.lit("answered"), "score": pl.lit(1.0)}
     table.with_columns(**known).write_parquet(folder / "lists" / "0.parquet")
 
 
@@ -309,9 +286,7 @@ def peak_of(folder: Path) -> float:
     return float(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/status").is_file(), reason="the peak of a process is read from /proc"
-)
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the peak of a process is read from /proc")
 @pytest.mark.usefixtures("small_pages")
 def test_memory_does_not_grow_with_the_queries(tmp_path) -> None:
     """Held as objects a query takes 2.5 kB; on disk what is left are the arrays of one row.

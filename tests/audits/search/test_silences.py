@@ -7,13 +7,8 @@ import pytest
 
 from audits.search.test_search import AUDIT, responses, study
 from portrayal import flow
-from portrayal.runs.audit import Evidence
-from portrayal.text.collections.synthetic import (
-    balanced_collection,
-    paper_words,
-    reference_run,
-    toy_collection,
-)
+from portrayal.study.audit import Evidence
+from portrayal.text.collections.synthetic import balanced_collection, paper_words, reference_run, toy_collection
 
 TOY = toy_collection()
 WOMEN = [job for job, pole in paper_words().jobs.items() if pole == "female"]
@@ -96,12 +91,8 @@ def test_half_of_one_group_refused_on_a_larger_collection():
     ]
     rows += [("engine", query, 0, "refused", None, None, None) for query in female[::2]]
     schema = ["system", "stimulus", "repeat", "status", "doc", "rank", "score"]
-    said = sentences(
-        pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None), collection="balanced"
-    )
-    assert said[0].startswith(
-        "engine refuses queries that lean female more often than queries that lean male: "
-    )
+    said = sentences(pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None), collection="balanced")
+    assert said[0].startswith("engine refuses queries that lean female more often than queries that lean male: ")
     assert "Unanswered: female 5" in said[0]
     assert "and male 0.0%" in said[0]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from portrayal.record.ledger import Ledger
-from portrayal.record.outcomes import outcome_of
+from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.outcomes import outcome_of
 
 ANSWERED = ("done", "refused", "unreadable")
 

@@ -141,9 +141,7 @@ class Network(httpx2.AsyncBaseTransport):
             return httpx2.Response(200, stream=_Cut(body[: len(body) // 2]))
         if fault == "cut gzip":
             packed = gzip.compress(body)[:-6]
-            return httpx2.Response(
-                200, headers={"content-encoding": "gzip"}, stream=httpx2.ByteStream(packed)
-            )
+            return httpx2.Response(200, headers={"content-encoding": "gzip"}, stream=httpx2.ByteStream(packed))
         if fault == "no JSON":
             body = b"<html>welcome to the hotel's network</html>"
         return httpx2.Response(200, stream=httpx2.ByteStream(body))

@@ -20,12 +20,12 @@ from faults.simulator.bills import ANSWERED, Bills, Wrong, broken_promises
 from faults.simulator.clock import VirtualLoop
 from faults.simulator.programs import SimulatedProgram, simulated_function
 from faults.simulator.services import KEYS, SERVICES, Network, names_in
-from portrayal.record.ledger import Ledger
-from portrayal.record.recorder import Recorder
-from portrayal.runs.asking import write_questions
-from portrayal.systems.base import Question, System, question_key
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.recorder import Recorder
+from portrayal.run.asking import write_questions
+from portrayal.systems.core.base import Question, System, question_key
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 LIMIT = 20.0  # seconds a question may take
 MOST_PROCESSES = 12
@@ -100,12 +100,8 @@ class World:
         try:
             ledger.recover()
             work = self._work()
-            write_questions(
-                ledger, [(system, {key: [one] for key, one in table.items()}) for system, table in work]
-            )
-            recorder = Recorder(
-                ledger, self._hear, clock=lambda: self.wall + loop.time(), monotonic=loop.time
-            )
+            write_questions(ledger, [(system, {key: [one] for key, one in table.items()}) for system, table in work])
+            recorder = Recorder(ledger, self._hear, clock=lambda: self.wall + loop.time(), monotonic=loop.time)
             if end:
                 self.injected[end] += 1
                 self._arrange(end, loop, ledger, recorder)
@@ -113,9 +109,7 @@ class World:
             return not any(counts["planned"] for counts in ledger.counts().values())
         finally:
             ledger._connection.rollback()
-            in_flight = [
-                (entry.system, entry.hash) for entry in ledger.entries() if entry.state == "in_flight"
-            ]
+            in_flight = [(entry.system, entry.hash) for entry in ledger.entries() if entry.state == "in_flight"]
             self.bills.at_a_kill.update(in_flight)
             ledger.close()  # first: what the dead process would still do reaches no disk
             _bury(loop)

@@ -6,9 +6,9 @@ import hashlib
 
 import polars as pl
 
-from portrayal.runs.audit import Audit, Evidence, Finding, Measured
-from portrayal.runs.study import Study
 from portrayal.settings import Settings
+from portrayal.study.audit import Audit, Evidence, Finding, Measured
+from portrayal.study.study import Study
 from portrayal.tables import check_stimuli, results
 
 
@@ -28,9 +28,7 @@ def _stimuli(study: Study) -> pl.DataFrame:
 
 
 def _measure(evidence: Evidence, settings: LoudnessSettings) -> Measured:
-    counts = evidence.responses.group_by("system").agg(
-        pl.col("tag").str.to_uppercase().eq(pl.col("tag")).sum()
-    )
+    counts = evidence.responses.group_by("system").agg(pl.col("tag").str.to_uppercase().eq(pl.col("tag")).sum())
     rows = [
         {"audit": "loudness", "system": system, "measure": "shouted", "value": float(count), "low": float(count),
          "high": float(count), "n": evidence.stimuli.height, "n_missing": 0, "unit": "tags"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Answer, BaseSystem, Question
+from portrayal.systems.core.settings import SystemSettings
 
 KIND = "tagger"
 

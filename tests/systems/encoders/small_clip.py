@@ -57,11 +57,7 @@ def save(folder: Path, act="quick_gelu", seed=0):
     model.save_pretrained(folder)
     (folder / "vocab.json").write_text(json.dumps(vocabulary_of_words()))
     (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(" ".join(pair) for pair in merges()))
-    preparation = {
-        "size": {"shortest_edge": SIDE},
-        "crop_size": {"height": SIDE, "width": SIDE},
-        "resample": 3,
-    }
+    preparation = {"size": {"shortest_edge": SIDE}, "crop_size": {"height": SIDE, "width": SIDE}, "resample": 3}
     (folder / "preprocessor_config.json").write_text(json.dumps(preparation))
     return model
 

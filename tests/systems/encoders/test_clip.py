@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, Question
+from portrayal.systems.core.base import CallFailed, Question
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.clip.sizes import SIZES, get_size, size_of_weights
-from portrayal.systems.encoders.pictures import Preparation, folder_preparation
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.encoders.images.pictures import Preparation, folder_preparation
 from systems.encoders import small_clip
 
 torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
@@ -89,10 +89,7 @@ def reference(saved):
 
     folder, model = saved
     pictures = [small_clip.picture(seed) for seed in range(3)]
-    tokens, preparation = (
-        folder_tokens(folder, small_clip.CONTEXT),
-        folder_preparation(folder, small_clip.SIDE),
-    )
+    tokens, preparation = (folder_tokens(folder, small_clip.CONTEXT), folder_preparation(folder, small_clip.SIDE))
     return pictures, *small_clip.expected(model, TEXTS, pictures, tokens, preparation)
 
 
@@ -167,8 +164,7 @@ def open_clip_folder(saved, tmp_path_factory):
         "logit_scale": theirs["logit_scale"],
     }
     save_file(
-        {key: value.clone().contiguous() for key, value in weights.items()},
-        place / "open_clip_model.safetensors",
+        {key: value.clone().contiguous() for key, value in weights.items()}, place / "open_clip_model.safetensors"
     )
     for name in ("vocab.json", "merges.txt", "preprocessor_config.json"):
         (place / name).write_bytes((folder / name).read_bytes())
@@ -238,9 +234,7 @@ def test_a_full_size_checkpoint_loads(tmp_path, name):
     assert next(network.parameters()).dtype == torch.float32
 
 
-@pytest.mark.parametrize(
-    ("content", "message"), [(b"garbage", "cannot be read"), (None, "no weights"), ({}, "lack")]
-)
+@pytest.mark.parametrize(("content", "message"), [(b"garbage", "cannot be read"), (None, "no weights"), ({}, "lack")])
 def test_damaged_checkpoints_are_one_line(tmp_path, content, message):
     from safetensors.torch import save_file
 
@@ -307,9 +301,7 @@ def test_embeddings_are_cached_by_content_and_model(saved, reference, tmp_path, 
     cache = str(tmp_path / "cache.sqlite")
     first = answers(open_clip(folder, path=".", cache=cache), asked[:4])
     loads = []
-    monkeypatch.setattr(
-        clip_encoder.ClipEncoder, "load", lambda self: loads.append(1) or pytest.fail("encoded again")
-    )
+    monkeypatch.setattr(clip_encoder.ClipEncoder, "load", lambda self: loads.append(1) or pytest.fail("encoded again"))
     again = answers(open_clip(folder, path=".", cache=cache), asked[:4])
     assert np.allclose(first, again)
     with pytest.raises(pytest.fail.Exception):  # another precision is another model
@@ -397,9 +389,7 @@ def test_captions_are_ranked_as_transformers_own_cosines_rank_them(saved, refere
     (folder / "candidates.txt").write_text("\n".join(TEXTS))
     parameters = {"encoder": "clip", "settings": {"path": ".", "device": "cpu"}}
     settings = SystemSettings(
-        name="c",
-        use="ranked_captions",
-        parameters={**parameters, "candidates": "candidates.txt", "captions": 2},
+        name="c", use="ranked_captions", parameters={**parameters, "candidates": "candidates.txt", "captions": 2}
     )
     system = open_system(settings, folder, "captioner")
     asked = questions(tmp_path, pictures)[len(TEXTS) :]

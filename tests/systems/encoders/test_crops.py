@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.images.pictures import Preparation, folder_preparation
 
 
 def columns(width: int, height: int) -> Image.Image:
@@ -22,17 +22,7 @@ def columns(width: int, height: int) -> Image.Image:
 
 
 # Length, first pixel kept of 8 by torchvision, by transformers: halves 0.5, 1.5, 2.5, 3.5 go to 0, 2, 2, 4 and to 0, 1, 2, 3.
-CUTS = [
-    (8, 0, 0),
-    (9, 0, 0),
-    (10, 1, 1),
-    (11, 2, 1),
-    (12, 2, 2),
-    (13, 2, 2),
-    (14, 3, 3),
-    (15, 4, 3),
-    (19, 6, 5),
-]
+CUTS = [(8, 0, 0), (9, 0, 0), (10, 1, 1), (11, 2, 1), (12, 2, 2), (13, 2, 2), (14, 3, 3), (15, 4, 3), (19, 6, 5)]
 
 
 @pytest.mark.parametrize(("length", "torchvision", "transformers"), CUTS)

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from portrayal.systems.base import Answer, CallFailed, Question
+from portrayal.systems.core.base import Answer, CallFailed, Question
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders import towers as towers_module
-from portrayal.systems.encoders.decoding import Decoder
-from portrayal.systems.encoders.jpegs import DeviceJpegs, is_plain_jpeg, nvjpeg, read_plain_jpeg
-from portrayal.systems.encoders.pictures import Preparation
-from portrayal.systems.encoders.resampling import resizing_weights
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.encoders.images.decoding import Decoder
+from portrayal.systems.encoders.images.jpegs import DeviceJpegs, is_plain_jpeg, nvjpeg, read_plain_jpeg
+from portrayal.systems.encoders.images.pictures import Preparation
+from portrayal.systems.encoders.images.resampling import resizing_weights
 from systems.encoders import small_clip
 
 torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
@@ -57,7 +57,7 @@ def test_weights_by_hand():
 @pytest.mark.parametrize("resample", ["bicubic", "bilinear", "lanczos"])
 @pytest.mark.parametrize("crop", ["torchvision", "transformers"])
 def test_cuts_on_a_device_are_pillows(size, resample, crop):
-    from portrayal.systems.encoders.device_cuts import device_cuts
+    from portrayal.systems.encoders.images.device_cuts import device_cuts
 
     preparation = Preparation(resample=resample, crop=crop)
     pictures = [small_clip.picture(seed, size) for seed in range(2)]
@@ -69,7 +69,7 @@ def test_cuts_on_a_device_are_pillows(size, resample, crop):
 @pytest.mark.parametrize("crop", ["torchvision", "transformers"])
 @pytest.mark.parametrize("square", [False, True])
 def test_a_cut_larger_than_the_picture_is_filled_with_black(crop, square):
-    from portrayal.systems.encoders.device_cuts import device_cuts
+    from portrayal.systems.encoders.images.device_cuts import device_cuts
 
     preparation = Preparation(65, shortest=40, crop=crop, square=square)
     picture = small_clip.picture(2, (61, 40))
@@ -78,7 +78,7 @@ def test_a_cut_larger_than_the_picture_is_filled_with_black(crop, square):
 
 
 def test_pictures_of_many_sizes_keep_their_order(monkeypatch):
-    from portrayal.systems.encoders import device_cuts
+    from portrayal.systems.encoders.images import device_cuts
 
     monkeypatch.setattr(device_cuts, "MOST", 3 * 500 * 375)  # one of the large ones at a time
     pictures = [small_clip.picture(place, SIZES[place % 3]) for place in range(8)]
@@ -189,37 +189,26 @@ def test_the_fast_path_is_close_says_so_and_leaves_the_rest_exact(folder, tmp_pa
     exact_system, fast_system = open_clip(folder), open_clip(folder, decode="fast")
     exact, fast = asked_of(exact_system, questions), asked_of(fast_system, questions)
     failed = [isinstance(answer, CallFailed) for answer in exact]
-    assert (
-        failed
-        == [isinstance(answer, CallFailed) for answer in fast]
-        == [place in (4, 5) for place in range(8)]
-    )
+    assert failed == [isinstance(answer, CallFailed) for answer in fast] == [place in (4, 5) for place in range(8)]
     assert str(exact[4]) == str(fast[4])
     good = [place for place in range(8) if not failed[place]]
     assert {fast[place].version.endswith(":fast") for place in (0, 1, 7)} == {True}
     assert [fast[place].version for place in (2, 3, 6)] == [exact[place].version for place in (2, 3, 6)]
     pairs = zip(
-        vectors(exact_system, [exact[g] for g in good]),
-        vectors(fast_system, [fast[g] for g in good]),
-        strict=True,
+        vectors(exact_system, [exact[g] for g in good]), vectors(fast_system, [fast[g] for g in good]), strict=True
     )
     for one, other in pairs:
-        assert (
-            1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other) < 1e-4
-        )  # the stand-in is Pillow itself
+        assert 1 - one @ other / np.linalg.norm(one) / np.linalg.norm(other) < 1e-4  # the stand-in is Pillow itself
 
 
 def test_without_a_gpu_the_fast_path_is_the_exact_one(folder, tmp_path):
     questions = [question for question in mixed(tmp_path) if question.stimulus in ("a.jpg", "c.png")]
-    exact, fast = (
-        asked_of(open_clip(folder), questions),
-        asked_of(open_clip(folder, decode="fast"), questions),
-    )
+    exact, fast = (asked_of(open_clip(folder), questions), asked_of(open_clip(folder, decode="fast"), questions))
     assert [(one.raw, one.version) for one in fast] == [(one.raw, one.version) for one in exact]
 
 
 def test_a_model_of_transformers_takes_pixels_of_the_device_too(tmp_path):
-    from portrayal.systems.encoders.device_cuts import on_device as prepared
+    from portrayal.systems.encoders.images.device_cuts import on_device as prepared
 
     pixels = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
     array = prepared(pixels, Preparation(8), "cpu", torch.float32)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.systems.encoders import files_read
-from portrayal.systems.encoders.files_read import FEWEST, FileReaders, bundle, read_here, unbundled
+from portrayal.systems.encoders.images import files_read
+from portrayal.systems.encoders.images.files_read import FEWEST, FileReaders, bundle, read_here, unbundled
 from systems.encoders import small_clip
 from systems.encoders.test_fast_decoding import as_jpeg
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.systems.encoders.pictures import Preparation
+from portrayal.systems.encoders.images.pictures import Preparation
 from systems.encoders import small_clip
 
 torch = pytest.importorskip("torch", reason="saliency runs on torch: pip install 'portrayal[torch]'")
@@ -37,9 +37,7 @@ def clear(network) -> None:
 def see_red(convolution, width: int) -> None:
     """Let channel 0 be redness: red less the mean of green and blue."""
     weights = torch.tensor([1.0, -0.5, -0.5])[:, None, None]
-    convolution.weight.data[0] = (
-        weights.expand_as(convolution.weight.data[0]) / convolution.weight[0, 0].numel()
-    )
+    convolution.weight.data[0] = weights.expand_as(convolution.weight.data[0]) / convolution.weight[0, 0].numel()
 
 
 def planted_resnet():
@@ -81,8 +79,8 @@ def planted_vit():
 
 @pytest.mark.parametrize("plant", [planted_resnet, planted_vit])
 def test_gradcam_finds_the_planted_region(plant) -> None:
+    from portrayal.pictures.regions import region_shares
     from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
-    from portrayal.vision.regions import region_shares
 
     network = plant()
     pixels = Preparation(SIDE).array(red_square())[None]
@@ -236,9 +234,7 @@ def test_any_number_of_pictures_at_any_concurrency(tmp_path, pictures, concurren
     prompt = "a photo of an angry person"
     for path in sorted((tmp_path / "SOBEM").iterdir()):
         with Image.open(path) as picture:
-            alone = gradcam(towers.network, towers.preparation.array(picture)[None], towers.texts([prompt]))[
-                0
-            ]
+            alone = gradcam(towers.network, towers.preparation.array(picture)[None], towers.texts([prompt]))[0]
         mine = answers.filter(pl.col("stimulus") == f"{prompt} | {path.name}")
         cells = mine.filter(pl.col("tag").str.starts_with("cell "))["confidence"].to_numpy()
         assert cells == pytest.approx(alone.ravel(), abs=1e-5)

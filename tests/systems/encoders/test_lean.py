@@ -36,10 +36,7 @@ def network(size: Size) -> Clip:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("pictures", [1, 5])
 def test_pictures_are_embedded_as_with_gradients_and_in_double_precision(kind, pictures):
-    made, pixels = (
-        network(KINDS[kind]),
-        torch.randn(pictures, 3, KINDS[kind].image_size, KINDS[kind].image_size),
-    )
+    made, pixels = (network(KINDS[kind]), torch.randn(pictures, 3, KINDS[kind].image_size, KINDS[kind].image_size))
     with torch.enable_grad():
         plain = made.encode_image(pixels).detach()
     with torch.inference_mode():

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, Question
-from portrayal.systems.encoders.pictures import folder_preparation
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import CallFailed, Question
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.encoders.images.pictures import folder_preparation
 from systems.encoders import small_clip
 
 TEXTS = ["a photo of a person", "angry woman"]
@@ -24,17 +24,13 @@ def system_of(use, folder, **parameters):
 
 
 def vectors(system, asked):
-    return [
-        np.array(read_answer(system, answer)[0]["embedding"]) for answer in asyncio.run(system.ask(asked))
-    ]
+    return [np.array(read_answer(system, answer)[0]["embedding"]) for answer in asyncio.run(system.ask(asked))]
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """Transformers' own towers as ONNX networks, with what they answer."""
-    torch = pytest.importorskip(
-        "torch", reason="exports the networks of the test: pip install 'portrayal[torch]'"
-    )
+    torch = pytest.importorskip("torch", reason="exports the networks of the test: pip install 'portrayal[torch]'")
     pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
     pytest.importorskip("onnx", reason="torch's exporter needs it: pip install onnx")
     from portrayal.systems.encoders.clip.tokens import folder_tokens
@@ -85,12 +81,7 @@ def picture_questions(folder, pictures):
 def test_an_onnx_pair_equals_transformers(exported, tmp_path):
     folder, pictures, texts, images = exported
     system = system_of(
-        "onnx_clip",
-        folder,
-        text="text.onnx",
-        vision="vision.onnx",
-        side=small_clip.SIDE,
-        context=small_clip.CONTEXT,
+        "onnx_clip", folder, text="text.onnx", vision="vision.onnx", side=small_clip.SIDE, context=small_clip.CONTEXT
     )
     asked = [Question(text, "text", text, text) for text in TEXTS]
     assert np.abs(np.stack(vectors(system, asked)) - texts).max() < 1e-4
@@ -166,11 +157,7 @@ def test_recorded_embeddings(tmp_path, form):
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
-    [
-        ("x.npz", b"no", "cannot be read"),
-        ("x.csv", b"", r"ends in '.csv'"),
-        ("gone.npz", None, "no vector file at"),
-    ],
+    [("x.npz", b"no", "cannot be read"), ("x.csv", b"", r"ends in '.csv'"), ("gone.npz", None, "no vector file at")],
 )
 def test_recorded_faults_are_one_line(tmp_path, name, content, message):
     if content is not None:

@@ -16,10 +16,10 @@ import pytest
 from portrayal import flow
 from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import AccessDenied, CallFailed, Question, Throttled, Unreadable
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import AccessDenied, CallFailed, Question, Throttled, Unreadable
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 
 
 def vector(text: str) -> list[float]:
@@ -94,11 +94,7 @@ def test_a_batch_is_one_request_and_answers_go_by_index(server) -> None:
     system = opened(server, dollars_per_million_input=20.0)
     answers = asked(system, ["ada", "bob", "eva lee"])
     assert [request["path"] for request in server.seen] == ["/v1/embeddings"]
-    assert server.seen[0]["body"] == {
-        "model": "small",
-        "input": ["ada", "bob", "eva lee"],
-        "encoding_format": "float",
-    }
+    assert server.seen[0]["body"] == {"model": "small", "input": ["ada", "bob", "eva lee"], "encoding_format": "float"}
     assert [read_answer(system, answer)[0]["embedding"] for answer in answers] == [
         vector("ada"),
         vector("bob"),
@@ -207,9 +203,7 @@ def test_an_answer_that_cannot_be_told_apart_is_kept_and_unreadable(server, shap
         assert answer.media.startswith("broken: it is not the form of /embeddings")
 
 
-@pytest.mark.parametrize(
-    "bad", [None, [], "no base64!", "QUJD", ["x"], [[1]], [10**400], [float("nan")], {"a": 1}]
-)
+@pytest.mark.parametrize("bad", [None, [], "no base64!", "QUJD", ["x"], [[1]], [10**400], [float("nan")], {"a": 1}])
 def test_a_vector_that_is_none_is_unreadable_and_the_others_stay(server, bad) -> None:
     def spoil(reply):
         reply["data"][0]["embedding"] = bad  # the last text's

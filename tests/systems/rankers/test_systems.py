@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 import portrayal
 from portrayal.cli.search import rank_command
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import CallFailed, Question, System
+from portrayal.systems.core.base import CallFailed, Question, System
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.rankers.base import Ranker, rank
 from portrayal.systems.rankers.references import Perfect, Random
 from portrayal.systems.rankers.registry import RANKERS, Searchable, make_ranker
-from portrayal.systems.readers import read_answer
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
 from portrayal.text.collections import collection_of, read_run
 
 QRELS = {"q1": {"d1": 1, "d3": 2, "d2": 0, "d0": 1}}
@@ -61,9 +61,7 @@ def test_every_ranker_is_a_system(folder: Path, use: str) -> None:
 
 def test_a_systems_settings_are_checked(folder: Path) -> None:
     def opened(**parameters: object) -> System:
-        return open_system(
-            SystemSettings(name="s", use="bm25", parameters=parameters), folder.parent, "ranker"
-        )
+        return open_system(SystemSettings(name="s", use="bm25", parameters=parameters), folder.parent, "ranker")
 
     with pytest.raises(PortrayalError, match="names no collection"):
         opened()
@@ -77,18 +75,12 @@ def test_stop_lists_and_stemmers_are_settings(folder: Path, tmp_path: Path) -> N
     (tmp_path / "own.txt").write_text("ward\n")
     searchable = Searchable(TOY, folder=tmp_path)
     plain, own, cut = (
-        make_ranker("bm25", searchable, settings)
-        .search({"q": "wards ward nursing"}, 10)["q"]
-        .numbers.tolist()
+        make_ranker("bm25", searchable, settings).search({"q": "wards ward nursing"}, 10)["q"].numbers.tolist()
         for settings in ({}, {"stop": "own.txt"}, {"stop": "own.txt", "stem": "porter"})
     )
     assert sorted(plain) == [1, 3]  # the documents with "ward"
     assert own == []
-    assert sorted(cut) == [
-        0,
-        1,
-        3,
-    ]  # "nursing" finds "nurse"; "wards" is no stop word and finds nothing without "ward"
+    assert sorted(cut) == [0, 1, 3]  # "nursing" finds "nurse"; "wards" is no stop word and finds nothing without "ward"
     parameters = {"collection": str(folder), "stop": "lucen"}
     with pytest.raises(PortrayalError, match="no stop list 'lucen'. Did you mean 'lucene'"):
         open_system(SystemSettings(name="s", use="bm25", parameters=parameters), tmp_path, "ranker")
@@ -179,9 +171,7 @@ def test_the_perfect_system_returns_all_and_only_the_relevant() -> None:
 
 def test_the_perfect_system_goes_by_gains_where_codes_run_backwards() -> None:
     collection = collection_of(DOCUMENTS, TOY.queries, {"q1": {"d1": 1, "d2": 4}})
-    graded = type(collection)(
-        "x", collection.source, collection.queries, collection.qrels, {"q1": {"d1": 4, "d2": 1}}
-    )
+    graded = type(collection)("x", collection.source, collection.queries, collection.qrels, {"q1": {"d1": 4, "d2": 1}})
     assert rank(graded, Perfect(graded))["doc"].to_list() == ["d1", "d2"]
 
 
@@ -197,7 +187,7 @@ def test_random_orders_are_seeded_and_differ_between_queries() -> None:
 
 
 def test_every_ranker_of_the_registry_is_registered_as_a_system() -> None:
-    from portrayal.systems.registry import SYSTEMS
+    from portrayal.systems.core.registry import SYSTEMS
 
     assert {name for name, entry in SYSTEMS.items() if entry.kind == "ranker"} >= set(RANKERS)
 
@@ -233,7 +223,7 @@ def test_rank_writes_what_a_study_records_and_both_have_the_same_gsr(tmp_path: P
         'name = "toy"\naudit = "search"\nsearch = { collection = "toy", validate_direction = false, variants = false }\n'
         '[[systems]]\nname = "mine"\nuse = "tfidf"\nparameters = { collection = "toy", depth = 3 }\n'
     )
-    portrayal.record(study, tmp_path / "run", quiet=True)
+    portrayal.recorder(study, tmp_path / "run", quiet=True)
     results = portrayal.measure(tmp_path / "run").results.filter(measure="gsr", system="mine")
     recorded = pl.read_parquet(tmp_path / "run" / "responses.parquet").sort("stimulus", "rank")
     written = read_run(run).sort("query", "rank")
@@ -250,9 +240,7 @@ def test_the_settings_of_a_ranker_are_options(folder: Path, tmp_path: Path) -> N
         assert code == 0
         return read_run(out.strip())["score"].to_list()
 
-    expected = make_ranker("bm25", Searchable(TOY), {"k1": 0.9, "b": 0.4, "variant": "atire"}).search(
-        TOY.queries, 10
-    )
+    expected = make_ranker("bm25", Searchable(TOY), {"k1": 0.9, "b": 0.4, "variant": "atire"}).search(TOY.queries, 10)
     assert scores("--k1", "0.9", "--b", "0.4", "--set", "variant=atire") == expected["q1"].scores.tolist()
     assert scores("--ranker", "qlm", "--mu", "10") != scores("--ranker", "qlm")
     assert scores("--ranker", "add", "--debias", "strong") != scores("--ranker", "add")

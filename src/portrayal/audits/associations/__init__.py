@@ -20,8 +20,8 @@ from portrayal.audits.associations.power import power_lines
 from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
-from portrayal.runs.audit import GROUPS, Audit, Evidence
-from portrayal.runs.study import Study
+from portrayal.study.audit import GROUPS, Audit, Evidence
+from portrayal.study.study import Study
 
 VALIDITY = (
     "d is a standardised difference of cosines. It says that an encoder keeps two groups of stimuli apart in their "

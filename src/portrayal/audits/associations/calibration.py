@@ -15,8 +15,8 @@ from portrayal.audits.associations.measures.comparison import by_person
 from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.audits.associations.phantom import SPREAD, TILT, within_difference
-from portrayal.runs.calibration import Calibration
-from portrayal.stats.permutation import EXACT_UP_TO, two_sample
+from portrayal.stats.tests.permutation import EXACT_UP_TO, two_sample
+from portrayal.study.calibration import Calibration
 
 WIDTH = 16
 ATTRIBUTES = 8
@@ -28,9 +28,7 @@ SIZES = (8, 12, 20, 25)
 EFFECTS = (0.0, 0.9, 1.7)
 LIKENESS = 0.5  # correlation of a person's two pictures
 TAKES = 2  # pictures of a person on a side, in SOBEM's design
-RESPONSE = (
-    1.0  # deviation of a person's own difference between the sides, 0 on average, in deviations of a picture
-)
+RESPONSE = 1.0  # deviation of a person's own difference between the sides, 0 on average, in deviations of a picture
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 NOISE: dict[str, Noise] = {
@@ -42,7 +40,9 @@ NOISE: dict[str, Noise] = {
 class Condition(NamedTuple):
     """One phantom: its design, sizes and planted d, and what is looked at."""
 
-    design: str  # "independent", "paired", or "SOBEM": ten people twice on both sides, each with a difference of her own
+    design: (
+        str  # "independent", "paired", or "SOBEM": ten people twice on both sides, each with a difference of her own
+    )
     associations: str  # a key of NOISE
     n_x: int
     n_y: int
@@ -158,9 +158,7 @@ def _targets(components: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     angle = rng.uniform(0, 2 * np.pi, size=len(components))
     rest = np.sqrt(1 - components**2 / 2)
     vectors = np.zeros((len(components), WIDTH))
-    vectors[:, :4] = np.stack(
-        [components / 2, -components / 2, rest * np.cos(angle), rest * np.sin(angle)], axis=1
-    )
+    vectors[:, :4] = np.stack([components / 2, -components / 2, rest * np.cos(angle), rest * np.sin(angle)], axis=1)
     return vectors
 
 

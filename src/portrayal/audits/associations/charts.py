@@ -6,7 +6,7 @@ import polars as pl
 
 from portrayal.audits.associations.findings import MEASURES
 from portrayal.audits.associations.settings import AssociationsSettings
-from portrayal.runs.audit import Chart, Measured
+from portrayal.study.audit import Chart, Measured
 
 
 def charts(measured: Measured, settings: AssociationsSettings) -> list[Chart]:
@@ -19,7 +19,7 @@ def charts(measured: Measured, settings: AssociationsSettings) -> list[Chart]:
 
 
 def _effect_sizes(measured: Measured) -> Chart:
-    from portrayal.report.charts import forest
+    from portrayal.reporting.charts.charts import forest
 
     main = measured.results.filter(pl.col("measure").is_in(MEASURES) & pl.col("value").is_not_null())
     return Chart(
@@ -61,13 +61,11 @@ def _printed_table(measured: Measured) -> list[Chart]:
         "What the paper prints for the same models and tests (Wolfe et al. 2023, Tables 1 and 2). Its stars are one-sided and "
         "uncorrected, and mark either direction."
     )
-    return [
-        Chart("effect_table_published", "Effect sizes as published", text, effect_table(printed), of=("eat",))
-    ]
+    return [Chart("effect_table_published", "Effect sizes as published", text, effect_table(printed), of=("eat",))]
 
 
 def _curve(number: int, system: str, test: str, rows: pl.DataFrame) -> Chart:
-    from portrayal.report.curve import specification_curve
+    from portrayal.reporting.charts.curve import specification_curve
 
     return Chart(
         f"specifications_{number}",

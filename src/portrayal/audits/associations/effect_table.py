@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.report.words import number
-from portrayal.stats.decision import FOUND
+from portrayal.reporting.words.words import number
+from portrayal.stats.decisions.decision import FOUND
 
 SHADE, PAPER, INK = "#c2543a", "#ffffff", "#1d2734"
 
@@ -31,9 +31,7 @@ def effect_cells(results: pl.DataFrame) -> pl.DataFrame:
         "test",
         pl.col("value").alias("d"),
         shade=pl.col("value").clip(lower_bound=0),
-        written=pl.format(
-            "{}{}", pl.col("value").map_elements(lambda d: number(d, 2), return_dtype=pl.String), star
-        ),
+        written=pl.format("{}{}", pl.col("value").map_elements(lambda d: number(d, 2), return_dtype=pl.String), star),
     )
 
 
@@ -43,9 +41,7 @@ def effect_table(results: pl.DataFrame, cell: int = 34) -> Any:
 
     cells = effect_cells(results)
     base = alt.Chart(cells, width=alt.Step(cell + 26), height=alt.Step(cell)).encode(
-        alt.X(
-            field="test", type="nominal", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=-40)
-        ),
+        alt.X(field="test", type="nominal", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=-40)),
         alt.Y(field="system", type="nominal", title=None, sort=None),
     )
     scale = alt.Scale(domain=[0, 2], range=[PAPER, SHADE], interpolate="rgb", clamp=True)

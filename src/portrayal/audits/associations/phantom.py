@@ -19,8 +19,8 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.settings import Settings
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
-from portrayal.systems.settings import SystemSettings
 
 SPREAD = 0.01  # deviation of a target's component: cosines stay far from their bounds
 TILT = 0.5  # how far an attribute leans away from its axis
@@ -95,6 +95,5 @@ def open_system(settings: SystemSettings, folder: Path) -> PhantomEncoder:
     """Open the phantom encoder."""
     plan = settings.read(PhantomSettings)
     return PhantomEncoder(
-        **settings.fields("phantom:associations", kind="encoder", version=settings.version or "1"),
-        plan=plan,
+        **settings.fields("phantom:associations", kind="encoder", version=settings.version or "1"), plan=plan
     )

@@ -26,7 +26,9 @@ class PictureSet(Settings):
 
     table: str
     where: dict[str, str | list[str]] = {}
-    consent: str = ""  # what the people shown, or the pictures' owners, agreed to; for pictures that have none of their own
+    consent: str = (
+        ""  # what the people shown, or the pictures' owners, agreed to; for pictures that have none of their own
+    )
 
 
 def read_picture_set(chosen: PictureSet, where: str, folder: Path, cluster: str | None) -> list[Item]:
@@ -49,9 +51,7 @@ def read_picture_set(chosen: PictureSet, where: str, folder: Path, cluster: str 
         _check_factor(table, factor, values, where)
     table = table.filter(*(pl.col(factor).cast(pl.String).is_in(values) for factor, values in wanted.items()))
     if table.is_empty():
-        raise PortrayalError(
-            f"{where} is empty: no picture of {chosen.table!r} has all of {dict(chosen.where)}."
-        )
+        raise PortrayalError(f"{where} is empty: no picture of {chosen.table!r} has all of {dict(chosen.where)}.")
     if cluster is not None and cluster not in table.columns:
         raise PortrayalError(f"{where} lacks column {cluster!r}.{nearest(cluster, table.columns)}")
     return [_item(row, cluster, chosen, folder) for row in table.iter_rows(named=True)]
@@ -69,8 +69,7 @@ def picture_table(named: str, folder: Path) -> pl.DataFrame:
     if "content" not in table.columns:
         raise PortrayalError(f"{path.name} lacks column 'content' (found: {', '.join(table.columns)}).")
     found = [
-        None if name is None else str(path_inside(path.parent, name, [folder], path.name))
-        for name in table["content"]
+        None if name is None else str(path_inside(path.parent, name, [folder], path.name)) for name in table["content"]
     ]
     return table.with_columns(pl.Series("content", found, pl.String))
 

@@ -17,11 +17,11 @@ import polars as pl
 from portrayal.audits.associations.measures.declaration import AssociationTest
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.audits.associations.stimuli import declared_tests
-from portrayal.report.words import plural
-from portrayal.runs.study import Study
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.permutation import EXACT_UP_TO, SAMPLES
-from portrayal.stats.power import POWER, smallest_difference, smallest_of_people
+from portrayal.reporting.words.words import plural
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.power.power import POWER, smallest_difference, smallest_of_people
+from portrayal.stats.tests.permutation import EXACT_UP_TO, SAMPLES
+from portrayal.study.study import Study
 
 RUNS = 300  # simulated tests behind a power
 MANY = 20  # targets on a side
@@ -34,11 +34,7 @@ def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     tests = declared_tests(study)
     family = len(tests) * len(study.systems)
     each = f"{len(tests)} for each of {plural(len(study.systems), 'system')}"
-    head = (
-        f"{family} tests are corrected together ({each})"
-        if family > 1
-        else "one test, so nothing is corrected"
-    )
+    head = f"{family} tests are corrected together ({each})" if family > 1 else "one test, so nothing is corrected"
     return [head, *(f"{test.name}: {_line(test, study, family)}" for test in tests)]
 
 
@@ -48,9 +44,7 @@ def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
     two_sided = alternative == "two-sided"
     people = _on_both_sides(test)
     if people:
-        pictures = (
-            (n_x + n_y) / 2 / people
-        )  # of a person on a side: her difference is one of means of so many
+        pictures = (n_x + n_y) / 2 / people  # of a person on a side: her difference is one of means of so many
         within = smallest_of_people(people, family, one_sided=not two_sided) * float(np.sqrt(2 / pictures))
     elif _floor(n_x, n_y, two_sided) >= LEVEL / family:
         within = inf
@@ -63,11 +57,7 @@ def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
 def _line(test: AssociationTest, study: Study, family: int) -> str:
     n_x, n_y = _sizes(test)
     people = _on_both_sides(test)
-    units = (
-        f"{people} people on both sides"
-        if people
-        else f"{n_x} + {n_y} {'targets' if test.y else 'attributes'}"
-    )
+    units = f"{people} people on both sides" if people else f"{n_x} + {n_y} {'targets' if test.y else 'attributes'}"
     d = smallest_d(test, study.settings.alternative, family)
     if isinf(d):
         return f"{units} are too few to find anything under this correction"

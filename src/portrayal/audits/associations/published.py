@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.runs.audit import Measured, ReportTable
-from portrayal.stats.decision import FOUND, NOT_FOUND
+from portrayal.stats.decisions.decision import FOUND, NOT_FOUND
+from portrayal.study.audit import Measured, ReportTable
 from portrayal.text.lexicons import read_lexicon
 
 STARRED = 0.05  # the paper's level; its stars mark either direction of a one-sided p
@@ -49,11 +49,7 @@ def beside_published(measured: Measured) -> pl.DataFrame:
 def published_tables(measured: Measured) -> list[ReportTable]:
     """Return the table for the report; none where the paper's procedure was not asked for."""
     table = beside_published(measured)
-    return (
-        []
-        if table.is_empty()
-        else [ReportTable("published", "Beside the published effect sizes", TEXT, table)]
-    )
+    return [] if table.is_empty() else [ReportTable("published", "Beside the published effect sizes", TEXT, table)]
 
 
 def as_printed(measured: Measured) -> pl.DataFrame:

@@ -17,11 +17,11 @@ import polars as pl
 from portrayal.audits.associations.phantom import SPREAD, TILT, within_difference
 from portrayal.audits.associations.power import smallest_d
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
-from portrayal.runs.audit import Evidence
-from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.stats.power import POWER
+from portrayal.stats.power.power import POWER
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from portrayal.tables import RESPONSES
 
 WIDTH = 16
@@ -63,11 +63,7 @@ SHAPES: Mapping[str, _Shape] = {
     "demo": _Shape({"test": _DEMO}),
     "small": _Shape({"test": [_words("small", 8)]}),
     "clustered": _Shape(
-        {
-            "alternative": "two-sided",
-            "unpaired": False,
-            "test": [_photographs(name, 10, 2) for name in EMOTIONS],
-        },
+        {"alternative": "two-sided", "unpaired": False, "test": [_photographs(name, 10, 2) for name in EMOTIONS]},
         person=1.0,
         response=1.0,
     ),
@@ -86,13 +82,10 @@ def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simul
     traits = np.random.default_rng(seed)
     rng = np.random.default_rng([seed, wave]) if wave else traits
     parts = [
-        _answers(system, chosen, evidence, effect * (not place), traits, rng)
-        for place, system in enumerate(SYSTEMS)
+        _answers(system, chosen, evidence, effect * (not place), traits, rng) for place, system in enumerate(SYSTEMS)
     ]
     planted = {"system": SYSTEMS[0], "test": evidence.inputs["tests"][0]["name"]} if effect else None
-    return Simulated(
-        study, Evidence(evidence.stimuli, pl.concat(parts), evidence.inputs, None, seed), planted
-    )
+    return Simulated(study, Evidence(evidence.stimuli, pl.concat(parts), evidence.inputs, None, seed), planted)
 
 
 def plans() -> dict[str, tuple[float, float]]:
@@ -112,24 +105,14 @@ def _asked(shape: str) -> tuple[Study, Evidence]:
     from dataclasses import asdict
 
     systems = [{"name": name, "use": "phantom:associations"} for name in SYSTEMS]
-    data = {
-        "name": shape,
-        "audit": "associations",
-        "systems": systems,
-        "associations": SHAPES[shape].settings,
-    }
+    data = {"name": shape, "audit": "associations", "systems": systems, "associations": SHAPES[shape].settings}
     study = make_study(data)
     tests = [asdict(test) for test in declared_tests(study)]
     return study, Evidence(make_stimuli(study), pl.DataFrame(), {"tests": tests})
 
 
 def _answers(
-    system: str,
-    shape: _Shape,
-    evidence: Evidence,
-    effect: float,
-    traits: np.random.Generator,
-    rng: np.random.Generator,
+    system: str, shape: _Shape, evidence: Evidence, effect: float, traits: np.random.Generator, rng: np.random.Generator
 ) -> pl.DataFrame:
     """Return one vector per stimulus. A stimulus of several tests keeps the vector of the first."""
     vectors: dict[str, np.ndarray] = {}
@@ -150,11 +133,7 @@ def _answers(
 
 
 def _of_test(
-    test: Mapping[str, Any],
-    shape: _Shape,
-    effect: float,
-    traits: np.random.Generator,
-    rng: np.random.Generator,
+    test: Mapping[str, Any], shape: _Shape, effect: float, traits: np.random.Generator, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
     shift = within_difference(effect, len(test["x"]), len(test["y"])) / 2
     people = {item["cluster"] for item in test["x"]}

@@ -15,9 +15,9 @@ from portrayal.audits.associations.prompts import fill, templates
 from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
 from portrayal.audits.associations.stimulus_sets import Item, content_hash, read_set, sees_pictures
 from portrayal.errors import PortrayalError
-from portrayal.runs.study import Study
+from portrayal.study.study import Study
 from portrayal.tables import STIMULI
-from portrayal.text.word_lists import association_test
+from portrayal.text.words.word_lists import association_test
 
 CALLED = {"x": "group", "y": "versus", "a": "attribute", "b": "other_attribute"}
 SHOWN = 2  # stimuli that stand for a set without a name
@@ -104,9 +104,7 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
     called = {f"{name}_name": _called(own, base, name, items) for name, items in sets.items()}
     harm = own.harm if own.harm is not None else base.get("harm", "")
     harm = harm.replace("{x}", called["x_name"]).replace("{y}", called["y_name"])
-    return AssociationTest(
-        own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm, in_study=own.name
-    )
+    return AssociationTest(own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm, in_study=own.name)
 
 
 def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]) -> str:
@@ -174,6 +172,5 @@ def _spellings(form: str, stimulus: str, first: str | None) -> list[tuple[str, s
     if len(set(texts.values())) == 1:
         return [(texts["right"], "same")]
     return [
-        (text, "+".join(name for name, own in texts.items() if own == text))
-        for text in dict.fromkeys(texts.values())
+        (text, "+".join(name for name, own in texts.items() if own == text)) for text in dict.fromkeys(texts.values())
     ]

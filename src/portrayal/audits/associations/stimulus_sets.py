@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.settings import SystemSettings
-from portrayal.text.word_lists import word_list
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.text.words.word_lists import word_list
 
 # Systems that look pictures up by name, or answer without them.
 BLIND = ("embeddings", "vectors", "replay:", "phantom:")
@@ -31,7 +31,9 @@ class Item:
     cluster: str | None = None  # who it shows, where people repeat
     prompt: str = ""  # the template it was put into
     stem: str = ""  # the stimulus before it was put into a template
-    article: str = "right"  # 'same' in every spelling, or those it belongs to: 'right', 'literal', 'authors', joined by +
+    article: str = (
+        "right"  # 'same' in every spelling, or those it belongs to: 'right', 'literal', 'authors', joined by +
+    )
     source: str = ""
     license: str = ""
     consent: str = ""
@@ -42,11 +44,7 @@ class Item:
 
 
 def read_set(
-    named: str | Sequence[str],
-    where: str,
-    folder: Path,
-    kind: str = "text",
-    cluster: str | Sequence[str] | None = None,
+    named: str | Sequence[str], where: str, folder: Path, kind: str = "text", cluster: str | Sequence[str] | None = None
 ) -> list[Item]:
     """Return the members of a set.
 
@@ -106,14 +104,10 @@ def picture_hash(path: Path, seen: bool = True) -> str:
 
 def sees_pictures(systems: Sequence[SystemSettings]) -> bool:
     """Tell whether a system of the study, or the encoder it stands on, looks at pictures; recorded and simulated ones do not."""
-    return not all(
-        str(system.parameters.get("encoder") or system.use).startswith(BLIND) for system in systems
-    )
+    return not all(str(system.parameters.get("encoder") or system.use).startswith(BLIND) for system in systems)
 
 
-def _from_name(
-    named: str, where: str, folder: Path, kind: str, cluster: str | Sequence[str] | None
-) -> list[Item]:
+def _from_name(named: str, where: str, folder: Path, kind: str, cluster: str | Sequence[str] | None) -> list[Item]:
     path = folder / named
     if path.suffix in (".csv", ".parquet", ".txt"):
         rows = _rows(path, where)
@@ -131,13 +125,9 @@ def _from_list(
     cluster: str | Sequence[str] | None,
 ) -> list[Item]:
     if isinstance(cluster, str):
-        raise PortrayalError(
-            f"{where} is no table, so it has no column {cluster!r}. Give one id per stimulus."
-        )
+        raise PortrayalError(f"{where} is no table, so it has no column {cluster!r}. Give one id per stimulus.")
     if cluster is not None and len(cluster) != len(rows):
-        raise PortrayalError(
-            f"{where} has {len(rows)} stimuli and {len(cluster)} cluster ids. Give one each."
-        )
+        raise PortrayalError(f"{where} has {len(rows)} stimuli and {len(cluster)} cluster ids. Give one each.")
     ids = [None] * len(rows) if cluster is None else _people(rows, cluster, where)
     source = named if isinstance(named, str) else "the study file"
     known = ("source", "license", "consent")
@@ -172,9 +162,7 @@ def _people(rows: Sequence[dict[str, str]], cluster: Sequence[str], where: str) 
 def check_person(person: object, where: str) -> None:
     """Refuse a row that does not say who it shows, where people may repeat."""
     if person is None or not str(person).strip():
-        raise PortrayalError(
-            f"{where} does not say who is shown. Name the person in every row, or leave cluster out."
-        )
+        raise PortrayalError(f"{where} does not say who is shown. Name the person in every row, or leave cluster out.")
 
 
 def _column(rows: Sequence[dict[str, str]], name: str, where: str) -> list[str]:

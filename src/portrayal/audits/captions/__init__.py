@@ -14,7 +14,7 @@ from portrayal.audits.captions.power import say_power
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
 from portrayal.audits.captions.tables import report_tables
-from portrayal.runs.audit import Audit, Evidence
+from portrayal.study.audit import Audit, Evidence
 
 VALIDITY = (
     "Most figures are upper bounds: they count cases that may be harms. Only people who read the cases can say which are; judged"

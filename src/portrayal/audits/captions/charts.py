@@ -17,8 +17,8 @@ from portrayal.audits.captions.measures import (
 )
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.report.words import percent
-from portrayal.runs.audit import Chart, Measured
+from portrayal.reporting.words.words import percent
+from portrayal.study.audit import Chart, Measured
 
 COUNTS = (
     demeaning_words.TEST, context_rules.TEST, identity_nouns.TEST, self_identification.TEST, words_included.TEST,
@@ -42,7 +42,7 @@ def _is_empty(rows: pl.DataFrame) -> bool:
 
 
 def _counts(table: pl.DataFrame) -> Chart | None:
-    from portrayal.report.charts import forest
+    from portrayal.reporting.charts.charts import forest
 
     rows = table.filter(pl.col("measure").is_in(COUNTS))
     if _is_empty(rows):
@@ -61,7 +61,7 @@ def _counts(table: pl.DataFrame) -> Chart | None:
 
 
 def _omission(table: pl.DataFrame) -> Chart | None:
-    from portrayal.report.charts import forest
+    from portrayal.reporting.charts.charts import forest
 
     rows = table.filter(pl.col("measure") == people_mentioned.TEST)
     if _is_empty(rows):
@@ -76,7 +76,7 @@ def _omission(table: pl.DataFrame) -> Chart | None:
 
 
 def _outcome(table: pl.DataFrame, quantity: str) -> Chart | None:
-    from portrayal.report.charts import bars_with_intervals
+    from portrayal.reporting.charts.charts import bars_with_intervals
 
     rows = table.filter(
         (pl.col("technique") == group_words.TECHNIQUE.name)

@@ -24,9 +24,9 @@ from portrayal.audits.captions.measures import (
 from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS
 from portrayal.audits.captions.measures.tuple_counts import KINDS
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.report.sentences import Claim, Row, other_side, say, written
-from portrayal.report.words import listed, percent
-from portrayal.runs.audit import Finding, Measured
+from portrayal.reporting.words.sentences import Claim, Row, other_side, say, written
+from portrayal.reporting.words.words import listed, percent
+from portrayal.study.audit import Finding, Measured
 
 PAIR = "{group} against {versus}"
 # What the tuples of a quantity are, for readers.
@@ -106,7 +106,7 @@ DECLARED: Mapping[str, Mapping[str, object]] = {
         "negative": "does less than {against} with the same images ({quantity}, {group})",
         "asks": "does more or less than another system with the same images",
         "where": "{quantity}, {group}, against {against}",
-    },
+    }
 }
 CLAIMS: Mapping[str, Mapping[str, object]] = {
     people_mentioned.TEST: {
@@ -178,9 +178,7 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "asks": partial(_over, "uses identity terms that the {truth} do not have"),
     },
     words_included.TEST: {
-        "positive": partial(
-            _over, "includes words that the {truth} do not have and that go with a group ({subject})"
-        ),
+        "positive": partial(_over, "includes words that the {truth} do not have and that go with a group ({subject})"),
         "asks": partial(_over, "includes words that the {truth} do not have and that go with a group"),
     },
     erasing.TEST: {

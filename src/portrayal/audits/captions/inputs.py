@@ -22,20 +22,13 @@ from portrayal.audits.captions.datasets import (
 )
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.rules import rules_text
-from portrayal.audits.captions.measures.stages import (
-    FAULTS,
-    HUMAN_LABELS,
-    MENTIONS,
-    SYSTEM_LABELS,
-    Stages,
-    empty,
-)
+from portrayal.audits.captions.measures.stages import FAULTS, HUMAN_LABELS, MENTIONS, SYSTEM_LABELS, Stages, empty
 from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
 from portrayal.audits.captions.stimuli import image_table, make_scenes
 from portrayal.errors import PortrayalError
-from portrayal.runs.study import Study
-from portrayal.systems.replay import read_coco_results
-from portrayal.text.harm_lists import read_list
+from portrayal.study.study import Study
+from portrayal.systems.plugins.replay import read_coco_results
+from portrayal.text.words.harm_lists import read_list
 
 STAGE_TABLES = ("mentions", "captions", "boxes", "system_boxes", "people", "faults")
 PLAIN_OPTIONS = (
@@ -151,14 +144,10 @@ def _with_people(stages: Stages, people: People | None, folder: Path) -> Stages:
     if people is None:
         return stages
     path = folder / people.file
-    table, faults = (
-        zhao.read_zhao(path) if people.format == "zhao" else (caption_tables.read_people(path), None)
-    )
+    table, faults = zhao.read_zhao(path) if people.format == "zhao" else (caption_tables.read_people(path), None)
     kept = table.filter(pl.col("image").is_in(list(stages.images)))
     if kept.is_empty():
-        raise PortrayalError(
-            f"{path.name} annotates none of the study's images. Check that both use the same ids."
-        )
+        raise PortrayalError(f"{path.name} annotates none of the study's images. Check that both use the same ids.")
     more = pl.DataFrame(schema=FAULTS) if faults is None else faults
     return replace(stages, people=kept, faults=pl.concat([stages.faults, more]))
 

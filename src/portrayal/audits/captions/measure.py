@@ -14,7 +14,7 @@ from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_
 from portrayal.audits.captions.measures.mentions import read_captions
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.runs.audit import Evidence, Measured
+from portrayal.study.audit import Evidence, Measured
 
 EXAMPLES = 2  # cases of a technique, and of each of its narrower quantities, that the report shows
 
@@ -98,9 +98,7 @@ def _further(found: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
     joined: dict[str, list[pl.DataFrame]] = {}
     for one in found:
         for name, parts in one.tables.items():
-            of_system = [
-                table.select(pl.lit(one.system).alias("system"), pl.all()) for table in parts if len(table)
-            ]
+            of_system = [table.select(pl.lit(one.system).alias("system"), pl.all()) for table in parts if len(table)]
             joined.setdefault(name, []).extend(of_system)
     return {name: pl.concat(parts) for name, parts in joined.items() if parts}
 

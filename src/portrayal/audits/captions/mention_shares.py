@@ -10,13 +10,7 @@ import polars as pl
 from portrayal.audits.captions.measures.audit import as_results
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.parts import measure_parts
-from portrayal.audits.captions.measures.stages import (
-    CAPTIONS,
-    MENTIONS,
-    PEOPLE,
-    SYSTEM_CAPTIONS,
-    Stages,
-)
+from portrayal.audits.captions.measures.stages import CAPTIONS, MENTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.batches import parts, scan
 from portrayal.tables import Contract
 
@@ -89,9 +83,5 @@ def _parts(root: Path, known: frozenset[str]) -> Iterator[Stages]:
         images = pl.concat([table.select("image") for table in tables.values()]).unique().sort("image")
         if images.height:
             yield Stages(
-                images["image"].to_list(),
-                tables["mentions"],
-                tables["captions"],
-                people=tables["people"],
-                known=known,
+                images["image"].to_list(), tables["mentions"], tables["captions"], people=tables["people"], known=known
             )

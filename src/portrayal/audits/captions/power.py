@@ -14,11 +14,11 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.rules import read_rules
 from portrayal.audits.captions.measures.self_identification import NAMED_BY
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.report.words import percent, plural
-from portrayal.runs.study import Study
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.power_of_shares import smallest_share_difference
-from portrayal.text.harm_lists import read_list
+from portrayal.reporting.words.words import percent, plural
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.power.power_of_shares import smallest_share_difference
+from portrayal.study.study import Study
+from portrayal.text.words.harm_lists import read_list
 
 LEFT_OUT = 0.1  # of depicted people, in captions of the group that is left out less
 MOST_PAIRS = 6  # pairs of groups told of
@@ -30,9 +30,7 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     sizes = _sizes(people_of(study))
     tests = len(study.systems) * planned_tests(sizes, study.settings)
     pairs = [
-        (axis, first, second)
-        for axis, groups in sizes.items()
-        for first, second in combinations(sorted(groups), 2)
+        (axis, first, second) for axis, groups in sizes.items() for first, second in combinations(sorted(groups), 2)
     ]
     if not pairs:
         return ["without annotated people no groups are compared"]
@@ -44,9 +42,7 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
 
 
 def _sizes(people: pl.DataFrame) -> Mapping[str, Mapping[str, int]]:
-    counted = (
-        people.group_by("axis", "group").agg(pl.col("image").n_unique().alias("images")).sort("axis", "group")
-    )
+    counted = people.group_by("axis", "group").agg(pl.col("image").n_unique().alias("images")).sort("axis", "group")
     sizes: dict[str, dict[str, int]] = {}
     for axis, group, images in counted.iter_rows():
         sizes.setdefault(axis, {})[group] = images

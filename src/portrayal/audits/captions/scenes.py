@@ -58,9 +58,7 @@ class Scene:
 
     def content(self) -> str:
         """Return the scene as a system is shown it: JSON, without the name of the image."""
-        return json.dumps(
-            {key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True
-        )
+        return json.dumps({key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True)
 
 
 def read_scene(image: str, content: str) -> Scene:
@@ -76,10 +74,7 @@ def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[
     groups = rng.integers(0, 2, (number, 2)).tolist()
     choices = rng.integers(0, 6, (number, 3)).tolist()
     chances = rng.random((number, 7)).tolist()
-    return [
-        _scene(f"scene-{i:05d}", groups[i][0], groups[i][1], choices[i], chances[i], world)
-        for i in range(number)
-    ]
+    return [_scene(f"scene-{i:05d}", groups[i][0], groups[i][1], choices[i], chances[i], world) for i in range(number)]
 
 
 def all_scenes(world: World) -> Iterator[tuple[float, Scene]]:

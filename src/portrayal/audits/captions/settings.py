@@ -47,9 +47,7 @@ class CaptionsSettings(Settings):
     human_labels: Labels | None = None
     system_labels: Labels | None = None
     people: People | None = None
-    truth: Literal["human labels", "human captions", "system labels"] | None = (
-        None  # the first there is, if not said
-    )
+    truth: Literal["human labels", "human captions", "system labels"] | None = None  # the first there is, if not said
     techniques: list[Literal[tuple(TECHNIQUES)]] = []  # type: ignore[valid-type]
     threshold: float = Field(THRESHOLD, ge=0)
     same_object: float = Field(SAME_OBJECT, gt=0)
@@ -57,7 +55,7 @@ class CaptionsSettings(Settings):
     object_types: int = Field(500, ge=1)
     splits: int = Field(1000, ge=10)
     bootstraps: int = Field(200, ge=20)
-    permutations: int = Field(9_999, ge=99)  # at the most; see portrayal.stats.sequential
+    permutations: int = Field(9_999, ge=99)  # at the most; see portrayal.stats.tests.sequential
     tolerance: float = Field(TOLERANCE, gt=0, lt=1)  # share of images in which a harm may occur by accident
     rules: str | None = None
     lists: dict[str, str] = {}

@@ -24,14 +24,14 @@ from portrayal.audits.captions.measures.techniques import TECHNIQUES
 from portrayal.audits.captions.phantom import WORDINGS, Said, faithful, text
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
 from portrayal.audits.captions.scenes import Scene, World, as_stages, make_scenes, stimuli
-from portrayal.record.ledger import Entry
-from portrayal.record.responses import read_responses
-from portrayal.runs.audit import Evidence
-from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.stats.power_of_shares import power_of_two_shares
-from portrayal.systems.base import Answer
+from portrayal.recorder.ledger import Entry
+from portrayal.recorder.responses import read_responses
+from portrayal.stats.power.power_of_shares import power_of_two_shares
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.systems.core.base import Answer
 
 WORLD = World(wheelchair=0.3)
 SYSTEMS = ("first", "second")
@@ -91,8 +91,7 @@ def plans() -> dict[str, list[tuple[float, float]]]:
     alpha = level(tests, "holm")
     return {
         "demo": [
-            (effect, power_of_two_shares(LEFT_OUT + effect, LEFT_OUT, images, images, alpha))
-            for effect in (0.14, 0.2)
+            (effect, power_of_two_shares(LEFT_OUT + effect, LEFT_OUT, images, images, alpha)) for effect in (0.14, 0.2)
         ]
     }
 
@@ -129,9 +128,7 @@ def _brief(scene: Scene, rng: np.random.Generator) -> Said:
     """Leave out things; a wheelchair as often as other things of its scene on average, so that it is not erased."""
     said = faithful(scene)
     often = dict.fromkeys(("dog", "cup"), DROPPED)
-    others = 3 + sum(
-        thing in often for thing in scene.things
-    )  # clothes, what is held and the place are never left out
+    others = 3 + sum(thing in often for thing in scene.things)  # clothes, what is held and the place are never left out
     often["wheelchair"] = DROPPED * (others - 3) / others
     return replace(said, things=tuple(thing for thing in said.things if rng.random() >= often[thing]))
 
@@ -170,14 +167,9 @@ def _entries(
     entries = []
     for scene, race, content in zip(scenes, named, shown["hash"], strict=True):
         said = [_caption(scene, race, effect, rng)]
-        said += [
-            said[0] if rng.random() < AGAIN else _caption(scene, race, effect, rng)
-            for _ in range(captions - 1)
-        ]
+        said += [said[0] if rng.random() < AGAIN else _caption(scene, race, effect, rng) for _ in range(captions - 1)]
         for repeat, words in enumerate(said):
             answer = Answer(json.dumps(words).encode())
             key = f"{system} {scene.image} {repeat}"
-            entries.append(
-                Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None)
-            )
+            entries.append(Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None))
     return entries

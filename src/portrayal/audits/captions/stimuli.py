@@ -12,7 +12,7 @@ from portrayal.audits.captions import scenes as generated
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
-from portrayal.runs.study import Study
+from portrayal.study.study import Study
 from portrayal.tables import read_table
 
 # Enough of everything a phantom of the demonstration needs.

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.audits.captions.measures.stages import (
-    DELETION_WARNING,
-    SYSTEM_CAPTIONS,
-    mitigation,
-    where_it_arises,
-)
+from portrayal.audits.captions.measures.stages import DELETION_WARNING, SYSTEM_CAPTIONS, mitigation, where_it_arises
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.runs.audit import Measured, ReportTable
+from portrayal.study.audit import Measured, ReportTable
 
 MOST_ROWS = 60  # of each system in a table of the report
 # The techniques' own tables: title and what to know of it.
 SHOWN = {
-    "faults": (
-        "Captions and boxes that are not as they should be",
-        "Counted and named; the first image of each.",
-    ),
+    "faults": ("Captions and boxes that are not as they should be", "Counted and named; the first image of each."),
     "cases": (
         "Cases to read",
         "Captions that may do harm, the first of each technique. These and many more are in reviews.csv of the run, to be judged there.",
@@ -49,11 +41,7 @@ def _stages(results: pl.DataFrame) -> list[ReportTable]:
     """Say once for each pair of stages where a harm can have arisen and what section 5.2 of the paper suggests."""
     if "stage" not in results.columns:
         return []
-    pairs = (
-        results.filter(pl.col("stage") == SYSTEM_CAPTIONS)
-        .select("stage", "truth")
-        .unique(maintain_order=True)
-    )
+    pairs = results.filter(pl.col("stage") == SYSTEM_CAPTIONS).select("stage", "truth").unique(maintain_order=True)
     rows = [
         {
             "found at": stage,
@@ -96,6 +84,4 @@ def _needs(missing: pl.DataFrame | None) -> ReportTable:
             for t in TECHNIQUES.values()
         ]
     )
-    return ReportTable(
-        "needs", "What each technique needs", "And what it means when a stage is absent.", table
-    )
+    return ReportTable("needs", "What each technique needs", "And what it means when a stage is absent.", table)

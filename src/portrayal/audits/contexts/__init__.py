@@ -12,7 +12,7 @@ from portrayal.audits.contexts.measures.questions import FAMILY
 from portrayal.audits.contexts.power import say_power
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import make_stimuli
-from portrayal.runs.audit import Audit, Measured, ReportTable
+from portrayal.study.audit import Audit, Measured, ReportTable
 
 
 def report_tables(measured: Measured, settings: ContextsSettings) -> list[ReportTable]:

@@ -24,8 +24,8 @@ from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
 from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
 from portrayal.audits.contexts.measures.sharing import sharing
-from portrayal.runs.calibration import Calibration
-from portrayal.runs.parallel import over_seeds
+from portrayal.study.calibration import Calibration
+from portrayal.study.parallel import over_seeds
 
 STEREOTYPES = {f"{kind[0].upper()}{at}": kind for kind in ("feminine", "masculine") for at in range(1, 5)}
 LABELS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
@@ -44,9 +44,7 @@ class World:
     places: int = 4  # half of them of each stereotype
     silent: float = 0.0  # share of pictures without an answer
     stereotype: float = 0.0  # chance that the place decides the gender
-    right: float = (
-        0.45  # chance to name the person's own gender; half of the rest is neutral, half another gender
-    )
+    right: float = 0.45  # chance to name the person's own gender; half of the rest is neutral, half another gender
     expectancy: float = 0.0  # share of tags moved from concrete to abstract for who fits the place
     recognition: float = 0.0  # how much less often a place is recognised where no gender is named
 
@@ -68,10 +66,7 @@ def draw_pictures(world: World, random: np.random.Generator) -> pl.DataFrame:
     own = np.arange(world.people) % world.genders
     race = np.array(list("ABLW"))[random.integers(0, 4, world.people)]
     taste = random.normal(0, 0.4, world.people)
-    slots = [
-        (None, 0),
-        *((place, slot) for place in world_places(world) for slot in range(world.backgrounds)),
-    ]
+    slots = [(None, 0), *((place, slot) for place in world_places(world) for slot in range(world.backgrounds))]
     return pl.concat([_condition(world, place, slot, own, race, taste, random) for place, slot in slots])
 
 
@@ -146,13 +141,7 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     alarm = next(row for row in conditions if row["test"] == "congruence")
     found = next(row for row in planted if row["test"] == "congruence" and row["people"] == 30)
     return Calibration(
-        "contexts",
-        alarm["rejected"],
-        found["rejected"],
-        found["covered"],
-        runs,
-        seed,
-        [*conditions, *planted],
+        "contexts", alarm["rejected"], found["rejected"], found["covered"], runs, seed, [*conditions, *planted]
     )
 
 
@@ -189,21 +178,8 @@ def _each_test(found: Sequence[tuple[str, str, float]], measure: str) -> list[fl
 
 
 def _row(world: World, planted: float, test: str, tests: int, **rates: float | None) -> dict[str, Any]:
-    about = {
-        "people": world.people,
-        "genders": world.genders,
-        "places": world.places,
-        "missing": world.silent,
-    }
-    return {
-        **about,
-        "planted": planted,
-        "test": test,
-        "tests": tests,
-        "rejected": None,
-        "covered": None,
-        **rates,
-    }
+    about = {"people": world.people, "genders": world.genders, "places": world.places, "missing": world.silent}
+    return {**about, "planted": planted, "test": test, "tests": tests, "rejected": None, "covered": None, **rates}
 
 
 def truths(world: World) -> dict[str, float]:
@@ -246,11 +222,7 @@ def planted_rows(world: World, seed: int, run: int) -> dict[str, Mapping[str, An
             *congruence(pictures, STEREOTYPES), *expectancy(pictures, STEREOTYPES, labels),
             *inferences(pictures, genders, gender=""), *recognition(pictures, genders, seed + run), *accuracy(pictures, labels),
         ]  # fmt: skip
-    wanted = {
-        "place": ("F1", None),
-        "inferred": ("feminine", None),
-        "group": (None, A_GENDER, "female", FITS),
-    }
+    wanted = {"place": ("F1", None), "inferred": ("feminine", None), "group": (None, A_GENDER, "female", FITS)}
     kept = [row for row in rows if all(row.get(name) in known for name, known in wanted.items())]
     return {row["measure"]: row for row in kept}
 

@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.report.charts import bars_with_intervals, forest
-from portrayal.report.encodings import colors, renamed, shapes
-from portrayal.report.section import file_name
-from portrayal.report.theme import MUTED
-from portrayal.runs.audit import Chart, Measured
-from portrayal.stats.decision import STILL
+from portrayal.reporting.charts.charts import bars_with_intervals, forest
+from portrayal.reporting.charts.encodings import colors, renamed, shapes
+from portrayal.reporting.charts.theme import MUTED
+from portrayal.reporting.page.section import file_name
+from portrayal.stats.decisions.decision import STILL
+from portrayal.study.audit import Chart, Measured
 
 X_TITLE = "F1 of the gender named, mean over depicted groups"
 TRADED = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
@@ -21,13 +21,7 @@ Y_TITLE = "congruent minus incongruent"
 
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     """Return the charts of a report; one that would show nothing but zeros is left out."""
-    return [
-        *_places(measured),
-        *_sheet(measured),
-        *_tradeoff(measured),
-        *_inferred(measured),
-        *_changes(measured),
-    ]
+    return [*_places(measured), *_sheet(measured), *_tradeoff(measured), *_inferred(measured), *_changes(measured)]
 
 
 def _rows(results: pl.DataFrame, measure: str) -> pl.DataFrame:
@@ -63,9 +57,7 @@ def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -
     chosen = rows if place is None else rows.filter(pl.col("place") == place)
     label = pl.concat_str("place", pl.lit(": "), "group") if place is None else pl.col("group")
     drawn = chosen.with_columns(label=label).sort("place", "group", maintain_order=True)
-    return bars_with_intervals(
-        drawn, label="label", color="attribute", axis="change of share of tags from baseline"
-    )
+    return bars_with_intervals(drawn, label="label", color="attribute", axis="change of share of tags from baseline")
 
 
 def _changes(measured: Measured) -> list[Chart]:
@@ -107,14 +99,7 @@ def _tradeoff(measured: Measured) -> list[Chart]:
         " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
     )
     return [
-        Chart(
-            "tradeoff",
-            "Accuracy and stereotype: the trade-off",
-            text,
-            _crosses(table),
-            of=tuple(TRADED),
-            main=True,
-        )
+        Chart("tradeoff", "Accuracy and stereotype: the trade-off", text, _crosses(table), of=tuple(TRADED), main=True)
     ]
 
 

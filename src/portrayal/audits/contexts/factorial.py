@@ -22,16 +22,14 @@ from portrayal.edges.folders import claim
 from portrayal.edges.writing import fresh
 from portrayal.engine import chosen, in_order
 from portrayal.errors import PortrayalError
-from portrayal.vision.compose import Crop, CutHeads, fit_background, person_scale, place, scale_person, trim
-from portrayal.vision.cutout import CUT_HEAD, cut_out, flaws
-from portrayal.vision.images import open_image
+from portrayal.pictures.compose import Crop, CutHeads, fit_background, person_scale, place, scale_person, trim
+from portrayal.pictures.cutout import CUT_HEAD, cut_out, flaws
+from portrayal.pictures.images import open_image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-    Fitted = Sequence[
-        tuple[dict[str, Any], Picture, dict[str, Any]]
-    ]  # rows of backgrounds, fitted, and as stimuli
+    Fitted = Sequence[tuple[dict[str, Any], Picture, dict[str, Any]]]  # rows of backgrounds, fitted, and as stimuli
 
 MANIFEST = "manifest.csv"
 ENLARGED = "enlarged so that the cut lies at the edge of the frame"
@@ -83,9 +81,7 @@ def compose_all(
     return _write_manifest(rows, people, recipe, inside)
 
 
-def _everybody(
-    people: pl.DataFrame, fitted: Fitted, recipe: Recipe, folder: Path
-) -> list[list[dict[str, Any]]]:
+def _everybody(people: pl.DataFrame, fitted: Fitted, recipe: Recipe, folder: Path) -> list[list[dict[str, Any]]]:
     """Make the pictures of each person: in threads, or by the workers of an engine that somebody named."""
     rows = list(people.iter_rows(named=True))
     if chosen().named:
@@ -94,9 +90,7 @@ def _everybody(
         return list(pool.map(lambda row: _one_person(row, fitted, recipe, folder), rows))
 
 
-def _composer(
-    fitted: Fitted, recipe: Recipe, folder: Path
-) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
+def _composer(fitted: Fitted, recipe: Recipe, folder: Path) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
     return lambda row: _one_person(row, fitted, recipe, folder)
 
 
@@ -138,12 +132,7 @@ def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> Fitted:
     return found
 
 
-def _one_person(
-    row: dict[str, Any],
-    fitted: Fitted,
-    recipe: Recipe,
-    folder: Path,
-) -> list[dict[str, Any]]:
+def _one_person(row: dict[str, Any], fitted: Fitted, recipe: Recipe, folder: Path) -> list[dict[str, Any]]:
     """Cut one person out once, and put them everywhere."""
     own = {key: row[key] for key in ("person", "source", "license", "consent")}
     try:
@@ -166,9 +155,7 @@ def _one_person(
     return rows
 
 
-def _alone(
-    own: dict[str, Any], image: Picture, flags: list[str], recipe: Recipe, folder: Path
-) -> dict[str, Any]:
+def _alone(own: dict[str, Any], image: Picture, flags: list[str], recipe: Recipe, folder: Path) -> dict[str, Any]:
     """The person's own picture, as it was taken, no larger than the composites."""
     alone = image.convert("RGB")
     alone.thumbnail((recipe.width, recipe.height))
@@ -197,9 +184,7 @@ def _save(image: Picture, name: str, recipe: Recipe, folder: Path) -> dict[str, 
     return {"file": file, "hash": hashlib.sha256((folder / file).read_bytes()).hexdigest()}
 
 
-def _write_manifest(
-    rows: list[dict[str, Any]], people: pl.DataFrame, recipe: Recipe, folder: Path
-) -> pl.DataFrame:
+def _write_manifest(rows: list[dict[str, Any]], people: pl.DataFrame, recipe: Recipe, folder: Path) -> pl.DataFrame:
     columns = ("stimulus", "role", "person", "context", "background", "file", "hash", "person_share", "scale", "flags", "source",
                "license", "consent")  # fmt: skip
     kinds = {name: pl.Float64 if name in ("person_share", "scale") else pl.String for name in columns}

@@ -11,9 +11,9 @@ from portrayal.audits.contexts.measures.confidence import VARIANT
 from portrayal.audits.contexts.measures.pictures import NEUTRAL
 from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, NO_GENDER
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.report.sentences import Claim, Row, say
-from portrayal.report.words import listed
-from portrayal.runs.audit import Finding, Measured
+from portrayal.reporting.words.sentences import Claim, Row, say
+from portrayal.reporting.words.words import listed
+from portrayal.study.audit import Finding, Measured
 
 FEATURES = {"demographics": "demographic", "concrete": "concrete", "abstract": "abstract"}
 
@@ -21,9 +21,7 @@ FEATURES = {"demographics": "demographic", "concrete": "concrete", "abstract": "
 def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
     """Return a sentence for every test that found something, and shared ones for the others."""
     results = measured.results
-    sure = {
-        name: replace(claim, after=lambda row: _when_sure(results, row)) for name, claim in CLAIMS.items()
-    }
+    sure = {name: replace(claim, after=lambda row: _when_sure(results, row)) for name, claim in CLAIMS.items()}
     return say(measured, {**sure, "distance_anova": _distance(results)})
 
 
@@ -69,7 +67,9 @@ def _within(how: str) -> Callable[[Row], str]:
 
 def _between(how: str) -> Callable[[Row], str]:
     def clause(row: Row) -> str:
-        return f"describes {row['group']} people with {how} {_tags(row)} than {row['versus']} people in the {row['place']}"
+        return (
+            f"describes {row['group']} people with {how} {_tags(row)} than {row['versus']} people in the {row['place']}"
+        )
 
     return clause
 

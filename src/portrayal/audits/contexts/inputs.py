@@ -10,8 +10,8 @@ import polars as pl
 from portrayal.audits.contexts.factorial import ENLARGED
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import compose_pictures, only_replayed
-from portrayal.runs.study import Study
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.study.study import Study
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
@@ -35,15 +35,13 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 
 def _picture_inputs(study: Study, contexts: pl.DataFrame) -> dict[str, Any]:
     """The people left out with their reasons; the places; the contact sheet, unless somebody shown is real."""
-    from portrayal.vision.contact_sheet import contact_sheet, named_strip
+    from portrayal.pictures.contact_sheet import contact_sheet, named_strip
 
     manifest = compose_pictures(study)
     left_out = manifest.filter(pl.col("role") == "unusable").select("stimulus", "flags").rows()
     generated = set(manifest.filter(pl.col("role") == "baseline")["consent"]) == {"generated"}
     wanted = study.settings.contact_sheet and generated
-    enlarged = manifest.filter(
-        pl.col("role") == "baseline", pl.col("flags").str.contains(ENLARGED, literal=True)
-    )
+    enlarged = manifest.filter(pl.col("role") == "baseline", pl.col("flags").str.contains(ENLARGED, literal=True))
     names = _names(manifest, contexts)
     return {
         "unusable": left_out, "cut_heads": enlarged["person"].to_list(),
@@ -65,11 +63,7 @@ def _names(manifest: pl.DataFrame, contexts: pl.DataFrame) -> dict[str, str]:
 
 def _first_of_each(manifest: pl.DataFrame, names: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the name and the picture of every place, its first background."""
-    first = (
-        manifest.filter(pl.col("role") == "background")
-        .sort("background")
-        .unique("context", maintain_order=True)
-    )
+    first = manifest.filter(pl.col("role") == "background").sort("background").unique("context", maintain_order=True)
     return [
         (names[background].removesuffix(" 1"), file)
         for background, file in first.select("background", "file").iter_rows()
@@ -77,6 +71,6 @@ def _first_of_each(manifest: pl.DataFrame, names: Mapping[str, str]) -> list[tup
 
 
 def _read_ratings(study: Study) -> pl.DataFrame | None:
-    from portrayal.runs.reviews import read_reviews
+    from portrayal.run.reviews import read_reviews
 
     return read_reviews(study.folder / study.settings.ratings) if study.settings.ratings else None

@@ -15,7 +15,7 @@ from portrayal.audits.contexts.measures.ratings import QUESTIONS, rating_table, 
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.warnings import remarks_of, warnings_of
 from portrayal.errors import PortrayalError, nearest
-from portrayal.runs.audit import Evidence, Measured, groups_by
+from portrayal.study.audit import Evidence, Measured, groups_by
 from portrayal.tables import results
 
 
@@ -45,9 +45,7 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     tables = {"unknown_tags": unknown.head(500), "coverage": coverage_by_system(counted, typology, tags)}
     if rated is not None:
         tables["ratings"] = rating_table(rated).with_columns(pl.col("place").replace(names))
-    pictures = {
-        name: evidence.inputs[name] for name in ("contact_sheet", "places") if evidence.inputs.get(name)
-    }
+    pictures = {name: evidence.inputs[name] for name in ("contact_sheet", "places") if evidence.inputs.get(name)}
     warnings = warnings_of(found, evidence.inputs)
     remarks = remarks_of(found, evidence.inputs, settings.factors)
     return Measured(found, tables, warnings, queue(unknown), pictures, differences, remarks=remarks)

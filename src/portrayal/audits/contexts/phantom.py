@@ -20,9 +20,9 @@ import polars as pl
 
 from portrayal.audits.contexts.factorial import MANIFEST
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.settings import SystemSettings
-from portrayal.text.typology import load_context_tags, load_contexts
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.text.words.typology import load_context_tags, load_contexts
 
 GENDER_TAGS = {"feminine": ("woman", "girl", "lady"), "masculine": ("man", "guy", "gentleman")}
 CONCRETE = ("portrait", "hair", "face", "t-shirt", "clothing", "shirt", "neck", "chin", "white", "standing")
@@ -52,9 +52,7 @@ class Planted(Settings):
     """What is planted."""
 
     stereotype: float = 0.5  # chance to name the place's gender
-    right: float = (
-        0.85  # chance to name the person's gender otherwise; half of the rest is neutral, half wrong
-    )
+    right: float = 0.85  # chance to name the person's gender otherwise; half of the rest is neutral, half wrong
     recognised: float = 0.9  # chance to name the place
     expectancy: float = 2.0  # further abstract tags, on average, for who fits the place
     gap: float = 1.5  # further concrete tags in places, on average, for the group `changed`
@@ -138,13 +136,11 @@ def _manifest(folder: str) -> dict[str, Seen]:
 
 def place_words() -> dict[str, list[str]]:
     """Return the words of each place that say nothing about a gender or a person's traits."""
-    from portrayal.text.typology import load_typology
+    from portrayal.text.words.typology import load_typology
 
     about_people = load_typology().filter(pl.col("super_cluster").is_in(["demographics", "abstract"]))["tag"]
     table = load_context_tags().filter(~pl.col("tag").is_in(about_people.implode()))
-    return {
-        str(name): part["tag"].to_list() for (name,), part in table.group_by("context", maintain_order=True)
-    }
+    return {str(name): part["tag"].to_list() for (name,), part in table.group_by("context", maintain_order=True)}
 
 
 def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:

@@ -43,8 +43,7 @@ def load_backgrounds(
     frame = check(read_csv(table, "a table of backgrounds"), BACKGROUNDS, table.name, "See docs/contexts.md.")
     frame = frame.with_columns(
         file=pl.Series(
-            [str(path_inside(table.parent, name, also, table.name)) for name in frame["file"]],
-            dtype=pl.String,
+            [str(path_inside(table.parent, name, also, table.name)) for name in frame["file"]], dtype=pl.String
         )
     )
     return frame.filter(pl.int_range(pl.len()).over("context") < per_context) if per_context else frame

@@ -2,7 +2,7 @@
 
 One tagger names the gender of the place's stereotype in a share of the pictures, and otherwise what people are labelled as
 in 85 of 100 on average; the others never follow a place. Congruence and the changes of the inferred gender are tested
-together by flipping people, which gets its part of the level (see `portrayal.stats.decision.flipped_share`).
+together by flipping people, which gets its part of the level (see `portrayal.stats.decisions.decision.flipped_share`).
 """
 
 from __future__ import annotations
@@ -17,17 +17,14 @@ import polars as pl
 from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.questions import FAMILY
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.runs.study import Study
-from portrayal.stats.decision import flipped_share
-from portrayal.stats.joint_flips import EXACT, flip_jointly
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.shares import bounded_mean
-from portrayal.text.typology import load_contexts
+from portrayal.stats.decisions.decision import flipped_share
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.intervals.shares import bounded_mean
+from portrayal.stats.tests.joint_flips import EXACT, flip_jointly
+from portrayal.study.study import Study
+from portrayal.text.words.typology import load_contexts
 
-RIGHT = (
-    8.5,
-    1.5,
-)  # Beta of the chance to name a person's labelled gender: .85 on average, and not the same for all
+RIGHT = (8.5, 1.5)  # Beta of the chance to name a person's labelled gender: .85 on average, and not the same for all
 FOLLOWS = (0.1, 0.2, 0.3, 0.5)  # shares of pictures in which the place decides
 AUDITS = 400
 CERTAIN = 0.995  # of power: what is followed more often need not be simulated
@@ -49,16 +46,10 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, in how many of 100 audits a tagger that follows the places would be found."""
     plan = plan_of(study, stimuli)
     if plan is None:
-        return [
-            "without places of two stereotypes, or with fewer than two people in them, no stereotype can be shown"
-        ]
+        return ["without places of two stereotypes, or with fewer than two people in them, no stereotype can be shown"]
     if "congruence" not in (study.family.measures or FAMILY):
-        return [
-            "congruence is not in the study's family, so that a tagger follows the places cannot be found"
-        ]
-    found = [
-        f"{100 * power(plan, follow, study.seed):.0f} where it is {100 * follow:.0f}" for follow in FOLLOWS
-    ]
+        return ["congruence is not in the study's family, so that a tagger follows the places cannot be found"]
+    found = [f"{100 * power(plan, follow, study.seed):.0f} where it is {100 * follow:.0f}" for follow in FOLLOWS]
     return [
         f"with {len(plan.own)} people, a tagger in which the place decides the gender named is found in so many of 100 audits,"
         f" by the number of 100 pictures in which it does: {', '.join(found)}"
@@ -70,18 +61,16 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
     settings: ContextsSettings = study.settings
     contexts = load_contexts(study.folder / settings.contexts if settings.contexts else None)
     stereotypes = dict(contexts.drop_nulls("stereotype").select("context", "stereotype").iter_rows())
-    placed = stimuli.filter(
-        pl.col("role") == "composite", pl.col("context").is_in(list(stereotypes))
-    ).drop_nulls("person")
+    placed = stimuli.filter(pl.col("role") == "composite", pl.col("context").is_in(list(stereotypes))).drop_nulls(
+        "person"
+    )
     places = [stereotypes[place] for place in placed["context"].unique().sort()]
     kinds = sorted(set(places))
     people = placed.unique("person").sort("person")
     if len(kinds) < 2 or people.height < 2:
         return None
     cluster = {label: name for name, labels in settings.genders.items() for label in labels}
-    labels = (
-        people[settings.gender].to_list() if settings.gender in people.columns else [None] * people.height
-    )
+    labels = people[settings.gender].to_list() if settings.gender in people.columns else [None] * people.height
     named = [cluster.get(str(label), "") for label in labels]
     own = [kinds.index(name) if name in kinds else -1 for name in named]
     pictures = round(placed.height / (people.height * len(places))) * study.repeats
@@ -150,9 +139,7 @@ def _differences(plan: Plan, follow: float, random: np.random.Generator) -> np.n
     against = np.where(placed == NEUTRAL, 0.0, -1.0 / (len(kinds) - 1))
     scores = np.where(placed == plan.places[None, :, None], 1.0, against).mean(axis=2)
     congruence = np.mean([scores[:, plan.places == kind].mean(axis=1) for kind in kinds], axis=0)
-    changes = [
-        (placed == kind).mean(axis=2) - (alone == kind)[:, None].astype(float) for kind in (*kinds, NEUTRAL)
-    ]
+    changes = [(placed == kind).mean(axis=2) - (alone == kind)[:, None].astype(float) for kind in (*kinds, NEUTRAL)]
     return np.column_stack([congruence, *changes])
 
 

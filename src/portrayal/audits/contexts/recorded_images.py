@@ -23,9 +23,7 @@ def recorded_stimuli(table: Path | str) -> pl.DataFrame:
     name = Path(table).name
     if "image_id" not in frame.columns:
         frame = frame.with_columns(pl.col("person").alias("image_id"))
-    frame = frame.with_columns(
-        _absent(column) for column in ("context", "background") if column not in frame.columns
-    )
+    frame = frame.with_columns(_absent(column) for column in ("context", "background") if column not in frame.columns)
     if "role" not in frame.columns:
         composite = pl.col("context").is_not_null() & pl.col("person").is_not_null()
         frame = frame.with_columns(
@@ -44,9 +42,7 @@ def _absent(column: str) -> pl.Expr:
 def _as_stimuli(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     hashes = [hashlib.sha256(f"{name}:{image}".encode()).hexdigest() for image in frame["image_id"]]
     described = {"source": f"recorded: {name}", "license": "not stated", "consent": "recorded answers only"}
-    filled = frame.with_columns(
-        pl.lit(text).alias(key) for key, text in described.items() if key not in frame.columns
-    )
+    filled = frame.with_columns(pl.lit(text).alias(key) for key, text in described.items() if key not in frame.columns)
     filled = filled.with_columns(
         pl.col("image_id").alias("stimulus"), pl.lit("image").alias("kind"), pl.col("image_id").alias("content"),
         pl.Series("hash", hashes, dtype=pl.String), pl.col("background").fill_null(pl.col("context")),

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from portrayal.audits.contexts.measures.questions import LABELS
+from portrayal.pictures.compose import Crop, CutHeads
 from portrayal.settings import Settings
-from portrayal.vision.compose import Crop, CutHeads
 
 
 class ContextsSettings(Settings):
@@ -30,19 +30,13 @@ class ContextsSettings(Settings):
     crop: Crop = "both"
     cut_heads: CutHeads = "enlarge"  # or leave out: people whose own picture cuts their head off
     gender: str = "gender"
-    genders: dict[str, list[str]] = Field(
-        default_factory=lambda: {key: list(names) for key, names in LABELS.items()}
-    )
+    genders: dict[str, list[str]] = Field(default_factory=lambda: {key: list(names) for key, names in LABELS.items()})
     factors: list[str] = ["gender", "race"]
     typology: str | None = None
     contexts: str | None = None
     context_tags: str | None = None
     least_confidence: float = Field(0.0, ge=0, le=1)  # tags a service is less sure of are not counted
-    confidences: list[Annotated[float, Field(gt=0, le=1)]] = [
-        0.5,
-        0.7,
-        0.9,
-    ]  # with which tests are told again
+    confidences: list[Annotated[float, Field(gt=0, le=1)]] = [0.5, 0.7, 0.9]  # with which tests are told again
     ratings: str | None = None  # people's ratings of the places, a Reviews CSV
     described: bool = True  # false: what is tested alone, without the rows that only describe
     mixed: bool = True

@@ -19,14 +19,14 @@ import polars as pl
 
 from portrayal.audits.contexts.phantom import ABSTRACT, CONCRETE, GENDER_TAGS, place_words
 from portrayal.audits.contexts.power import NEUTRAL, RIGHT, draw_genders, plan_of, power
-from portrayal.record.ledger import Entry
-from portrayal.record.responses import read_responses
-from portrayal.runs.audit import Evidence
-from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.systems.base import Answer
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.recorder.ledger import Entry
+from portrayal.recorder.responses import read_responses
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.systems.core.base import Answer
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
 SYSTEMS = ("first tagger", "second tagger")
 NAMED = {**GENDER_TAGS, "nonbinary": ("nonbinary", "androgynous", "genderqueer")}
@@ -151,9 +151,7 @@ def _answers(
     own, silent = np.array(made.own()), made.silent
     right, lean = traits.beta(*RIGHT, len(own)), traits.normal(0.0, 0.3, len(own))
     stereotypes = dict(_inputs()["contexts"].select("context", "stereotype").iter_rows())
-    seen, wordy = (
-        {place: traits.uniform(*ends) for place in stereotypes} for ends in ((0.6, 0.95), (0.5, 1.5))
-    )
+    seen, wordy = ({place: traits.uniform(*ends) for place in stereotypes} for ends in ((0.6, 0.95), (0.5, 1.5)))
     for (place,), part in stimuli.group_by("context", maintain_order=True):
         kind = GENDERS.index(stereotypes[str(place)]) if place else None
         for (_,), slot in part.group_by("background", maintain_order=True):

@@ -6,8 +6,8 @@ import polars as pl
 
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.errors import PortrayalError
-from portrayal.runs.study import Study
-from portrayal.vision.images import cache_folder
+from portrayal.pictures.images import cache_folder
+from portrayal.study.study import Study
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -20,9 +20,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
     manifest = compose_pictures(study)
     usable = manifest.filter(pl.col("role") != "unusable")
     if usable.filter(pl.col("role") == "baseline").is_empty():
-        raise PortrayalError(
-            f"no person's picture can be used. The first: {manifest['flags'].drop_nulls()[0]}"
-        )
+        raise PortrayalError(f"no person's picture can be used. The first: {manifest['flags'].drop_nulls()[0]}")
     return usable.rename({"file": "content"}).with_columns(kind=pl.lit("image"))
 
 

@@ -12,7 +12,7 @@ from portrayal.audits.contexts.measures.questions import Design
 from portrayal.audits.contexts.measures.tally import answer_tally, tally_pictures
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.batches import ROWS, Source
-from portrayal.text.typology import load_context_tags, load_contexts, load_typology
+from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
 
 def tag_shares(

@@ -11,18 +11,14 @@ from portrayal.audits.contexts.measures.nobody import GENDERED
 from portrayal.audits.contexts.measures.ratings import NEITHER
 from portrayal.audits.contexts.measures.rq2_recognition import RARE
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST
-from portrayal.report.words import listed, number, percent, plural
+from portrayal.reporting.words.words import listed, number, percent, plural
 
 KNOWN = 0.8  # of the tags, under which a warning says so
 
 
 def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any]) -> list[str]:
     """Return what stands at the top of the report: the instrument may not measure what it is meant to."""
-    return [
-        *_gendered_places(results),
-        *_rated_otherwise(results, inputs.get("contexts")),
-        *_low_coverage(results),
-    ]
+    return [*_gendered_places(results), *_rated_otherwise(results, inputs.get("contexts")), *_low_coverage(results)]
 
 
 def remarks_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
@@ -54,9 +50,7 @@ def _gendered_places(results: pl.DataFrame) -> list[str]:
     found = []
     for system, value, n in rows.filter(pl.col("place").is_null()).select("system", "value", "n").iter_rows():
         placed = rows.filter(pl.col("place").is_not_null(), system=system)
-        where = [
-            f"{gender} in the {place}" for place, gender in placed.select("place", "inferred").iter_rows()
-        ]
+        where = [f"{gender} in the {place}" for place, gender in placed.select("place", "inferred").iter_rows()]
         found.append(
             f"{system} names a gender in {round(value * n)} of {plural(n, 'picture')} of places with nobody in them ({listed(where)})."
         )
@@ -113,9 +107,7 @@ def _unanswered(system: str, part: pl.DataFrame) -> str:
 
 
 def _low_coverage(results: pl.DataFrame) -> list[str]:
-    rows = results.filter(
-        pl.col("measure") == "coverage", pl.col("attribute") == "known", pl.col("value") < KNOWN
-    )
+    rows = results.filter(pl.col("measure") == "coverage", pl.col("attribute") == "known", pl.col("value") < KNOWN)
     return [
         f"The typology knows {percent(value)} of {system}'s tags; the others wait in reviews.csv."
         for system, value in rows.select("system", "value").iter_rows()

@@ -14,7 +14,7 @@ from portrayal.audits.counterfactuals.power import say_power
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import make_stimuli, plan_stimuli
 from portrayal.audits.counterfactuals.tables import report_tables
-from portrayal.runs.audit import Audit
+from portrayal.study.audit import Audit
 
 AUDIT = Audit(
     stem="counterfactuals",
@@ -35,10 +35,7 @@ AUDIT = Audit(
     silence_groups=silence_groups,
     shows="faces {group}",
     empty_answers=True,
-    names={
-        "raw_slope": "change of a label's share, absent at the centre",
-        "slope_by_start": "slope by starting group",
-    },
+    names={"raw_slope": "change of a label's share, absent at the centre", "slope_by_start": "slope by starting group"},
     validity=(
         "A slope is a system's response to what networks learnt to be a gender or race cue in photographs of "
         "strangers; it is not a person's gender or race, and the two ends are not two kinds of people.",

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
-from portrayal.runs.calibration import Calibration
-from portrayal.stats.joint_flips import flip_jointly
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.vision.faces.attributes import steps
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.study.calibration import Calibration
+from portrayal_faces.series.attributes import steps
 
 STEM = "counterfactuals"
 SLOPES = (0.05, -0.1, 0.2, -0.3)  # planted where a label has an effect
@@ -91,9 +91,7 @@ def phantoms(setting: Setting, runs: int, seed: int) -> Iterator[tuple[np.ndarra
     rng = np.random.default_rng(seed)
     values = steps(setting.attribute)
     for _ in range(runs):
-        slope = np.where(
-            rng.random(setting.labels) < setting.planted, rng.choice(SLOPES, setting.labels), 0.0
-        )
+        slope = np.where(rng.random(setting.labels) < setting.planted, rng.choice(SLOPES, setting.labels), 0.0)
         yield present(setting, values, slope, rng), values, slope
 
 

@@ -10,9 +10,9 @@ from portrayal.audits.counterfactuals.measures.axis import PLACEBO, Axis, axes_o
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.strips import strip_name
-from portrayal.report.charts import forest, lines_with_band
-from portrayal.report.section import file_name
-from portrayal.runs.audit import Chart, Measured
+from portrayal.reporting.charts.charts import forest, lines_with_band
+from portrayal.reporting.page.section import file_name
+from portrayal.study.audit import Chart, Measured
 
 FEW, MANY = 10, 40  # labels drawn
 UNITS = {
@@ -103,6 +103,4 @@ def _strip_charts(measured: Measured) -> list[Chart]:
 
 def _strip_text(axis: Axis) -> str:
     ends = "a random direction, as large" if axis.attribute == PLACEBO else " to ".join(axis.ends())
-    return (
-        f"One generated person a row, the value rising from left to right: {ends}. Nobody shown here exists."
-    )
+    return f"One generated person a row, the value rising from left to right: {ends}. Nobody shown here exists."

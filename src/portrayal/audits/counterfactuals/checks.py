@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis, axes_of, with_poles
-from portrayal.report.words import listed, number
+from portrayal.reporting.words.words import listed, number
 from portrayal.stats.estimate import Estimate
-from portrayal.vision.faces.checks import failures
+from portrayal_faces.series.checks import failures
 
 VERDICTS = {True: "passed", False: "missed", None: "not judged"}
 ELSEWHERE = "The series were made elsewhere: no manipulation check was done here."
@@ -22,8 +22,7 @@ def failed_checks(checks: pl.DataFrame | None) -> dict[Axis, str]:
         return {}
     failed = with_poles(checks).filter(pl.col("passed") == False)  # noqa: E712
     return {
-        axis: f"its manipulation check failed ({_all_told(failed.filter(axis.where()))})"
-        for axis in axes_of(failed)
+        axis: f"its manipulation check failed ({_all_told(failed.filter(axis.where()))})" for axis in axes_of(failed)
     }
 
 

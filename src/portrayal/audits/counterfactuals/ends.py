@@ -7,7 +7,7 @@ import polars as pl
 from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of, fill_poles
 from portrayal.audits.counterfactuals.measures.presence import FACTORS, START
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.runs.audit import GROUPS, Evidence, no_groups
+from portrayal.study.audit import GROUPS, Evidence, no_groups
 
 
 def groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:

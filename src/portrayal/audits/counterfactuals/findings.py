@@ -10,9 +10,9 @@ from portrayal.audits.counterfactuals.checks import not_checked
 from portrayal.audits.counterfactuals.measures.axis import KEY, Axis, axes_of
 from portrayal.audits.counterfactuals.measures.rows import FAMILY
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.report.sentences import Claim, Row, say
-from portrayal.report.words import listed, number, percent
-from portrayal.runs.audit import Finding, Measured
+from portrayal.reporting.words.sentences import Claim, Row, say
+from portrayal.reporting.words.words import listed, number, percent
+from portrayal.study.audit import Finding, Measured
 
 ONE_EACH = pl.col("measure") == "slope_by_start"
 

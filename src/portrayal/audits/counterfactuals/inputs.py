@@ -11,14 +11,14 @@ from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.shares import read_shares
 from portrayal.audits.counterfactuals.stimuli import built, given, starting_groups, with_starts
 from portrayal.audits.counterfactuals.strips import strip_pictures
-from portrayal.runs.study import Study
+from portrayal.study.study import Study
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
     """Read the manipulation checks, who was left out, strips of generated people, and what slopes are compared with."""
-    from portrayal.vision.faces.amounts import placebo_checks
-    from portrayal.vision.faces.build import CHECKS, LEFT_OUT, read_built
-    from portrayal.vision.faces.manifest import CHECKS as CHECK_COLUMNS
+    from portrayal.pictures.series.manifest import CHECKS as CHECK_COLUMNS
+    from portrayal_faces.series.amounts import placebo_checks
+    from portrayal_faces.series.build import CHECKS, LEFT_OUT, read_built
 
     if study.settings.series:
         stimuli, left_out, checks = given(study)

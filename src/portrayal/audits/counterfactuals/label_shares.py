@@ -18,7 +18,7 @@ from portrayal.audits.counterfactuals.measures.slopes import by_person, line, no
 from portrayal.batches import parts, scan
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import mean_of_sums, ratio_ends, wilson
+from portrayal.stats.intervals.intervals import mean_of_sums, ratio_ends, wilson
 from portrayal.tables import RESPONSES, ROWS, results
 
 TABLES = {"stimuli": FACTORS, "responses": {**RESPONSES, **ROWS["tagger"]}}
@@ -73,9 +73,7 @@ def label_shares(folder: Path | str) -> pl.DataFrame:
             asked.setdefault(axis, _Asked()).add(edited.filter(axis.where()))
         for block in blocks(tables["stimuli"], tables["responses"]):
             found.setdefault((block.system, block.axis), _Sums(block.values)).add(block)
-    keys = [
-        (system, axis) for system in sorted(systems["system"]) for axis in asked if (system, axis) in found
-    ]
+    keys = [(system, axis) for system in sorted(systems["system"]) for axis in asked if (system, axis) in found]
     rows = [row for key in keys for row in found[key].rows(*key, asked[key[1]])]
     return results(rows, facets=FACETS, audit="counterfactuals")
 
@@ -135,9 +133,7 @@ class _Sums:
         given = np.asarray(block.present >= 0.5)
         changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))
         comes, goes = ~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1]
-        each = np.stack(
-            [by_person(kind.astype(float), block.people).sum(axis=0) for kind in (comes, goes, changes)]
-        )
+        each = np.stack([by_person(kind.astype(float), block.people).sum(axis=0) for kind in (comes, goes, changes)])
         self.flipped += float(by_person(changes.any(axis=1).astype(float), block.people).sum())
         _add(self.flips, block.labels, each)
         _add(self.labels, block.labels, _sums(by_person(block.present, block.people), self.values))
@@ -168,9 +164,7 @@ class _Sums:
             people = [person for person, here in zip(block.people, known, strict=True) if here]
             each = by_person(gap[known], people)
             _add(
-                self.gaps,
-                block.labels,
-                np.vstack([np.ones(each.shape[1]) * len(each), each.sum(0), (each**2).sum(0)]),
+                self.gaps, block.labels, np.vstack([np.ones(each.shape[1]) * len(each), each.sum(0), (each**2).sum(0)])
             )
             self.compared += len(each)
 
@@ -224,9 +218,7 @@ class _Sums:
             yield Estimate(paper[0], p=paper[1]).row("paper_slope", **base, unit=UNIT)
             return
         raw = self._raw(sums, self.people)
-        yield raw.row(
-            "raw_slope", **base, unit="points", note="nobody gets it at the centre: no normalised slope"
-        )
+        yield raw.row("raw_slope", **base, unit="points", note="nobody gets it at the centre: no normalised slope")
         for step, value in enumerate(self.values):
             rate = wilson(float(sums[:steps][step]), self.people)
             yield rate.row("rate", **base, step=f"{value:+.2g}", unit="share", note="absent at the centre")

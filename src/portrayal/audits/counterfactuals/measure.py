@@ -13,8 +13,8 @@ from portrayal.audits.counterfactuals.measures.measure import measure_counterfac
 from portrayal.audits.counterfactuals.measures.rows import FACETS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import label_table, world_rows
-from portrayal.report.words import plural
-from portrayal.runs.audit import Evidence, Measured
+from portrayal.reporting.words.words import plural
+from portrayal.study.audit import Evidence, Measured
 from portrayal.tables import results
 
 

@@ -16,11 +16,7 @@ from portrayal.tables import read_csv
 
 COLUMNS = ("occupation", "group", "share", "low", "high", "n", "n_missing", "how")
 GENDERS = ("Female", "Male")  # the reader's
-LABELLED, READ, CORRECTED = (
-    "as labelled",
-    "as read, not corrected",
-    "as read, corrected for the reader's errors",
-)
+LABELLED, READ, CORRECTED = ("as labelled", "as read, not corrected", "as read, corrected for the reader's errors")
 
 
 def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> pl.DataFrame:
@@ -63,7 +59,7 @@ def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> 
         if labelled is not None:
             raise PortrayalError(f"{path.name} has labels already: nothing is read, so leave `labelled` out.")
         return _told(shares_by_occupation(_labels(path)), LABELLED)
-    from portrayal.vision.faces.occupations import read_perceived_gender
+    from portrayal_faces.series.occupations import read_perceived_gender
 
     known = None if labelled is None else read_perceived_gender(Path(labelled))
     if known is not None:
@@ -80,9 +76,7 @@ def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> 
 
 def _has_labels(path: Path) -> bool:
     """Whether a table has labels of people: then nobody's face is read."""
-    table = read_csv(
-        path, "a table of pictures", "Expected a CSV with occupation and group, or file and occupation."
-    )
+    table = read_csv(path, "a table of pictures", "Expected a CSV with occupation and group, or file and occupation.")
     return {"occupation", "group"} <= set(table.columns)
 
 
@@ -91,9 +85,7 @@ def _labels(path: Path) -> pl.DataFrame:
     labels = read_csv(path).with_columns(pl.col("group").str.strip_chars().replace("", None))
     if not labels["group"].count():
         found = f"{labels.height} row(s), none with a group" if labels.height else "no rows below its header"
-        raise PortrayalError(
-            f"{path.name} has {found}. Expected a row with occupation and group for each picture."
-        )
+        raise PortrayalError(f"{path.name} has {found}. Expected a row with occupation and group for each picture.")
     return labels
 
 

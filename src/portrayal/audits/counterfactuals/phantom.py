@@ -19,13 +19,13 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.pictures.series.entries import is_edited
+from portrayal.pictures.series.folder import TABLE, read_entries
+from portrayal.pictures.series.manifest import MANIFEST as SERIES_MANIFEST
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.settings import SystemSettings
-from portrayal.vision.faces.build import MANIFEST
-from portrayal.vision.faces.entries import is_edited
-from portrayal.vision.faces.folder import TABLE, read_entries
-from portrayal.vision.faces.manifest import MANIFEST as SERIES_MANIFEST
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
+from portrayal_faces.series.build import MANIFEST
 
 LABELS = {
     "Nurse": -0.3, "Secretary": -0.25, "Receptionist": -0.2, "Model": -0.15, "Scientist": 0.3, "Engineer": 0.25,
@@ -105,8 +105,7 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
     except PortrayalError:  # no series there: the question fails, and says so
         return {}
     return {
-        str(row["stimulus"]): {**row, "value": float(str(row["value"])) if is_edited(row) else None}
-        for row in entries
+        str(row["stimulus"]): {**row, "value": float(str(row["value"])) if is_edited(row) else None} for row in entries
     }
 
 
@@ -114,8 +113,6 @@ def open_system(settings: SystemSettings, folder: Path) -> PhantomTagger:
     """Open the phantom with what its parameters plant."""
     planted = settings.read(Planted)
     return PhantomTagger(
-        **settings.fields(
-            "phantom:counterfactuals", kind=settings.kind or "tagger", parameters=planted.model_dump()
-        ),
+        **settings.fields("phantom:counterfactuals", kind=settings.kind or "tagger", parameters=planted.model_dump()),
         planted=planted,
     )

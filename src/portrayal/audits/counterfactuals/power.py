@@ -1,7 +1,7 @@
 """What a design can find, by simulation under the correction that the report will use.
 
 A label with a planted slope is tested beside labels without one, of all systems and attributes; sign flips of the people
-and the largest of all statistics give its corrected p, as `portrayal.stats.joint_flips` does with real answers. Here the
+and the largest of all statistics give its corrected p, as `portrayal.stats.tests.joint_flips` does with real answers. Here the
 largest is taken over many simulated studies at once, since a plan should not take minutes.
 """
 
@@ -17,11 +17,11 @@ from portrayal.audits.counterfactuals.calibration import Setting, present
 from portrayal.audits.counterfactuals.measures.axis import axes_of
 from portrayal.audits.counterfactuals.measures.rows import FEWEST
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
-from portrayal.report.words import listed, percent, plural
-from portrayal.runs.study import Study
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.permutation import sign_flip_columns
-from portrayal.vision.faces.attributes import steps
+from portrayal.reporting.words.words import listed, percent, plural
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.tests.permutation import sign_flip_columns
+from portrayal.study.study import Study
+from portrayal_faces.series.attributes import steps
 
 LABELS = 12  # of each system that can be tested: not known before it is asked
 RATE, STEADY = 0.5, 0.7  # of a label at the centre; how often a step uses its picture's own random number
@@ -58,12 +58,7 @@ def _are_made(stimuli: pl.DataFrame) -> bool:
 
 
 def power(
-    people: int,
-    pictures: int,
-    tests: int,
-    slope: float,
-    attributes: Sequence[str] = ("gender",),
-    seed: int = 0,
+    people: int, pictures: int, tests: int, slope: float, attributes: Sequence[str] = ("gender",), seed: int = 0
 ) -> float:
     """Return the share of audits that would find a label with this slope.
 

@@ -19,9 +19,7 @@ class CounterfactualsSettings(Settings):
     kinds: list[str] = ["studio_portrait", "amateur_selfie"]  # of the generated people's pictures
     # "shipped", or a folder of counterfactual pictures made elsewhere; nothing is manipulated then.
     series: str | None = None
-    kind: Literal["face only", "whole"] | None = (
-        None  # of its series; face only when left out and both are there
-    )
+    kind: Literal["face only", "whole"] | None = None  # of its series; face only when left out and both are there
     source: str = ""  # of that folder, where its table does not say
     license: str = ""
     consent: str = ""
@@ -37,15 +35,13 @@ class CounterfactualsSettings(Settings):
     cluster: Literal["person"] = "person"  # what is counted; there is nothing to choose any more
     plain_concepts: bool = False  # true keeps Face, Skin, Red color ... in the tables
     labels: list[str] = []  # drawn as curves; the steepest ones when left out
-    shares: str | None = (
-        None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
-    )
+    shares: str | None = None  # a CSV with occupation and share (masculine); Table 3 and Kay et al. when left out
 
     @model_validator(mode="before")
     @classmethod
     def _shipped_unless_told(cls, given: Any) -> Any:
         """A study that says nothing of pictures to change shows the set that ships; one that shows series changes none."""
-        from portrayal.vision.faces.shipped import SHIPPED
+        from portrayal.pictures.series.shipped import SHIPPED
 
         if not isinstance(given, dict):
             return given
@@ -74,7 +70,5 @@ class CounterfactualsSettings(Settings):
         pairs = [told] if isinstance(told[0], str) else told
         for pair in pairs:
             if len(pair) != 2 or pair[0] == pair[1]:
-                raise PortrayalError(
-                    f"race needs two different poles; got {list(pair)}. Example: White, Black."
-                )
+                raise PortrayalError(f"race needs two different poles; got {list(pair)}. Example: White, Black.")
         return list(dict.fromkeys((low, high) for low, high in pairs))

@@ -18,14 +18,14 @@ import polars as pl
 from portrayal.audits.counterfactuals.calibration import Setting, present
 from portrayal.audits.counterfactuals.inputs import references
 from portrayal.audits.counterfactuals.power import RATE, STEADY, power
-from portrayal.record.ledger import Entry
-from portrayal.record.responses import read_responses
-from portrayal.runs.audit import Evidence
-from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.systems.base import Answer
-from portrayal.vision.faces.attributes import steps
+from portrayal.recorder.ledger import Entry
+from portrayal.recorder.responses import read_responses
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.systems.core.base import Answer
+from portrayal_faces.series.attributes import steps
 
 SYSTEMS = ("first", "second")
 ATTRIBUTES = ("gender", "race", "placebo")
@@ -85,12 +85,7 @@ def names(labels: int) -> list[str]:
 def _study() -> Study:
     systems = [{"name": name, "use": f"replay:{name}.csv"} for name in SYSTEMS]
     return make_study(
-        {
-            "name": "simulated",
-            "audit": "counterfactuals",
-            "systems": systems,
-            "counterfactuals": {"series": "none"},
-        }
+        {"name": "simulated", "audit": "counterfactuals", "systems": systems, "counterfactuals": {"series": "none"}}
     )
 
 

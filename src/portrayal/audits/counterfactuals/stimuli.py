@@ -13,14 +13,14 @@ from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.shares import read_shares
 from portrayal.edges.folders import refuse_file
 from portrayal.errors import PortrayalError
-from portrayal.runs.study import Study
+from portrayal.pictures.images import cache_folder
+from portrayal.study.study import Study
 from portrayal.tables import read_csv
-from portrayal.vision.images import cache_folder
 
 if TYPE_CHECKING:
-    from portrayal.vision.faces.build import Recipe
-    from portrayal.vision.faces.folder import FolderSeries
-    from portrayal.vision.photographs.model import Model
+    from portrayal.pictures.series.folder import FolderSeries
+    from portrayal_faces.photographs.model import Model
+    from portrayal_faces.series.build import Recipe
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -30,11 +30,9 @@ def make_stimuli(study: Study) -> pl.DataFrame:
     if settings.series:
         taken = given(study).stimuli
         if taken.is_empty():
-            raise PortrayalError(
-                f"everybody in {settings.series} is left out: nobody there is taken for an adult."
-            )
+            raise PortrayalError(f"everybody in {settings.series} is left out: nobody there is taken for an adult.")
         return taken
-    from portrayal.vision.faces.build import read_built
+    from portrayal_faces.series.build import read_built
 
     made = read_built(built(study))
     if made.is_empty():
@@ -46,7 +44,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
 
 def plan_stimuli(study: Study) -> pl.DataFrame:
     """Return the stimuli as `make_stimuli` does, but make no series: those not made yet are counted as if nobody were left out."""
-    from portrayal.vision.faces.build import MANIFEST, build_name, planned_series
+    from portrayal_faces.series.build import MANIFEST, build_name, planned_series
 
     if study.settings.series:
         return make_stimuli(study)
@@ -75,7 +73,7 @@ def starting_groups(study: Study) -> pl.DataFrame:
     """Return picture, attribute and start: of the generated people as they were made, of others from columns `gender` and `race`."""
     settings: CounterfactualsSettings = study.settings
     if settings.pictures == "openpeople":
-        from portrayal.vision.faces.sources import generated_people
+        from portrayal_faces.series.sources import generated_people
 
         labelled = {"gender": "sex", "race": "ethnicity"}
         rows = [
@@ -96,8 +94,8 @@ def starting_groups(study: Study) -> pl.DataFrame:
 
 def given(study: Study) -> FolderSeries:
     """Return the series of the folder a study names, who was left out of it, and the checks it tells."""
-    from portrayal.vision.faces.folder import Chosen, read_folder
-    from portrayal.vision.faces.shipped import SHIPPED, shipped_set
+    from portrayal.pictures.series.folder import Chosen, read_folder
+    from portrayal.pictures.series.shipped import SHIPPED, shipped_set
 
     settings: CounterfactualsSettings = study.settings
     folder = shipped_set() if settings.series == SHIPPED else study.folder / str(settings.series)
@@ -108,17 +106,17 @@ def given(study: Study) -> FolderSeries:
 
 def built(study: Study) -> Path:
     """Return the folder of the study's series, making them where they are not there yet."""
-    from portrayal.vision.faces.build import build
+    from portrayal_faces.series.build import build
 
     return build(*_ingredients(study), quiet=not sys.stderr.isatty())
 
 
 def _ingredients(study: Study) -> tuple[pl.DataFrame, Model, Recipe, Path]:
     """Return what a study's series are made of: pictures, model, recipe, and the folder they go to."""
-    from portrayal.vision.faces.attributes import two_poles
-    from portrayal.vision.faces.build import Recipe
-    from portrayal.vision.faces.sources import check_pictures, openpeople_pictures, read_pictures
-    from portrayal.vision.photographs.model import open_model
+    from portrayal_faces.photographs.model import open_model
+    from portrayal_faces.series.attributes import two_poles
+    from portrayal_faces.series.build import Recipe
+    from portrayal_faces.series.sources import check_pictures, openpeople_pictures, read_pictures
 
     settings: CounterfactualsSettings = study.settings
     if settings.pictures == "openpeople":
@@ -129,12 +127,7 @@ def _ingredients(study: Study) -> tuple[pl.DataFrame, Model, Recipe, Path]:
         two_poles(pair)
     model = open_model(str(study.folder / settings.model) if settings.model else None)
     recipe = Recipe(
-        tuple(settings.attributes),
-        tuple(settings.pairs),
-        settings.placebo,
-        settings.size,
-        settings.masked,
-        study.seed,
+        tuple(settings.attributes), tuple(settings.pairs), settings.placebo, settings.size, settings.masked, study.seed
     )
     model.require(recipe.axes())
     folder = study.folder / settings.images if settings.images else cache_folder("counterfactuals")

@@ -12,7 +12,7 @@ import polars as pl
 from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of, with_poles
 from portrayal.audits.counterfactuals.measures.presence import START
 from portrayal.edges.sizes import check_pixels
-from portrayal.report.section import file_name
+from portrayal.reporting.page.section import file_name
 
 PEOPLE = 6  # a cue
 

@@ -21,10 +21,10 @@ from portrayal.audits.counterfactuals.measures.world import (
     slopes_and_shares,
 )
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.report.section import file_name
-from portrayal.report.words import number
-from portrayal.runs.audit import Measured, ReportTable
+from portrayal.reporting.page.section import file_name
+from portrayal.reporting.words.words import number
 from portrayal.stats.estimate import Estimate
+from portrayal.study.audit import Measured, ReportTable
 
 GENDERS = ("feminine", "masculine")
 OF_SEARCH = {
@@ -106,9 +106,7 @@ def _checks(measured: Measured) -> list[ReportTable]:
     verdict = pl.col("passed").replace_strict(VERDICTS, return_dtype=pl.String, default=VERDICTS[None])
     table = with_poles(measured.tables["checks"]).with_columns(verdict.alias("verdict"))
     poles = POLES if table[POLES[0]].null_count() < table.height else ()
-    shown = table.select(
-        "check", "attribute", *poles, "value", "low", "high", "unit", "needs", "verdict", "n", "note"
-    )
+    shown = table.select("check", "attribute", *poles, "value", "low", "high", "unit", "needs", "verdict", "n", "note")
     return [ReportTable("checks", "Manipulation checks", text, shown)]
 
 
@@ -122,16 +120,10 @@ def _ends(labels: pl.DataFrame) -> list[ReportTable]:
 
 
 def _end(labels: pl.DataFrame, axis: Axis, sign: int, name: str) -> ReportTable:
-    whose = (
-        f"{name} faces"
-        if axis.attribute == "gender"
-        else f"faces moved {axis.title}, towards the pole {name!r}"
-    )
+    whose = f"{name} faces" if axis.attribute == "gender" else f"faces moved {axis.title}, towards the pole {name!r}"
     kept, cut = first_of_each(steepest(labels, axis, sign), "system")
     title = f"Labels that come with {whose}"
-    return ReportTable(
-        file_name("_".join((*axis.names, name))), title, _words(axis.attribute, whose) + cut, kept
-    )
+    return ReportTable(file_name("_".join((*axis.names, name))), title, _words(axis.attribute, whose) + cut, kept)
 
 
 def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
@@ -145,9 +137,7 @@ def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
         "The slope among those who start in each group, and of everybody. Edits may be larger the further a face is from where it "
         "started: a system that sees only editing has slopes of opposite sign in two groups."
     )
-    shown = table.select(
-        *_told(table, keys), pl.col("group").alias("start"), "value", "low", "high", "n", "everybody"
-    )
+    shown = table.select(*_told(table, keys), pl.col("group").alias("start"), "value", "low", "high", "n", "everybody")
     kept, cut = first_of_each(shown, "system", "attribute")
     return ReportTable("by_start", "Slopes by starting group", text + cut, kept)
 
@@ -220,9 +210,7 @@ def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame)
     yield from _line_rows(search)
 
 
-def _slope_share_rows(
-    labels: pl.DataFrame, axis: Axis, shares: pl.DataFrame, versus: str
-) -> Iterator[dict[str, Any]]:
+def _slope_share_rows(labels: pl.DataFrame, axis: Axis, shares: pl.DataFrame, versus: str) -> Iterator[dict[str, Any]]:
     """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
     slopes = labels.filter(axis.where() & pl.col("slope").is_not_null())
     for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
@@ -244,9 +232,7 @@ def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
          "quasibinomial; above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
     ]  # fmt: skip
     for name, value, error, note in parts:
-        found = Estimate(
-            value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note
-        )
+        found = Estimate(value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note)
         yield found.row(name, **OF_SEARCH)
 
 

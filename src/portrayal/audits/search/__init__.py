@@ -13,7 +13,7 @@ from portrayal.audits.search.measure import FAMILY, measure
 from portrayal.audits.search.power import say_power
 from portrayal.audits.search.report_tables import tables
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.runs.audit import Audit
+from portrayal.study.audit import Audit
 
 AUDIT = Audit(
     stem="search",

@@ -20,10 +20,10 @@ from portrayal.audits.search.measures.gsr import relative_gsr
 from portrayal.audits.search.measures.history import History, score_many
 from portrayal.audits.search.measures.slope import Slope
 from portrayal.audits.search.phantoms import HALF, LENGTH, Phantoms, world
-from portrayal.runs.calibration import Calibration
-from portrayal.runs.parallel import over_seeds
-from portrayal.stats.joint_flips import flip_jointly
-from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.study.calibration import Calibration
+from portrayal.study.parallel import over_seeds
 
 PLANTED = 0.1  # of the order of Table 2's 0.09 to 0.16
 SIZES = (10, 30, 83, 250)  # queries; 83 and 250 are TIME's and Robust04's
@@ -43,9 +43,7 @@ def calibrate(runs: int = 1000, seed: int = 0, sizes: Sequence[int] = SIZES) -> 
     cells = [(size, slope) for size in sizes for slope in (0.0, PLANTED)]
     # All conditions in one pool: a process that starts has much to import.
     measured = over_seeds(partial(_run, cells, runs, seed), range(len(cells) * runs))
-    conditions = [
-        _condition(*cell, measured[place * runs : (place + 1) * runs]) for place, cell in enumerate(cells)
-    ]
+    conditions = [_condition(*cell, measured[place * runs : (place + 1) * runs]) for place, cell in enumerate(cells)]
     nulls = [row["false_alarm"] for row in conditions if row["planted"] == 0]
     power = [row["found"] for row in conditions if row["planted"] and row["queries"] == NAMED]
     return Calibration(
@@ -110,9 +108,7 @@ def _history(phantoms: Phantoms) -> History:
     counts = sparse.coo_array(entries, shape=(count, 2 * HALF)).tocsc()
     queries = {query: [words[place] for place in places] for query, places in phantoms.queries.items()}
     qrels = {query: dict.fromkeys(docs, 1) for query, docs in _relevant(phantoms).items()}
-    return History(
-        queries, Bags([f"d{number}" for number in range(count)], words, counts), qrels, inflected=False
-    )
+    return History(queries, Bags([f"d{number}" for number in range(count)], words, counts), qrels, inflected=False)
 
 
 def _relevant(phantoms: Phantoms) -> dict[str, list[str]]:
@@ -120,6 +116,4 @@ def _relevant(phantoms: Phantoms) -> dict[str, list[str]]:
 
 
 def _named(phantoms: Phantoms) -> list[dict[str, list[str]]]:
-    return [
-        {query: [f"d{number}" for number in docs] for query, docs in one.items()} for one in phantoms.lists
-    ]
+    return [{query: [f"d{number}" for number in docs] for query, docs in one.items()} for one in phantoms.lists]

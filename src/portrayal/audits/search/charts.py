@@ -9,10 +9,10 @@ import polars as pl
 from portrayal.audits.search.drawings import coloured_terms, outcome_bars, panels
 from portrayal.audits.search.ruler_charts import ruler_charts
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.report.charts import forest, scatter_with_fit
-from portrayal.report.curve import specification_curve
-from portrayal.report.words import p_value
-from portrayal.runs.audit import Chart, Measured
+from portrayal.reporting.charts.charts import forest, scatter_with_fit
+from portrayal.reporting.charts.curve import specification_curve
+from portrayal.reporting.words.words import p_value
+from portrayal.study.audit import Chart, Measured
 
 MOST_SYSTEMS = 12  # panels of Figure 9
 CHOICES = ("ruler", "direction", "discount", "inflected")
@@ -51,25 +51,10 @@ def _slopes(results: pl.DataFrame) -> list[Chart]:
             "gsr_difference",
             True,
         ),
-        (
-            "gsr",
-            "Gender stereotype reinforcement by system",
-            whole,
-            own,
-            "GSR (slope)",
-            "gsr",
-            differences.is_empty(),
-        ),
+        ("gsr", "Gender stereotype reinforcement by system", whole, own, "GSR (slope)", "gsr", differences.is_empty()),
     ]
     return [
-        Chart(
-            name,
-            title,
-            text,
-            forest(table, label="system", color="ruler", axis=axis),
-            of=(measure,),
-            main=main,
-        )
+        Chart(name, title, text, forest(table, label="system", color="ruler", axis=axis), of=(measure,), main=main)
         for name, title, text, table, axis, measure, main in drawn
         if table.height
     ]
@@ -97,8 +82,7 @@ def _most_gendered(table: pl.DataFrame) -> list[Chart]:
     made = []
     for (pole,), part in table.group_by("pole", maintain_order=True):
         text = (
-            f"The queries that lie farthest towards {pole}, term by term; the number under a term is its "
-            "genderedness."
+            f"The queries that lie farthest towards {pole}, term by term; the number under a term is its genderedness."
         )
         title = f"Queries farthest towards {pole} (Figure 7)"
         made.append(Chart(f"most-{pole}", title, text, coloured_terms(part), of=("most_gendered",)))
@@ -118,15 +102,7 @@ def _example(table: pl.DataFrame) -> list[Chart]:
         "One query and the beginning of a relevant document. Grey words do not count: they are stop words, "
         "words of the query or of no known score; the others are coloured by genderedness."
     )
-    return [
-        Chart(
-            "example",
-            "What is counted in a document (Figure 2)",
-            text,
-            coloured_terms(lined),
-            of=("example",),
-        )
-    ]
+    return [Chart("example", "What is counted in a document (Figure 2)", text, coloured_terms(lined), of=("example",))]
 
 
 def _distances(table: pl.DataFrame) -> list[Chart]:
@@ -149,15 +125,12 @@ def _representation(table: pl.DataFrame) -> list[Chart]:
         "group, against the relevant documents. 'No documents of either' is an outcome of its own."
     )
     drawn = outcome_bars(table)
-    return [
-        Chart("representation", "Who is over-represented (Figure 12)", text, drawn, of=("representation",))
-    ]
+    return [Chart("representation", "Who is over-represented (Figure 12)", text, drawn, of=("representation",))]
 
 
 def _agreement(table: pl.DataFrame) -> list[Chart]:
     text = (
-        "Each point is a query, scored with two sets of word vectors. Points near a line mean that the "
-        "vectors agree."
+        "Each point is a query, scored with two sets of word vectors. Points near a line mean that the vectors agree."
     )
     made = []
     for (first, second), part in table.drop_nulls().group_by("first", "second", maintain_order=True):
@@ -193,11 +166,7 @@ def _specifications(measured: Measured) -> list[Chart]:
             f"together: p {_compared(test['joint_p'])}."
         )
         title = f"Does the way of measuring matter for {test['system']}?"
-        made.append(
-            Chart(
-                f"specifications-{place}", title, text, drawn, of=("specifications",), system=test["system"]
-            )
-        )
+        made.append(Chart(f"specifications-{place}", title, text, drawn, of=("specifications",), system=test["system"]))
     return made
 
 

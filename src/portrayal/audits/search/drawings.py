@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.search.measures.entities import NEITHER, UNDEFINED
-from portrayal.report.theme import GRID, INK, MUTED, PALETTE
+from portrayal.reporting.charts.theme import GRID, INK, MUTED, PALETTE
 
 POSITIVE, NEGATIVE = "#7b4ba0", "#d55e00"  # the paper's purple and orange, told apart by colour-blind readers
 SIZE = 190  # pixels of a panel
@@ -60,8 +60,7 @@ def coloured_terms(table: pl.DataFrame) -> Any:
     frame = table.select("query", "place", "term", "score")
     reach = float(frame["score"].abs().max() or 1.0)  # type: ignore[arg-type]
     base = alt.Chart(frame, width=alt.Step(86), height=alt.Step(40)).encode(
-        alt.X(field="place", type="ordinal", axis=None),
-        alt.Y(field="query", type="nominal", sort=None, title=None),
+        alt.X(field="place", type="ordinal", axis=None), alt.Y(field="query", type="nominal", sort=None, title=None)
     )
     scale = alt.Scale(domain=[-reach, 0, reach], range=[NEGATIVE, "#f5f5f5", POSITIVE])
     known = alt.Color(field="score", type="quantitative", scale=scale, title="genderedness")
@@ -91,12 +90,8 @@ def outcome_bars(table: pl.DataFrame) -> Any:
         .mark_bar()
         .encode(
             alt.X(field="bin", type="nominal", sort=None, title="g(q)", axis=alt.Axis(labelAngle=-40)),
-            alt.Y(
-                field="share", type="quantitative", title="share of queries", scale=alt.Scale(domain=[0, 1])
-            ),
-            alt.Color(
-                field="outcome", type="nominal", sort=outcomes, scale=scale, title="more than relevant"
-            ),
+            alt.Y(field="share", type="quantitative", title="share of queries", scale=alt.Scale(domain=[0, 1])),
+            alt.Color(field="outcome", type="nominal", sort=outcomes, scale=scale, title="more than relevant"),
             alt.Order(field="order", type="quantitative"),
         )
     )
@@ -149,12 +144,5 @@ def _line(system: str, fits: pl.DataFrame, of: str, kind: str, ends: list[Any]) 
     if found.is_empty() or None in ends:
         return None
     slope, intercept = found["slope"][0], found["intercept"][0]
-    columns = {
-        "system": [system] * 2,
-        "x": ends,
-        "y": [intercept + slope * end for end in ends],
-        "kind": [kind] * 2,
-    }
-    return pl.DataFrame(
-        columns, schema={"system": pl.String, "x": pl.Float64, "y": pl.Float64, "kind": pl.String}
-    )
+    columns = {"system": [system] * 2, "x": ends, "y": [intercept + slope * end for end in ends], "kind": [kind] * 2}
+    return pl.DataFrame(columns, schema={"system": pl.String, "x": pl.Float64, "y": pl.Float64, "kind": pl.String})

@@ -9,17 +9,16 @@ import polars as pl
 
 from portrayal.audits.search.measures.scored_runs import PERFECT, REFERENCES
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.report.sentences import Claim, Row, figures, say
-from portrayal.report.words import estimate
-from portrayal.runs.audit import Finding, Measured
-from portrayal.stats.decision import CONFIRMATORY, FOUND, NOT_FOUND, is_found
+from portrayal.reporting.words.sentences import Claim, Row, figures, say
+from portrayal.reporting.words.words import estimate
+from portrayal.stats.decisions.decision import CONFIRMATORY, FOUND, NOT_FOUND, is_found
+from portrayal.study.audit import Finding, Measured
 
 VALIDITY = (
     "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
     "words. Read a system against the "
     "perfect one, which holds all and only the relevant documents.",
-    "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on "
-    "small collections.",
+    "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on small collections.",
     "The direction is a proxy learnt from text of one time and language. It knows two poles; people "
     "who are neither are not measured.",
     "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A "
@@ -30,8 +29,7 @@ VALIDITY = (
     "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is "
     "measured here with "
     "vectors that were not changed.",
-    "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for "
-    "ranking.",
+    "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for ranking.",
 )
 
 
@@ -106,9 +104,7 @@ class _Others:
     def __init__(self, measured: Measured) -> None:
         self.measured = measured
         self.rows = measured.results.rows(named=True)
-        self.slopes = {
-            (row["system"], row["ruler"]): row["value"] for row in self.rows if row["measure"] == "gsr"
-        }
+        self.slopes = {(row["system"], row["ruler"]): row["value"] for row in self.rows if row["measure"] == "gsr"}
 
     def difference(self, row: Row) -> str:
         """Say both slopes, and the other rulers."""

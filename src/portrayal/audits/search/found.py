@@ -28,7 +28,7 @@ from portrayal.audits.search.measures.scored_runs import (
 )
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.edges.columns import Columns
-from portrayal.runs.audit import Evidence
+from portrayal.study.audit import Evidence
 from portrayal.text.collections.shelf import Shelf, Some
 
 PIECE = 2_000  # queries whose reference lists are scored together
@@ -154,8 +154,7 @@ class Found:
         """Return the columns of `score_history` that rows need of a system; its repeats are put together."""
         repeats = [number for name, number in self.repeats if name == system] or [0]
         lists, unscored = (
-            [self._column(name, ruler, system, number) for number in repeats]
-            for name in ("list_score", "unscored")
+            [self._column(name, ruler, system, number) for number in repeats] for name in ("list_score", "unscored")
         )
         return {
             "query_score": self._column("query_score", ruler),

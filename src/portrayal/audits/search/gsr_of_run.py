@@ -13,13 +13,13 @@ from portrayal.audits.search.measures.coverage import coverage, faults, known_wo
 from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.audits.search.measures.reinforcement import reinforcement
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, score_runs
-from portrayal.record.ledger import Ledger
-from portrayal.record.responses import read_responses
-from portrayal.runs.asking import ask, write_questions
-from portrayal.runs.audit import Evidence
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.runs.work import plan_work
+from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.responses import read_responses
+from portrayal.run.asking import ask, write_questions
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import plan_work
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from portrayal.tables import finite
 from portrayal.text.collections import check_run, read_run
 
@@ -78,9 +78,7 @@ def gsr_of_run(
     return {
         **numbers,
         "notes": [*inputs["gaps"], *_ruler_notes(scored), *numbers["notes"]],
-        "coverage": {
-            part: some / whole for part, (some, whole) in known_words(scored.first, scored).items() if whole
-        },
+        "coverage": {part: some / whole for part, (some, whole) in known_words(scored.first, scored).items() if whole},
         "vectors": scored.first.space.name,
         **_quality(scored, settings.get("quality", ())),
     }

@@ -12,7 +12,7 @@ from portrayal.engine import chosen
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import Collection, RollCall
 from portrayal.text.collections.collection import Document
-from portrayal.text.tokens import stop_words, words
+from portrayal.text.words.tokens import stop_words, words
 
 
 def measuring_stop_words(name: str = "snowball", folder: Path | str = ".") -> frozenset[str]:
@@ -68,8 +68,8 @@ def check_asked(collection: Collection, queries: int) -> None:
 
 def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
     """Read documents: by an engine's workers where one was chosen, who count, or by the threads of this process."""
-    from portrayal.text.index import build_index
-    from portrayal.text.numbered import read_numbered
+    from portrayal.text.collections.index import build_index
+    from portrayal.text.collections.numbered import read_numbered
 
     if chosen().named:
         index = build_index(documents, stop=stop)

@@ -21,7 +21,7 @@ from portrayal.audits.search.measures.quality import measure_named
 from portrayal.audits.search.measures.scored_runs import check_system_names
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.runs.study import Study
+from portrayal.study.study import Study
 from portrayal.text.collections import Collection, RollCall, is_path, read_collection
 from portrayal.text.collections.synthetic import (
     PERSONS,
@@ -31,11 +31,11 @@ from portrayal.text.collections.synthetic import (
     synthetic_collection,
     toy_collection,
 )
-from portrayal.text.direction import find_direction
 from portrayal.text.lexicons import READ_AS, read_lexicon
-from portrayal.text.space import WordSpace
-from portrayal.text.tokens import stop_words, words
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.direction import find_direction
+from portrayal.text.vectors.sets import open_vectors
+from portrayal.text.vectors.space import WordSpace
+from portrayal.text.words.tokens import stop_words, words
 
 
 def open_collection(study: Study, held: bool = True) -> Collection:
@@ -177,9 +177,7 @@ def checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, 
     return made
 
 
-def example(
-    collection: Collection, history: History, space: WordSpace, settings: SearchSettings
-) -> list[Any] | None:
+def example(collection: Collection, history: History, space: WordSpace, settings: SearchSettings) -> list[Any] | None:
     """Return the most gendered judged query with the words of its best document, for Figure 2."""
     judged = [query for query in history.queries if history.relevant(query)]
     if not judged:
@@ -195,10 +193,7 @@ def example(
 
 
 def _keep(
-    study: Study,
-    history: History,
-    collection: Collection,
-    spaces: Callable[[set[str]], Mapping[str, WordSpace]],
+    study: Study, history: History, collection: Collection, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
 ) -> dict[str, Any]:
     """Return the tables of the history, and the vectors of every word that may be scored."""
     wanted = wanted_words(history, study.settings)
@@ -217,9 +212,7 @@ def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:
     return {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
 
 
-def _history(
-    collection: Collection, study: Study, roll: RollCall, only: Container[str] | None = None
-) -> History:
+def _history(collection: Collection, study: Study, roll: RollCall, only: Container[str] | None = None) -> History:
     settings = study.settings
     return make_history(
         collection,

@@ -11,7 +11,7 @@ import polars as pl
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.text.space import WordSpace
+from portrayal.text.vectors.space import WordSpace
 
 
 def keep_history(history: History, texts: Mapping[str, str]) -> dict[str, pl.DataFrame]:

@@ -9,9 +9,9 @@ from portrayal.audits.search.inputs import pole_pairs
 from portrayal.audits.search.measures.lists import query_scores
 from portrayal.audits.search.measures.scores import usable
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.runs.audit import Evidence
-from portrayal.text.direction import find_direction, score_words
-from portrayal.text.space import WordSpace
+from portrayal.study.audit import Evidence
+from portrayal.text.vectors.direction import find_direction, score_words
+from portrayal.text.vectors.space import WordSpace
 
 
 def groups(evidence: Evidence, settings: SearchSettings) -> pl.DataFrame:

@@ -13,20 +13,14 @@ import polars as pl
 from portrayal.audits.search.found import Found
 from portrayal.audits.search.gsr_of_run import ranked_study
 from portrayal.audits.search.histories import check_asked, measuring_stop_words, measuring_words, read_bags
-from portrayal.audits.search.inputs import (
-    check_quality,
-    measuring_spaces,
-    mentions,
-    open_collection,
-    pole_pairs,
-)
+from portrayal.audits.search.inputs import check_quality, measuring_spaces, mentions, open_collection, pole_pairs
 from portrayal.audits.search.measure import FACETS
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.scored_runs import make_rulers
 from portrayal.batches import ROWS, Source, whole_units
 from portrayal.edges.columns import Columns
-from portrayal.runs.study import Study
+from portrayal.study.study import Study
 from portrayal.tables import RESPONSES, results
 from portrayal.tables import ROWS as OF_KIND
 from portrayal.text.collections.collection import Collection
@@ -38,12 +32,7 @@ FOLDER = "portrayal-lists-"  # how the name of the temporary folder begins
 
 
 def list_shares(
-    responses: Source,
-    collection: Path | str,
-    vectors: str = "glove",
-    seed: int = 0,
-    rows: int = ROWS,
-    **settings: Any,
+    responses: Source, collection: Path | str, vectors: str = "glove", seed: int = 0, rows: int = ROWS, **settings: Any
 ) -> pl.DataFrame:
     """Measure rankers on more results than memory holds: GSR, quality, exposure, ARaB and over-representation.
 
@@ -90,10 +79,7 @@ def list_shares(
     check_quality(study.settings)
     opened = open_collection(study, held=False)
     stop = measuring_stop_words(study.settings.stop, study.folder)
-    with (
-        shelve(opened, partial(measuring_words, stop=stop)) as shelf,
-        TemporaryDirectory(prefix=FOLDER) as folder,
-    ):
+    with shelve(opened, partial(measuring_words, stop=stop)) as shelf, TemporaryDirectory(prefix=FOLDER) as folder:
         check_asked(opened, shelf.count)
         history = _history(opened, study, stop)
         found = _found(study, shelf, history, Columns(Path(folder), len(shelf)))

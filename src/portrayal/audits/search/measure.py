@@ -20,8 +20,8 @@ from portrayal.audits.search.measures.scored_runs import score_runs
 from portrayal.audits.search.measures.specifications import specifications
 from portrayal.audits.search.measures.validation import failed_checks, validation
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.runs.audit import Evidence, Measured
-from portrayal.stats.decision import NOT_MEASURABLE
+from portrayal.stats.decisions.decision import NOT_MEASURABLE
+from portrayal.study.audit import Evidence, Measured
 from portrayal.tables import results
 
 FAMILY = ("gsr", "gsr_difference", "gsr_change")

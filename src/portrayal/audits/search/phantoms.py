@@ -76,9 +76,7 @@ class Phantoms:
         """Add a question in all its wordings, its relevant documents, and what each system answers."""
         asked = self.rng.permutation(2 * HALF)[: self.rng.integers(1, 4)]
         gender, free = float(world().scores[0][asked].mean()), free_words(asked)
-        relevant = self._documents(
-            free, BASELINE * gender, 0.0, int(self.rng.integers(*RELEVANT, endpoint=True))
-        )
+        relevant = self._documents(free, BASELINE * gender, 0.0, int(self.rng.integers(*RELEVANT, endpoint=True)))
         pools = [self._pool(free, gender, effect, relevant) for effect in self.effects]
         for wording in range(wordings):
             query = f"q{question}-{wording}"

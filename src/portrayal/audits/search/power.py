@@ -14,9 +14,9 @@ import polars as pl
 
 from portrayal.audits.search.measures.slope import FEWEST, fit_with_error, parts_of_slope, quantile
 from portrayal.audits.search.phantoms import BASELINE, FRESH, LEAST, LENGTH, PULL, RELEVANT, world
-from portrayal.runs.study import Study
-from portrayal.stats.joint_flips import flip_jointly
-from portrayal.stats.multiplicity import LEVEL
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.study.study import Study
 
 NAMED = 0.1  # the slope beyond the perfect system's that power is stated for; Table 2 has up to 0.07
 BANK = 20_000  # phantom questions that audits are drawn from
@@ -38,10 +38,7 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     queries = judged or stimuli.height
     if queries < FEWEST:
         return [f"{queries} queries are too few to find anything; {FEWEST} are the fewest"]
-    tests, rulers = (
-        len(study.systems) + sum(map(len, study.settings.compare.values())),
-        len(study.settings.vectors),
-    )
+    tests, rulers = (len(study.systems) + sum(map(len, study.settings.compare.values())), len(study.settings.vectors))
     against = "the perfect system's" if judged else "0 (no query is judged)"
     return [
         f"with {queries} queries and {tests * rulers} comparisons corrected together, a slope {NAMED} above {against} is found in "
@@ -80,9 +77,7 @@ def _listed(
     own = (wanted + pull)[:, None] + _noise(rng)
     place = np.arange(RELEVANT[1])
     documents = np.where(place < fresh[:, None], own, relevant)
-    order = np.argsort(
-        np.argsort(np.where(place < counts[:, None], rng.random(own.shape), 2.0), axis=1), axis=1
-    )
+    order = np.argsort(np.argsort(np.where(place < counts[:, None], rng.random(own.shape), 2.0), axis=1), axis=1)
     weights = np.where(place < counts[:, None], 1 / np.log2(order + 2.0), 0.0)
     return (documents * weights).sum(axis=1) / weights.sum(axis=1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.runs.audit import Measured, ReportTable
+from portrayal.study.audit import Measured, ReportTable
 
 FOLDER = Path(__file__).parent
 MEASURES = {"map": "MAP", "ndcg_cut_100": "nDCG@100", "P_10": "P@10"}
@@ -28,24 +28,19 @@ def published_tables(measured: Measured) -> list[ReportTable]:
     )
     return [
         ReportTable("published_gsr", "GSR beside the paper's Table 2", note, _beside_gsr(measured, names)),
-        ReportTable(
-            "published_quality", "Quality beside the paper's Table 3", note, _beside_quality(measured, names)
-        ),
+        ReportTable("published_quality", "Quality beside the paper's Table 3", note, _beside_quality(measured, names)),
     ]
 
 
 def _beside_gsr(measured: Measured, names: pl.DataFrame) -> pl.DataFrame:
     ours = measured.results.filter(pl.col("measure").is_in(["gsr", "gsr_ratio"])).select(
         "system",
-        key=pl.when(pl.col("measure") == "gsr").then(pl.lit("GSR, ")).otherwise(pl.lit("ratio, "))
-        + pl.col("ruler"),
+        key=pl.when(pl.col("measure") == "gsr").then(pl.lit("GSR, ")).otherwise(pl.lit("ratio, ")) + pl.col("ruler"),
         value="value",
     )
     wide = ours.pivot(on="key", index="system", values="value", aggregate_function="first")
     paper = _gsr().pivot(on="embedding", index="name", values=["absolute", "relative_percent"])
-    paper = paper.rename(
-        {name: f"paper: {name.replace('_', ' ')}" for name in paper.columns if name != "name"}
-    )
+    paper = paper.rename({name: f"paper: {name.replace('_', ' ')}" for name in paper.columns if name != "name"})
     return names.join(wide, on="system", how="left").join(paper, on="name", how="left")
 
 
@@ -66,7 +61,5 @@ def _gsr() -> pl.DataFrame:
 
 def _named(table: pl.DataFrame) -> pl.DataFrame:
     """Add the name of a row: its system, with the variant where it has one."""
-    variant = (
-        pl.when(pl.col("variant").is_null()).then(pl.lit("")).otherwise(pl.lit(", ") + pl.col("variant"))
-    )
+    variant = pl.when(pl.col("variant").is_null()).then(pl.lit("")).otherwise(pl.lit(", ") + pl.col("variant"))
     return table.with_columns(name=pl.col("system") + variant)

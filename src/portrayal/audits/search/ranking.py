@@ -9,9 +9,9 @@ from typing import Any
 
 from portrayal.edges.progress import track
 from portrayal.errors import PortrayalError
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.rankers.base import run_of
 from portrayal.systems.rankers.system import open_system
-from portrayal.systems.settings import SystemSettings
 from portrayal.text.collections import Collection, RollCall, without_result, write_run
 
 
@@ -71,18 +71,14 @@ def rank_collection(
     run = run_of(asked.search(held.queries))
     write_run(run, path, ranker)
     missing = without_result(run, held.queries)
-    unanswered = [
-        f"query {query!r} has no result: no usable word of it is in the collection" for query in missing
-    ]
+    unanswered = [f"query {query!r} has no result: no usable word of it is in the collection" for query in missing]
     return path, [*roll.says(), *unanswered]
 
 
 def _run_path(held: Collection, path: Path) -> Path:
     """Return where the run goes; a collection without queries or a missing folder is said before anything is ranked."""
     if not held.queries:
-        raise PortrayalError(
-            f"collection {held.name!r} has no queries. Put queries.tsv (id, tab, text) beside it."
-        )
+        raise PortrayalError(f"collection {held.name!r} has no queries. Put queries.tsv (id, tab, text) beside it.")
     if not path.parent.is_dir():
         raise PortrayalError(f"no folder {path.parent} to write {path.name} into. Make it first.")
     return path

@@ -7,7 +7,7 @@ import polars as pl
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, REFERENCES
 from portrayal.audits.search.published import published_tables
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.runs.audit import Measured, ReportTable
+from portrayal.study.audit import Measured, ReportTable
 
 
 def tables(measured: Measured, settings: SearchSettings) -> list[ReportTable]:
@@ -67,6 +67,4 @@ def _specifications(measured: Measured) -> list[ReportTable]:
 def _unused(measured: Measured) -> ReportTable:
     table = measured.tables["queries"].filter(pl.col("reason") != "", ~pl.col("system").is_in(REFERENCES))
     text = "Queries that could not be used, with the reason; they are missing, not zero."
-    return ReportTable(
-        "unused", "Queries not used", text, table.select("ruler", "system", "query", "text", "reason")
-    )
+    return ReportTable("unused", "Queries not used", text, table.select("ruler", "system", "query", "text", "reason"))

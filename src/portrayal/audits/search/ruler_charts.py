@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from portrayal.audits.search.drawings import reference_panels, strip
-from portrayal.report.charts import scatter_with_fit
-from portrayal.runs.audit import Chart
+from portrayal.reporting.charts.charts import scatter_with_fit
+from portrayal.study.audit import Chart
 
 
 def ruler_charts(tables: Mapping[str, pl.DataFrame]) -> list[Chart]:
@@ -35,9 +35,7 @@ def _checks(tables: Mapping[str, pl.DataFrame], vectors: str) -> list[Chart]:
 
 def _dichotomies(words: pl.DataFrame, vectors: str) -> Chart:
     title = f"Known stereotypes along the direction, {vectors} (Figure 1)"
-    text = (
-        "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
-    )
+    text = "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
     return Chart(f"dichotomies-{vectors}", title, text, strip(words), of=("dichotomy_words",))
 
 

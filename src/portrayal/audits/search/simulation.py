@@ -20,16 +20,16 @@ from portrayal.audits.search.gsr_of_run import responses_of
 from portrayal.audits.search.inputs import inputs, inputs_of, stimuli, stimuli_of
 from portrayal.audits.search.phantoms import Phantoms, world
 from portrayal.audits.search.power import power
-from portrayal.runs.audit import Evidence
-from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from portrayal.tables import RESPONSES, ROWS, check_responses
 from portrayal.text.collections import collection_of
 from portrayal.text.collections.runs import run_table, write_run
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.space import WordSpace
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.sets import open_vectors
+from portrayal.text.vectors.space import WordSpace
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,7 @@ STUDY = {
     "name": "simulated",
     "audit": "search",
     "systems": [{"name": name, "use": f"run:{place}.run"} for place, name in enumerate(SYSTEMS)],
-    "search": {
-        "collection": "collection",
-        "vectors": RULERS,
-        "validate_direction": False,
-        "variants": False,
-    },
+    "search": {"collection": "collection", "vectors": RULERS, "validate_direction": False, "variants": False},
 }
 
 PLANTED = {"measure": "gsr_difference", "ruler": RULERS[0]}
@@ -115,9 +110,9 @@ def _responses(phantoms: Phantoms) -> pl.DataFrame:
     columns = ("system", "stimulus", "repeat", "status", "doc", "rank", "score")
     schema = {**RESPONSES, **ROWS["ranker"], "reason": pl.String}
     table = pl.DataFrame(rows, schema={name: schema[name] for name in columns}, orient="row")
-    return check_responses(
-        table.with_columns(reason=pl.lit(None, pl.String)).select(list(schema)), "ranker"
-    ).sort("system", "stimulus", "repeat", maintain_order=True)
+    return check_responses(table.with_columns(reason=pl.lit(None, pl.String)).select(list(schema)), "ranker").sort(
+        "system", "stimulus", "repeat", maintain_order=True
+    )
 
 
 def plans() -> dict[str, tuple[float, float]]:
@@ -136,9 +131,7 @@ def _write(phantoms: Phantoms, folder: Path) -> None:
     (held / "documents.jsonl").write_text("\n".join(documents))
     asked = [f"{query}\t{text}" for query, text in _queries(phantoms).items()]
     (held / "queries.tsv").write_text("\n".join(asked))
-    judged = [
-        f"{query}\t0\td{number}\t1" for query, numbers in phantoms.relevant.items() for number in numbers
-    ]
+    judged = [f"{query}\t0\td{number}\t1" for query, numbers in phantoms.relevant.items() for number in numbers]
     (held / "qrels.tsv").write_text("\n".join(judged))
     for place, lists in enumerate(phantoms.lists):
         write_run(run_table(list(_results(lists))), folder / f"{place}.run")
@@ -182,10 +175,7 @@ def _rulers() -> tuple[str, ...]:
     """Return the two files of word vectors: the gendered pairs lie along the first axis, so a word's score is its first number."""
     pairs = read_lexicon("gender_pairs").rows()
     poles = {word: sign for pair in pairs for word, sign in zip(pair, (0.4, -0.4), strict=True)}
-    scored = (
-        {**poles, **dict(zip(world().words, scores.tolist(), strict=True))} for scores in world().scores
-    )
+    scored = ({**poles, **dict(zip(world().words, scores.tolist(), strict=True))} for scores in world().scores)
     return tuple(
-        "\n".join(f"{word} {g:.6f} {np.sqrt(1 - g**2):.6f} 0.0" for word, g in known.items())
-        for known in scored
+        "\n".join(f"{word} {g:.6f} {np.sqrt(1 - g**2):.6f} 0.0" for word, g in known.items()) for known in scored
     )

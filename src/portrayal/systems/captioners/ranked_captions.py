@@ -25,9 +25,9 @@ from pydantic import Field
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, System, Unreadable
-from portrayal.systems.readers import read_answer
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question, System, Unreadable
+from portrayal.systems.core.readers import read_answer
+from portrayal.systems.core.settings import SystemSettings
 
 
 class RankedSettings(Settings):
@@ -77,9 +77,7 @@ class RankedCaptions(BaseSystem):
             for question, answer in zip(part, await self._encoder.ask(part), strict=True):
                 vector = self._vector(answer)
                 if isinstance(vector, Exception):
-                    raise PortrayalError(
-                        f"the candidate {question.content[:60]!r} has no embedding: {vector}"
-                    )
+                    raise PortrayalError(f"the candidate {question.content[:60]!r} has no embedding: {vector}")
                 vectors.append(vector)
         if len({len(vector) for vector in vectors}) > 1:
             raise PortrayalError("the candidates' embeddings differ in width. An encoder has one width.")
@@ -114,15 +112,13 @@ def read_candidates(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise PortrayalError(
-            f"no candidates at {path}. Expected a text file with one sentence a line."
-        ) from None
+        raise PortrayalError(f"no candidates at {path}. Expected a text file with one sentence a line.") from None
     return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
 
 def open_system(settings: SystemSettings, folder: Path) -> RankedCaptions:
     """Open the captioner with its encoder; nothing is loaded before the first question."""
-    from portrayal.systems.registry import open_system as open_encoder
+    from portrayal.systems.core.registry import open_system as open_encoder
 
     own = settings.read(RankedSettings)
     candidates = read_candidates(folder / own.candidates)
@@ -131,9 +127,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RankedCaptions:
             f"system {settings.name!r} takes {own.captions} captions of {len(candidates)} candidates: every picture would get "
             "the same. Add candidates, or take fewer captions."
         )
-    inner = SystemSettings(
-        name=settings.name, use=own.encoder, parameters=own.settings, limits=settings.limits
-    )
+    inner = SystemSettings(name=settings.name, use=own.encoder, parameters=own.settings, limits=settings.limits)
     encoder = open_encoder(inner, folder, "encoder")
     digest = _digest("\n".join(candidates))[:16]
     return RankedCaptions(

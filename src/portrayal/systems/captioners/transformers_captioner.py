@@ -18,9 +18,9 @@ from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.settings import Settings, validate
-from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.pictures import read_picture
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Answer, BaseSystem, Question
+from portrayal.systems.core.pictures import read_picture
+from portrayal.systems.core.settings import SystemSettings
 
 
 class LocalParameters(Settings):
@@ -61,16 +61,11 @@ class TransformersCaptioner(BaseSystem):
         inputs = processor(images=picture, return_tensors="pt", **given).to(settings.device)
         torch.manual_seed(settings.seed + question.repeat)
         drawn = (
-            {"do_sample": True, "temperature": settings.temperature}
-            if settings.samples > 1
-            else {"do_sample": False}
+            {"do_sample": True, "temperature": settings.temperature} if settings.samples > 1 else {"do_sample": False}
         )
         with torch.inference_mode():
             tokens = model.generate(
-                **inputs,
-                max_new_tokens=settings.max_new_tokens,
-                num_return_sequences=settings.samples,
-                **drawn,
+                **inputs, max_new_tokens=settings.max_new_tokens, num_return_sequences=settings.samples, **drawn
             )
         return [text.strip() for text in processor.batch_decode(tokens, skip_special_tokens=True)]
 

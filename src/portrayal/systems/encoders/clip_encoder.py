@@ -20,10 +20,10 @@ from typing import Literal
 from pydantic import Field
 
 from portrayal.errors import MissingExtra
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.clip_towers import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
-from portrayal.systems.settings import SystemSettings
 from portrayal.tables import read_json
 
 
@@ -35,9 +35,7 @@ class ClipSettings(ModelSettings):
     batch: int = Field(default=64, ge=1)
     cache: str | None = None  # a file; embeddings are then kept between runs
     decoders: int = Field(default=0, ge=0)  # processes that decode pictures; worth it for thousands of JPEGs
-    decode: Literal["exact", "fast"] = (
-        "exact"  # fast: JPEGs on the GPU, where torchvision can; see docs/encoders.md
-    )
+    decode: Literal["exact", "fast"] = "exact"  # fast: JPEGs on the GPU, where torchvision can; see docs/encoders.md
 
 
 @dataclass

@@ -21,13 +21,13 @@ import numpy as np
 from portrayal.edges.json_text import parse_json
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question, Unreadable
+from portrayal.pictures.regions import Box, face_regions, region_shares
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question, Unreadable
+from portrayal.systems.core.pictures import read_picture
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.clip_towers import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
-from portrayal.systems.pictures import read_picture
-from portrayal.systems.settings import SystemSettings
 from portrayal.tables import read_table
-from portrayal.vision.regions import Box, face_regions, region_shares
 
 SEPARATOR = " | "
 EDGES = ("left", "top", "right", "bottom")
@@ -70,9 +70,7 @@ class ClipSaliency(BaseSystem):
         towers = self._towers = self._towers or self._load()
         prompt, found, _ = question.stimulus.partition(SEPARATOR)
         if not found or question.kind != "image":
-            raise PortrayalError(
-                f"stimulus {question.stimulus!r} is no picture with a prompt before '{SEPARATOR}'."
-            )
+            raise PortrayalError(f"stimulus {question.stimulus!r} is no picture with a prompt before '{SEPARATOR}'.")
         try:
             picture = read_picture(question.content)
         except CallFailed as error:
@@ -90,9 +88,7 @@ class ClipSaliency(BaseSystem):
         except ImportError:
             raise MissingExtra("saliency", "torch") from None
 
-    def _regions(
-        self, question: Question, picture: Any, towers: ClipTowers
-    ) -> Mapping[str, np.ndarray] | None:
+    def _regions(self, question: Question, picture: Any, towers: ClipTowers) -> Mapping[str, np.ndarray] | None:
         side, name = towers.preparation.side, Path(question.content).stem
         if self.own.masks:
             return read_masks(self.folder / self.own.masks, name, side)
@@ -106,9 +102,7 @@ class ClipSaliency(BaseSystem):
         if self._boxes is None:
             self._boxes = read_boxes(path)
         if name not in self._boxes:
-            raise PortrayalError(
-                f"{path.name} has no face box for {name!r}. Add a row name, left, top, right, bottom."
-            )
+            raise PortrayalError(f"{path.name} has no face box for {name!r}. Add a row name, left, top, right, bottom.")
         return self._boxes[name]
 
 
@@ -138,9 +132,7 @@ def read_masks(folder: Path, name: str, side: int) -> dict[str, np.ndarray]:
         check_size(path, LARGEST_PICTURE)
         with Image.open(path) as picture:
             check_pixels(picture)
-            masks[path.stem.rpartition(".")[2]] = (
-                np.asarray(picture.convert("L").resize((side, side), 0)) > 127
-            )
+            masks[path.stem.rpartition(".")[2]] = np.asarray(picture.convert("L").resize((side, side), 0)) > 127
     if not masks:
         raise PortrayalError(f"{folder} has no mask {name}.REGION.png. Add masks, or give boxes.")
     masks.setdefault("background", ~np.any(list(masks.values()), axis=0))
@@ -151,7 +143,7 @@ def detected_box(pixels: np.ndarray) -> Box | None:
     """Find the most certain face in the cut-out square; None where there is none."""
     from PIL import Image
 
-    from portrayal.vision.faces.detect import find_faces
+    from portrayal.pictures.faces.detect import find_faces
 
     faces = find_faces(Image.fromarray(pixels))
     if not faces:
@@ -165,10 +157,7 @@ def open_system(settings: SystemSettings, folder: Path) -> ClipSaliency:
     own = settings.read(SaliencySettings)
     path = find_model(own.path, folder, own.download)
     return ClipSaliency(
-        **settings.fields(f"clip_saliency:{own.path}:{fingerprint(path)}"),
-        own=own,
-        path=path,
-        folder=folder,
+        **settings.fields(f"clip_saliency:{own.path}:{fingerprint(path)}"), own=own, path=path, folder=folder
     )
 
 
@@ -176,9 +165,7 @@ def read_saliency(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> l
     """Return regions and cells as tags; a map without mass has none."""
     try:
         data = parse_json(answer.raw)
-        shares = [
-            {"tag": name, "confidence": share} for name, share in data["shares"].items() if share is not None
-        ]
+        shares = [{"tag": name, "confidence": share} for name, share in data["shares"].items() if share is not None]
         cells = [
             {"tag": f"cell {y} {x}", "confidence": float(mass)}
             for y, line in enumerate(data["grid"])

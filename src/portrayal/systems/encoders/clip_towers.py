@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portrayal.systems.encoders.devices import choose_device, place
-from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.images.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ class ClipTowers(Towers):
 
     takes_tensors = True
 
-    def __init__(
-        self, network: Any, tokens: Tokens, preparation: Preparation, device: str, precision: str
-    ) -> None:
+    def __init__(self, network: Any, tokens: Tokens, preparation: Preparation, device: str, precision: str) -> None:
         self.device = choose_device(device)
         self.network, self.dtype = place(network, self.device, precision)
         self.tokens, self.preparation = tokens, preparation

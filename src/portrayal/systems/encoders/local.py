@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, Question, Unreadable
+from portrayal.systems.core.base import Answer, BaseSystem, Question, Unreadable
 
 MEDIA = "application/x-float32"
 

@@ -26,9 +26,7 @@ def needed_words(texts: Sequence[str], lookup: Lookup) -> set[str]:
     return {form for text in texts for form in (*_forms(text, lookup), *_words(text, lookup))}
 
 
-def look_up(
-    texts: Sequence[str], vectors: Mapping[str, np.ndarray], lookup: Lookup
-) -> list[np.ndarray | None]:
+def look_up(texts: Sequence[str], vectors: Mapping[str, np.ndarray], lookup: Lookup) -> list[np.ndarray | None]:
     """Return one vector per text, or None where there is none."""
     return [_find(text, vectors, lookup) for text in texts]
 
@@ -45,9 +43,7 @@ def _find(text: str, vectors: Mapping[str, np.ndarray], lookup: Lookup) -> np.nd
 
 def _forms(text: str, lookup: Lookup) -> list[str]:
     text = text.lower() if lookup.lowercase else text
-    return (
-        [text, text.replace(" ", "_")] if " " in text else [text]
-    )  # word2vec joins phrases with underscores
+    return [text, text.replace(" ", "_")] if " " in text else [text]  # word2vec joins phrases with underscores
 
 
 def _words(text: str, lookup: Lookup) -> list[str]:

@@ -27,9 +27,7 @@ def find_model(named: str, folder: Path, download: bool) -> Path:
     if path.exists():
         return path
     if named.count("/") != 1 or named.startswith((".", "/", "~")):
-        raise PortrayalError(
-            f"no model at {path}. Give a folder, a file, or a hub name such as 'openai/clip-vit-b'."
-        )
+        raise PortrayalError(f"no model at {path}. Give a folder, a file, or a hub name such as 'openai/clip-vit-b'.")
     try:
         from huggingface_hub import snapshot_download
 

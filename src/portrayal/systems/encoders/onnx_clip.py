@@ -18,12 +18,12 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.settings import Settings
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.clip.tokens import folder_tokens
+from portrayal.systems.encoders.images.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from portrayal.systems.encoders.models import fingerprint
 from portrayal.systems.encoders.onnx_session import open_session, run_rows
-from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
-from portrayal.systems.settings import SystemSettings
 
 
 class OnnxClipSettings(Settings):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.encoders.device_cuts import on_device
 from portrayal.systems.encoders.devices import choose_device, place
-from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.images.device_cuts import on_device
+from portrayal.systems.encoders.images.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
 

@@ -23,7 +23,9 @@ from pydantic import Field
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
-from portrayal.systems.base import (
+from portrayal.systems.chat.settings import Dollars, Service, address_of, bearer, nothing_at, without_prices
+from portrayal.systems.chat.usage import text_tokens, token_cost
+from portrayal.systems.core.base import (
     AccessDenied,
     Answer,
     CallFailed,
@@ -32,11 +34,9 @@ from portrayal.systems.base import (
     Unreadable,
     broken_answer,
 )
-from portrayal.systems.chat_settings import Dollars, Service, address_of, bearer, nothing_at, without_prices
-from portrayal.systems.plain import decoded
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.usage import text_tokens, token_cost
-from portrayal.systems.web import WebSystem
+from portrayal.systems.core.plain import decoded
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.http.web import WebSystem
 
 OPENAI = Service("OpenAI", "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")
 
@@ -75,9 +75,7 @@ class OpenAIEmbeddings(WebSystem):
         """Send the texts; where the service turns a batch down, its halves are asked, so that one text fails alone."""
         for question in questions:
             if question.kind == "image":
-                raise PortrayalError(
-                    f"system {self.name!r} reads texts only. {question.stimulus!r} is a picture."
-                )
+                raise PortrayalError(f"system {self.name!r} reads texts only. {question.stimulus!r} is a picture.")
         try:
             return await self._ask_together(questions)
         except (AccessDenied, NothingThere):
@@ -119,9 +117,7 @@ class OpenAIEmbeddings(WebSystem):
             reason = f"it is not the form of /embeddings: {error}"
             return [broken_answer(raw, reason, self.limits.price)] * count
         price = cost or self.limits.price
-        return [
-            Answer(json.dumps(parts[place]).encode(), version=model, cost=price) for place in range(count)
-        ]
+        return [Answer(json.dumps(parts[place]).encode(), version=model, cost=price) for place in range(count)]
 
     def _cost(self, body: Mapping[str, Any]) -> float:
         return token_cost(body, {"prompt_tokens": self.own.dollars_per_million_input})

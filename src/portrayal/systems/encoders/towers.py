@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.encoders.decoding import Decoded, Decoder
-from portrayal.systems.encoders.device_cuts import device_cuts
+from portrayal.systems.core.base import Answer, BaseSystem, Question
 from portrayal.systems.encoders.embedding_cache import EmbeddingCache
-from portrayal.systems.encoders.jpegs import open_jpegs
+from portrayal.systems.encoders.images.decoding import Decoded, Decoder
+from portrayal.systems.encoders.images.device_cuts import device_cuts
+from portrayal.systems.encoders.images.jpegs import open_jpegs
+from portrayal.systems.encoders.images.pictures import Preparation
 from portrayal.systems.encoders.local import MEDIA, pack
-from portrayal.systems.encoders.pictures import Preparation
 
 FAST = ":fast"  # how the version ends of an answer whose picture was decoded on the device
 
@@ -128,9 +128,7 @@ class TowerEncoder(BaseSystem):
             found |= self._versioned(asked, towers.pictures(cuts), self.model_hash + FAST)
         return found
 
-    def _versioned(
-        self, questions: Sequence[Question], vectors: np.ndarray, version: str
-    ) -> dict[str, Answer]:
+    def _versioned(self, questions: Sequence[Question], vectors: np.ndarray, version: str) -> dict[str, Answer]:
         return {
             question.hash: Answer(pack(vector), MEDIA, version)
             for question, vector in zip(questions, vectors, strict=True)
@@ -156,8 +154,6 @@ class TowerEncoder(BaseSystem):
             version = self.model_hash + ending
             good = {key: answer for key, answer in found.items() if isinstance(answer, Answer)}
             vectors = {
-                key: np.frombuffer(answer.raw, "<f4")
-                for key, answer in good.items()
-                if answer.version == version
+                key: np.frombuffer(answer.raw, "<f4") for key, answer in good.items() if answer.version == version
             }
             self._kept.put(version, vectors)

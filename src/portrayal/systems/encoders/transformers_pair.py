@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
-from portrayal.systems.encoders.device_cuts import on_device
 from portrayal.systems.encoders.devices import choose_device, place
-from portrayal.systems.encoders.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.images.device_cuts import on_device
+from portrayal.systems.encoders.images.pictures import Preparation, folder_preparation
 from portrayal.systems.encoders.towers import Towers
 
 
@@ -39,9 +39,7 @@ class TransformersPair(Towers):
         most = self.model.config.text_config.max_position_embeddings
         # SigLIP was trained with every text padded to its full length; others pad to the longest.
         padding = "max_length" if "siglip" in self.model.config.model_type else True
-        given = self.tokenizer(list(texts), padding=padding, max_length=most, return_tensors="pt").to(
-            self.device
-        )
+        given = self.tokenizer(list(texts), padding=padding, max_length=most, return_tensors="pt").to(self.device)
         with torch.inference_mode():
             return as_array(self.model.get_text_features(**given))
 
@@ -67,9 +65,7 @@ def import_transformers() -> Any:
 def load_model(transformers: Any, path: Path) -> Any:
     """Load a model from a folder; nothing is fetched and no code of the folder is run."""
     try:
-        return transformers.AutoModel.from_pretrained(
-            str(path), local_files_only=True, trust_remote_code=False
-        )
+        return transformers.AutoModel.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         raise PortrayalError(f"{path} is no transformers model: {str(error).splitlines()[0][:160]}") from None
 

@@ -6,7 +6,7 @@
     parameters = { path = "GoogleNews-vectors-negative300.bin.gz" }
 
 Formats: word2vec binary (.bin) and text, GloVe and fastText text (.txt, .vec), .npz, .safetensors and .parquet; the
-first two also as .gz. See `portrayal.text.vector_files` for what a file must hold. Recorded embeddings of
+first two also as .gz. See `portrayal.text.vectors.files` for what a file must hold. Recorded embeddings of
 pictures are read alike, with the stimulus's id in the place of the word.
 """
 
@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Question
+from portrayal.systems.core.base import Question
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
 from portrayal.systems.encoders.models import fingerprint
-from portrayal.systems.settings import SystemSettings
-from portrayal.text.vector_files import FORMATS, read_vectors
+from portrayal.text.vectors.files import FORMATS, read_vectors
 
 
 class VectorSettings(Lookup):
@@ -63,7 +63,5 @@ def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
             f"parameters of system {settings.name!r}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}."
         )
     return VectorFile(
-        **settings.fields(f"vectors:{lookup.path}", kind="encoder"),
-        path=folder / lookup.path,
-        lookup=lookup,
+        **settings.fields(f"vectors:{lookup.path}", kind="encoder"), path=folder / lookup.path, lookup=lookup
     )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from portrayal.edges.json_text import parse_json
-from portrayal.systems.base import Answer, CallFailed, Question
-from portrayal.systems.python_function import PythonFunction
+from portrayal.systems.core.base import Answer, CallFailed, Question
+from portrayal.systems.plugins.python_function import PythonFunction
 
 MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF", b"GIF8", b"BM")
 LARGEST = 4096 * 4096  # pixels
@@ -27,7 +27,7 @@ def found_image(raw: bytes, path: str = "") -> bytes:
     """
     if raw.startswith(MAGIC):
         return raw
-    from portrayal.systems.http import dig  # its HTTP client takes long to import
+    from portrayal.systems.http.http import dig  # its HTTP client takes long to import
 
     value = dig(parse_json(raw), path)
     if isinstance(value, Mapping):

@@ -16,9 +16,9 @@ from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.generators.images import as_png
-from portrayal.systems.settings import SystemSettings
 
 NOT_FROM_TEXT = ("Img2Img", "Inpaint", "ControlNet", "Upscale", "Depth2Img", "Variation", "Pix2Pix")
 
@@ -86,9 +86,7 @@ def check_pipeline(pipeline: Any) -> None:
     """
     name = type(pipeline).__name__
     if any(part in name for part in NOT_FROM_TEXT):
-        raise PortrayalError(
-            f"{name} takes images. Only text-to-image pipelines are asked; use one of those."
-        )
+        raise PortrayalError(f"{name} takes images. Only text-to-image pipelines are asked; use one of those.")
     if getattr(pipeline, "safety_checker", None) is None:
         raise PortrayalError(
             f"{name} has no safety filter, so it is not asked. Use a pipeline saved with its safety_checker."
@@ -101,11 +99,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Pipeline:
     place = folder / own.folder
     if not (place / "model_index.json").is_file():
         raise PortrayalError(f"no pipeline at {place}. Expected a folder with model_index.json.")
-    return Pipeline(
-        **settings.fields(f"pipeline:{place.name}"),
-        settings=own,
-        folder=place,
-    )
+    return Pipeline(**settings.fields(f"pipeline:{place.name}"), settings=own, folder=place)
 
 
 def _seeded(seed: int, device: str) -> Any:

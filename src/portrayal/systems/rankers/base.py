@@ -67,10 +67,7 @@ def search(ranker: Ranker, queries: Mapping[str, str], depth: int) -> dict[str, 
     """Return, by query id, the ids of at most `depth` documents with their scores, best first."""
     found, names = ranker.search(queries, depth), ranker.documents
     return {
-        query: [
-            (names[number], score)
-            for number, score in zip(*map(np.ndarray.tolist, found[query]), strict=True)
-        ]
+        query: [(names[number], score) for number, score in zip(*map(np.ndarray.tolist, found[query]), strict=True)]
         for query in queries
     }
 
@@ -86,9 +83,7 @@ def run_of(found: Mapping[str, Sequence[tuple[str, float]]]) -> pl.DataFrame:
     )
 
 
-def best(
-    scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], floor: float = -np.inf
-) -> Hits:
+def best(scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], floor: float = -np.inf) -> Hits:
     """Return the `depth` best scores above `floor`, ties in the order `tie_order` gives."""
     chosen = np.flatnonzero(scores >= max(_guess(scores, depth), np.nextafter(floor, np.inf)))
     if len(chosen) < depth:  # the guess was too high, or there are no more

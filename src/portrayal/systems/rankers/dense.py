@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.systems.rankers.base import Hits, best
-from portrayal.text.index import tie_order
-from portrayal.text.space import unit_rows
+from portrayal.text.collections.index import tie_order
+from portrayal.text.vectors.space import unit_rows
 
 Array = NDArray[np.float64]
 BLOCK = 50_000  # documents whose vectors are looked at together

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError, check_name
 from portrayal.systems.rankers.base import Hits, best
-from portrayal.text.index import Index
+from portrayal.text.collections.index import Index
 
 if TYPE_CHECKING:
     from scipy import sparse

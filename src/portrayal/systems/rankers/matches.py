@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.text.index import Index
-from portrayal.text.space import WordSpace
+from portrayal.text.collections.index import Index
+from portrayal.text.vectors.space import WordSpace
 
 BINS = 30  # 29 of equal width from -1 to 1, and one for the very same word
 QUERY_WORDS = 20  # of a longer query, the rarest are looked at
@@ -43,9 +43,7 @@ def similarities(index: Index, space: WordSpace) -> Similarities:
     return Similarities(units)
 
 
-def histograms(
-    similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]
-) -> Array:
+def histograms(similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
     """Return documents by query words by bins: ln(1 + how many words of the document fall into the bin)."""
     found = np.zeros((len(documents), QUERY_WORDS, BINS), np.float32)
     for place, words in enumerate(documents):
@@ -58,9 +56,7 @@ def histograms(
     return found
 
 
-def pictures(
-    similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]
-) -> Array:
+def pictures(similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
     """Return documents by query words by document words: the cosines, zeros beyond the ends."""
     found = np.zeros((len(documents), QUERY_WORDS, DOCUMENT_WORDS), np.float32)
     for place, words in enumerate(documents):

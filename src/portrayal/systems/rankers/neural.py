@@ -20,10 +20,10 @@ from portrayal.systems.rankers.lexical import Lexical, bm25
 from portrayal.systems.rankers.matches import QUERY_WORDS, Similarities, histograms, pictures, similarities
 from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection
-from portrayal.text.index import Index
+from portrayal.text.collections.index import Index
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.space import WordSpace
-from portrayal.text.tokens import words
+from portrayal.text.vectors.space import WordSpace
+from portrayal.text.words.tokens import words
 
 if TYPE_CHECKING:
     from portrayal.systems.rankers.networks import Example
@@ -81,9 +81,7 @@ class Neural:
         for text, numbers in candidates.items():
             if len(numbers) > 0:
                 ids = _query_words(self.first.index, text)
-                view = VIEWS[self.architecture](
-                    self.similar, ids, [documents[int(number)] for number in numbers]
-                )
+                view = VIEWS[self.architecture](self.similar, ids, [documents[int(number)] for number in numbers])
                 levels = self.collection.qrels.get(judged.get(text, ""), {})
                 gains = [levels.get(self.documents[number], 0) for number in numbers]
                 examples[text] = Example(view, query_weights(idf[ids]), np.array(gains, np.int64))
@@ -118,17 +116,13 @@ def neural(
     except ImportError:
         raise MissingExtra(f"ranker {architecture!r}", "torch") from None
     if not any(collection.relevant(query) for query in collection.qrels):
-        raise PortrayalError(
-            f"collection {collection.name!r} has no relevant document to train {architecture} on."
-        )
+        raise PortrayalError(f"collection {collection.name!r} has no relevant document to train {architecture} on.")
     return Neural(architecture, collection, bm25(index), similarities(index, space), settings)
 
 
 def _query_words(index: Index, text: str) -> NDArray[np.int64]:
     """Return the query's words in order, each once; of a long query the rarest, which say most."""
-    ids = np.array(
-        list(dict.fromkeys(index.numbers[word] for word in words(text) if word in index.numbers)), np.int64
-    )
+    ids = np.array(list(dict.fromkeys(index.numbers[word] for word in words(text) if word in index.numbers)), np.int64)
     rarest = np.argsort(index.frequencies[ids], kind="stable")[:QUERY_WORDS]
     return ids[np.sort(rarest)]
 
@@ -141,8 +135,6 @@ def _reordered(hits: Hits, scores: NDArray[np.float64]) -> Hits:
     """Put the candidates into the order of their new scores; those below keep theirs, shifted under the last."""
     order = np.argsort(-scores, kind="stable")
     count = len(scores)
-    tail = (
-        hits.scores[count:] - (hits.scores[count] if len(hits.scores) > count else 0.0) + scores.min() - 1.0
-    )
+    tail = hits.scores[count:] - (hits.scores[count] if len(hits.scores) > count else 0.0) + scores.min() - 1.0
     numbers = np.concatenate([hits.numbers[:count][order], hits.numbers[count:]])
     return Hits(numbers, np.concatenate([scores[order], tail]))

@@ -11,8 +11,8 @@ import numpy as np
 
 from portrayal.systems.rankers.base import Hits
 from portrayal.text.collections import Collection
+from portrayal.text.collections.index import tie_order
 from portrayal.text.collections.synthetic import reference_run
-from portrayal.text.index import tie_order
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,7 @@ class Perfect:
     @cached_property
     def documents(self) -> Sequence[str]:
         """The documents relevant to any query."""
-        return list(
-            dict.fromkeys(doc for query in self.collection.qrels for doc in self.collection.relevant(query))
-        )
+        return list(dict.fromkeys(doc for query in self.collection.qrels for doc in self.collection.relevant(query)))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -62,9 +60,7 @@ class Stereotyped:
         run = reference_run(self.collection, self.system)
         found = dict(run.group_by("query", maintain_order=True).agg("doc").iter_rows())
         lists = {query: [numbers[name] for name in found.get(query, ())][:depth] for query in queries}
-        return {
-            query: Hits(np.array(listed, np.int64), np.ones(len(listed))) for query, listed in lists.items()
-        }
+        return {query: Hits(np.array(listed, np.int64), np.ones(len(listed))) for query, listed in lists.items()}
 
 
 @dataclass(frozen=True)

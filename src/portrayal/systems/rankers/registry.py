@@ -29,11 +29,11 @@ from portrayal.systems.rankers.settings import (
 )
 from portrayal.systems.rankers.words import add, needed_words, si, without_direction
 from portrayal.text.collections import Collection, is_path, read_collection
+from portrayal.text.collections.index import Index, build_index, load_index, save_index, stemmed
 from portrayal.text.collections.synthetic import REFERENCES
-from portrayal.text.index import Index, build_index, load_index, save_index, stemmed
-from portrayal.text.space import WordSpace
-from portrayal.text.tokens import STOP_LISTS, stop_words
-from portrayal.text.vector_sets import open_vectors
+from portrayal.text.vectors.sets import open_vectors
+from portrayal.text.vectors.space import WordSpace
+from portrayal.text.words.tokens import STOP_LISTS, stop_words
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,7 @@ class Searchable:
         """Open the kept index, or make it and, where asked, keep it."""
         left_out = stop_words(stop, self.folder)
         folder = (
-            self.kept / f"index-{_name(stop, left_out)}{'' if stem == 'none' else '-' + stem}"
-            if self.kept
-            else None
+            self.kept / f"index-{_name(stop, left_out)}{'' if stem == 'none' else '-' + stem}" if self.kept else None
         )
         if folder and folder.is_dir():
             return load_index(folder, self.mark)
@@ -121,9 +119,7 @@ def _space(searchable: Searchable, settings: VectorSettings) -> WordSpace:
 
 
 def _neural(architecture: str) -> Entry:
-    return Entry(
-        lambda s, o: neural(architecture, s.collection, s.index(o.stop), _space(s, o), o), NeuralSettings
-    )
+    return Entry(lambda s, o: neural(architecture, s.collection, s.index(o.stop), _space(s, o), o), NeuralSettings)
 
 
 def _stereotyped(name: str) -> Entry:

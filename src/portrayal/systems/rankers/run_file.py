@@ -16,8 +16,8 @@ from typing import Any
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.text.collections import read_run
 
 
@@ -45,10 +45,7 @@ def open_system(settings: SystemSettings, folder: Path) -> RunFile:
     path = folder / settings.use.removeprefix("run:")
     if not path.is_file():
         raise PortrayalError(f"no run file at {path}. Check the path after 'run:'.")
-    return RunFile(
-        **settings.fields(f"run:{hashlib.sha256(path.read_bytes()).hexdigest()}", kind="ranker"),
-        path=path,
-    )
+    return RunFile(**settings.fields(f"run:{hashlib.sha256(path.read_bytes()).hexdigest()}", kind="ranker"), path=path)
 
 
 def _lists(run: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.rankers.dense import Dense
-from portrayal.systems.registry import open_system
-from portrayal.systems.settings import SystemSettings
 from portrayal.text.collections import Collection, in_batches
-from portrayal.text.space import unit_rows
+from portrayal.text.vectors.space import unit_rows
 
 Encode = Callable[[Sequence[str]], Sequence[Any]]
 BATCH = 64

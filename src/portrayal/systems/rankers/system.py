@@ -20,18 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.core.base import Answer, BaseSystem, Question
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.rankers.base import Ranker, search
-from portrayal.systems.rankers.registry import (
-    Searchable,
-    check_settings,
-    fingerprint,
-    make_ranker,
-    open_searchable,
-)
+from portrayal.systems.rankers.registry import Searchable, check_settings, fingerprint, make_ranker, open_searchable
 from portrayal.systems.rankers.settings import IndexSettings
-from portrayal.systems.settings import SystemSettings
-from portrayal.text.tokens import stop_words
+from portrayal.text.words.tokens import stop_words
 
 PATIENCE = 7 * 24 * 3600.0  # seconds; indexing and training happen inside the first question
 
@@ -78,13 +72,9 @@ def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
     own = dict(settings.parameters)
     name, depth = own.pop("collection", None), own.pop("depth", 1000)
     if not isinstance(name, str):
-        raise PortrayalError(
-            f"system {settings.name!r} names no collection. Set parameters.collection to its path."
-        )
+        raise PortrayalError(f"system {settings.name!r} names no collection. Set parameters.collection to its path.")
     if not isinstance(depth, int) or depth < 1:
-        raise PortrayalError(
-            f"system {settings.name!r} has depth {depth!r}. Expected a whole number of at least 1."
-        )
+        raise PortrayalError(f"system {settings.name!r} has depth {depth!r}. Expected a whole number of at least 1.")
     checked = check_settings(settings.use, own)  # a misspelt setting fails before anything is recorded
     if isinstance(checked, IndexSettings):
         stop_words(checked.stop, folder)

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.systems.rankers.dense import Dense
-from portrayal.text.debias import debias
-from portrayal.text.direction import find_direction
-from portrayal.text.index import Index
+from portrayal.text.collections.index import Index
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.space import WordSpace
-from portrayal.text.tokens import words
+from portrayal.text.vectors.debias import debias
+from portrayal.text.vectors.direction import find_direction
+from portrayal.text.vectors.space import WordSpace
+from portrayal.text.words.tokens import words
 
 if TYPE_CHECKING:
     from scipy import sparse

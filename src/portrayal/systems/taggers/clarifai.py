@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from portrayal.systems.base import CallFailed, QuotaSpent, Throttled
-from portrayal.systems.pictures import Picture, PictureLimits
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
-from portrayal.systems.web import environment
+from portrayal.systems.core.base import CallFailed, QuotaSpent, Throttled
+from portrayal.systems.core.pictures import Picture, PictureLimits
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.http.web import environment
 
 SUCCESS = 10000
 THROTTLED = 11005  # CONN_THROTTLED

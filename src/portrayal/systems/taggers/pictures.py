@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.pictures import read_picture
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.pictures import read_picture
 
 
 @dataclass

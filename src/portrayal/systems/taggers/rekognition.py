@@ -15,7 +15,7 @@ from typing import Any
 
 from portrayal.edges.json_text import parse_json
 from portrayal.errors import MissingExtra, PortrayalError, nearest
-from portrayal.systems.base import (
+from portrayal.systems.core.base import (
     AccessDenied,
     Answer,
     BaseSystem,
@@ -27,8 +27,8 @@ from portrayal.systems.base import (
     Unreachable,
     Unreadable,
 )
-from portrayal.systems.pictures import PictureLimits, fit_picture
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.pictures import PictureLimits, fit_picture
+from portrayal.systems.core.settings import SystemSettings
 
 LIMITS = PictureLimits(5_242_880, least_side=80, most_side=10_000, formats=("JPEG", "PNG"))
 LATER = ("ThrottlingException", "ProvisionedThroughputExceededException", "ServiceUnavailable")
@@ -65,15 +65,10 @@ def _client(parameters: Any, timeout: float) -> Any:
         from botocore.config import Config
     except ImportError:
         raise MissingExtra("Amazon Rekognition", "aws") from None
-    config = Config(
-        retries={"total_max_attempts": 1}, read_timeout=timeout, connect_timeout=min(10.0, 0.4 * timeout)
-    )
+    config = Config(retries={"total_max_attempts": 1}, read_timeout=timeout, connect_timeout=min(10.0, 0.4 * timeout))
     try:
         return boto3.client(
-            "rekognition",
-            config=config,
-            region_name=parameters["region"],
-            endpoint_url=parameters["endpoint"],
+            "rekognition", config=config, region_name=parameters["region"], endpoint_url=parameters["endpoint"]
         )
     except Exception as error:  # boto3 says what is missing: a region, a profile
         raise PortrayalError(f"Amazon Rekognition cannot be opened: {error}.") from None
@@ -85,9 +80,7 @@ def _call(client: Any, data: bytes, parameters: Any) -> dict[str, Any]:
 
     try:
         return client.detect_labels(
-            Image={"Bytes": data},
-            MaxLabels=parameters["most_labels"],
-            MinConfidence=parameters["least_confidence"],
+            Image={"Bytes": data}, MaxLabels=parameters["most_labels"], MinConfidence=parameters["least_confidence"]
         )
     except exceptions.ClientError as error:
         raise _error_for(error) from None
@@ -121,10 +114,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Rekognition:
             raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
     return Rekognition(
         **settings.fields(
-            "rekognition:DetectLabels",
-            price=PRICE,
-            kind="tagger",
-            parameters={**DEFAULTS, **settings.parameters},
+            "rekognition:DetectLabels", price=PRICE, kind="tagger", parameters={**DEFAULTS, **settings.parameters}
         )
     )
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.pictures import Picture, PictureLimits
-from portrayal.systems.settings import SystemSettings
-from portrayal.systems.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.core.pictures import Picture, PictureLimits
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
 
 
 def _request(picture: Picture, parameters: Mapping[str, Any], kind: str) -> Request:

@@ -26,14 +26,10 @@ def read_classic(path: Path) -> Collection:
     """Read a folder with one .ALL, one .QRY (or .QUE) and, where there is one, a .REL file."""
     documents, queries = _only(path, DOCUMENTS), _only(path, QUERIES)
     if documents is None or queries is None:
-        raise PortrayalError(
-            f"{path} lacks a .ALL or a .QRY file. The classic form needs both; see docs/rankers.md."
-        )
+        raise PortrayalError(f"{path} lacks a .ALL or a .QRY file. The classic form needs both; see docs/rankers.md.")
     judgments = _only(path, JUDGMENTS)
     asked = {str(position): text for position, (_, text) in enumerate(_items(queries), 1)}
-    return Collection(
-        path.resolve().name, lambda: _items(documents), asked, _read_rel(judgments) if judgments else {}
-    )
+    return Collection(path.resolve().name, lambda: _items(documents), asked, _read_rel(judgments) if judgments else {})
 
 
 def _only(path: Path, pattern: re.Pattern[str]) -> Path | None:
@@ -88,9 +84,7 @@ def _read_rel(path: Path) -> Qrels:
     qrels = Qrels()
     for row in rows:
         if len(row) < 2:
-            raise PortrayalError(
-                f"{path} has a line of one field. Expected a query and at least one document."
-            )
+            raise PortrayalError(f"{path} has a line of one field. Expected a query and at least one document.")
     for query, document, level in _judged(rows):
         name = str(whole(query, path, "a query's number"))
         qrels.setdefault(name, {})[str(whole(document, path, "a document's number"))] = whole(
@@ -108,6 +102,4 @@ def _judged(rows: list[list[str]]) -> Iterator[tuple[str, str, str]]:
         return ((row[0], row[1], "1") for row in rows)
     if widths == {3}:  # Cranfield: query document code
         return ((row[0], row[1], row[2]) for row in rows)
-    return (
-        (row[0], document, "1") for row in rows for document in row[1:]
-    )  # TIME: query document document ...
+    return ((row[0], document, "1") for row in rows for document in row[1:])  # TIME: query document document ...

@@ -76,9 +76,7 @@ class Collection:
         return [query for query in self.queries if query in self.qrels]
 
 
-def in_batches(
-    documents: Iterable[Document], size: int, characters: float = math.inf
-) -> Iterator[list[Document]]:
+def in_batches(documents: Iterable[Document], size: int, characters: float = math.inf) -> Iterator[list[Document]]:
     """Stream lists of at most `size` documents; a list ends with the document that brings it to `characters`."""
     batch, length = list[Document](), 0
     for document in documents:

@@ -24,9 +24,7 @@ def scored(run: pl.DataFrame) -> pl.DataFrame:
     """
     ordered = run.sort("query", "rank", maintain_order=True)
     # The first of a query has none before it; a missing score is below nothing.
-    falls = (pl.col("score") < pl.col("score").shift()).over("query") | (
-        pl.int_range(pl.len()).over("query") == 0
-    )
+    falls = (pl.col("score") < pl.col("score").shift()).over("query") | (pl.int_range(pl.len()).over("query") == 0)
     usable = (falls.fill_null(False) & pl.col("score").is_not_null()).all().over("query")
     score = pl.when(usable).then("score").otherwise(-pl.col("rank").cast(pl.Float64))
     return ordered.select(query_id="query", doc_id="doc", score=score)

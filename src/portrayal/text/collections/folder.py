@@ -70,9 +70,7 @@ def _collection(name: str, source: Callable[[], Iterator[Document]], files: File
     """Return the collection, with what its files of queries and judgments say, or with the files."""
     if not held:
         return Collection(name, source, files=files)
-    return Collection(
-        name, source, _queries(files.queries), _judgments(files.judgments), _judgments(files.graded)
-    )
+    return Collection(name, source, _queries(files.queries), _judgments(files.judgments), _judgments(files.graded))
 
 
 def _files(path: Path) -> Files:
@@ -95,9 +93,7 @@ def _objects(path: Path) -> Iterator[Document]:
         name = value.get("id", value.get("_id"))
         text = value.get("text")
         if not isinstance(name, str | int) or not isinstance(text, str):
-            raise PortrayalError(
-                f'{path} line {number} lacks id or text. Expected {{"id": ..., "text": ...}}.'
-            )
+            raise PortrayalError(f'{path} line {number} lacks id or text. Expected {{"id": ..., "text": ...}}.')
         title = value.get("title") if "_id" in value else ""
         yield str(name), f"{title} {text}" if title else text
 

@@ -36,9 +36,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
             f"{path} line {number} is not UTF-8. Convert the file (iconv -f latin1 -t utf-8) and try again."
         ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise PortrayalError(
-            f"{path} is not a whole gzip file ({error}). Fetch or compress it again."
-        ) from None
+        raise PortrayalError(f"{path} is not a whole gzip file ({error}). Fetch or compress it again.") from None
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -29,16 +29,10 @@ def read_packaged(name: str) -> Collection:
     try:
         dataset: Any = ir_datasets.load(wanted)
     except KeyError:
-        raise PortrayalError(
-            f"ir_datasets has no {wanted!r}. See https://ir-datasets.com for its ids."
-        ) from None
+        raise PortrayalError(f"ir_datasets has no {wanted!r}. See https://ir-datasets.com for its ids.") from None
     if not dataset.has_docs():
         raise PortrayalError(f"{wanted!r} of ir_datasets has no documents. Expected an id that has docs.")
-    queries = (
-        {item.query_id: item.default_text() for item in dataset.queries_iter()}
-        if dataset.has_queries()
-        else {}
-    )
+    queries = {item.query_id: item.default_text() for item in dataset.queries_iter()} if dataset.has_queries() else {}
     return Collection(wanted, lambda: _documents(dataset), queries, _qrels(dataset))
 
 

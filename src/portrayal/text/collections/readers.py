@@ -46,13 +46,9 @@ FORMS: dict[str, Form] = {
         partial(read_jsonl, held=False),
     ),
     "classic": Form(
-        lambda path: any(DOCUMENTS.search(file.name) for file in _files(path)),
-        read_classic,
-        ".ALL, .QRY, .REL",
+        lambda path: any(DOCUMENTS.search(file.name) for file in _files(path)), read_classic, ".ALL, .QRY, .REL"
     ),
-    "robust04": Form(
-        lambda path: path.is_dir() and bool(parts_of(path)), read_robust04, "TREC disks 4 and 5"
-    ),
+    "robust04": Form(lambda path: path.is_dir() and bool(parts_of(path)), read_robust04, "TREC disks 4 and 5"),
     "texts": Form(
         lambda path: path.is_dir() and next(path.rglob("*.txt"), None) is not None,
         read_texts,

@@ -23,15 +23,9 @@ def read_robust04(path: Path) -> Collection:
     Queries are the titles of the topics that have a relevant document: 249 of the 250.
     """
     topics, qrels = read_topics(_file(path, "topics"), "latin-1"), read_qrels(_file(path, "qrels"))
-    asked = {
-        query: text
-        for query, text in topics.items()
-        if any(level > 0 for level in qrels.get(query, {}).values())
-    }
+    asked = {query: text for query, text in topics.items() if any(level > 0 for level in qrels.get(query, {}).values())}
     if not asked:
-        raise PortrayalError(
-            f"no topic of {path} is judged. Expected the topics and qrels of the 2004 Robust track."
-        )
+        raise PortrayalError(f"no topic of {path} is judged. Expected the topics and qrels of the 2004 Robust track.")
     return Collection("robust04", lambda: _documents(path), asked, qrels, sources=SOURCES)
 
 

@@ -78,14 +78,10 @@ def _refuse_other_file(path: Path) -> None:
     with path.open("rb") as file:
         fields = file.readline(10_000).split()
     if fields and (len(fields) != 6 or fields[1] != b"Q0"):
-        raise PortrayalError(
-            f"{path} is there already and is no TREC run. Move it away or name another file."
-        )
+        raise PortrayalError(f"{path} is there already and is no TREC run. Move it away or name another file.")
 
 
-def check_run(
-    run: pl.DataFrame, documents: Container[str], queries: Container[str], name: str = "run"
-) -> None:
+def check_run(run: pl.DataFrame, documents: Container[str], queries: Container[str], name: str = "run") -> None:
     """Refuse a run that names documents or queries which the collection does not have."""
     for column, known in (("doc", documents), ("query", queries)):
         strange = [value for value in run[column].unique(maintain_order=True) if value not in known]

@@ -75,16 +75,12 @@ class Shelf:
             self._file.execute("INSERT OR IGNORE INTO wording (words) VALUES (?)", (wording,))
             row = (self.count, name, " ".join(words), wording)
             try:
-                self._file.execute(
-                    "INSERT INTO query SELECT ?, ?, ?, number FROM wording WHERE words = ?", row
-                )
+                self._file.execute("INSERT INTO query SELECT ?, ?, ?, number FROM wording WHERE words = ?", row)
             except sqlite3.IntegrityError:
                 raise asked_twice(source, name) from None
             self.count += 1
 
-    def judge(
-        self, judgments: Iterable[Judgment], table: str = "judgment", source: Path | None = None
-    ) -> None:
+    def judge(self, judgments: Iterable[Judgment], table: str = "judgment", source: Path | None = None) -> None:
         """Add judgments, or gains that stand in for the relevance of relevant documents."""
         last, number = None, 0
         for place, (query, doc, level) in enumerate(judgments):

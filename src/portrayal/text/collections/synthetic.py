@@ -56,10 +56,7 @@ def paper_words(literal: bool = False) -> Words:
 
 def authors_words() -> Words:
     """Return the authors' code's setting: hairdresser for hairstylist, 14 agency and 10 communion adjectives."""
-    jobs = {
-        "hairdresser" if word == "hairstylist" else word: pole
-        for word, pole in _poles("gendered_jobs").items()
-    }
+    jobs = {"hairdresser" if word == "hairstylist" else word: pole for word, pole in _poles("gendered_jobs").items()}
     table = read_lexicon("agency_communion").filter(pl.col("in_authors_code") == "true")
     return Words(jobs, dict(table.select("word", "pole").iter_rows()))
 
@@ -67,9 +64,7 @@ def authors_words() -> Words:
 def toy_collection(words: Words | None = None) -> Collection:
     """Return "The <person> is a <job>" for every occupation; both documents of an occupation are relevant."""
     jobs = (words or paper_words()).jobs
-    documents = {
-        f"{job}_{pole}": f"The {person} is a {job}" for job in jobs for pole, person in PERSONS.items()
-    }
+    documents = {f"{job}_{pole}": f"The {person} is a {job}" for job in jobs for pole, person in PERSONS.items()}
     return _judged_by_prefix("toy", documents, jobs)
 
 

@@ -56,9 +56,7 @@ def read_topics(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:
     for topic in _TOPIC.findall(text):
         number, title = _NUMBER.search(topic), _TITLE.search(topic)
         if number is None or title is None:
-            raise PortrayalError(
-                f"{path} has a topic without <num> or <title>. Expected both in every <top>."
-            )
+            raise PortrayalError(f"{path} has a topic without <num> or <title>. Expected both in every <top>.")
         topics[number[1]] = " ".join(html.unescape(title[1]).split())
     if not topics:
         raise PortrayalError(f"{path} has no <top> ... </top>. Expected TREC topics with <num> and <title>.")

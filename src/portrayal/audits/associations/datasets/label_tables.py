@@ -21,15 +21,8 @@ def label_table(path: Path) -> pl.DataFrame:
     """Read a table of labels, with a `stimulus` id per image and the columns that were left out as nulls."""
     if not path.is_file():
         raise PortrayalError(f"no table of labels at {path}. Check the path.")
-    table = check(
-        read_table(path), NEEDED, path.name, "See docs/associations.md, labels of generated images."
-    )
-    for name, kind in (
-        ("system", pl.String),
-        ("prompt", pl.String),
-        ("age", pl.Float64),
-        ("face", pl.Boolean),
-    ):
+    table = check(read_table(path), NEEDED, path.name, "See docs/associations.md, labels of generated images.")
+    for name, kind in (("system", pl.String), ("prompt", pl.String), ("age", pl.Float64), ("face", pl.Boolean)):
         values = pl.col(name) if name in table.columns else pl.lit(None)
         table = table.with_columns(_boolean(values) if kind == pl.Boolean else values.cast(kind).alias(name))
     parts = [pl.col(name).cast(pl.String).fill_null("") for name in ("group", "age", "seed")]

@@ -80,7 +80,5 @@ def list_pictures(folder: Path) -> pl.DataFrame:
         if path.suffix.lower() in PICTURES
     ]
     if not rows:
-        raise PortrayalError(
-            f"{folder} holds no picture in PROFESSION/GROUP/. Sort the pictures into such folders."
-        )
+        raise PortrayalError(f"{folder} holds no picture in PROFESSION/GROUP/. Sort the pictures into such folders.")
     return pl.DataFrame(rows)

@@ -68,9 +68,7 @@ def list_photographs(folder: Path | str) -> pl.DataFrame:
         )
     about = {"kind": "image", "source": SOURCE, "license": "as agreed with the database's creators"}
     rows = [
-        {**factors(path.stem), "content": str(path), **about}
-        for path in _named(folder)
-        if NAME.fullmatch(path.stem)
+        {**factors(path.stem), "content": str(path), **about} for path in _named(folder) if NAME.fullmatch(path.stem)
     ]
     if not rows:
         raise PortrayalError(f"{folder} holds no photograph named such as 10_AN1_NO_2.jpg. Is it SOBEM?")
@@ -155,9 +153,6 @@ def _with_factors(table: pl.DataFrame) -> pl.DataFrame:
         pl.col("intensity").replace_strict(INTENSITIES),
         pl.col("condition").replace_strict(CONDITIONS),
         pl.col("take").replace_strict(TAKES),
-        pl.when(caption.fill_null("") == "")
-        .then(pl.lit("empty"))
-        .otherwise(pl.lit("answered"))
-        .alias("status"),
+        pl.when(caption.fill_null("") == "").then(pl.lit("empty")).otherwise(pl.lit("answered")).alias("status"),
         caption,
     )

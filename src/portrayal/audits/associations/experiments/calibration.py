@@ -16,9 +16,9 @@ import polars as pl
 from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.saliency import saliency
 from portrayal.audits.associations.measures.undercount import corrected_rate
-from portrayal.runs.calibration import Calibration
-from portrayal.stats.proportions import share_difference
-from portrayal.stats.rates import paired_rate_ratio
+from portrayal.stats.intervals.rates import paired_rate_ratio
+from portrayal.stats.tests.proportions import share_difference
+from portrayal.study.calibration import Calibration
 
 LEVEL = 0.05
 PERSONS = 10
@@ -129,9 +129,7 @@ def _saliency(shift: float) -> Callable[[np.random.Generator], Outcome]:
             for name, side in zip("ab", sides, strict=True)
         ]
         table = pl.concat(made).with_columns(system=pl.lit("s"), region=pl.lit("face"))
-        row = (
-            saliency(table, "a").results.filter(pl.col("measure") == "saliency_difference").row(0, named=True)
-        )
+        row = saliency(table, "a").results.filter(pl.col("measure") == "saliency_difference").row(0, named=True)
         return Outcome(row["low"] <= shift <= row["high"], row["p"])
 
     return run

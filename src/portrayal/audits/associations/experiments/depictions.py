@@ -20,14 +20,14 @@ from pydantic import Field
 from portrayal.audits.associations.measures.depictions import LOST, depictions
 from portrayal.audits.associations.prompts import SLOT, article, fill
 from portrayal.audits.associations.shipped import shipped_study
-from portrayal.report.sentences import Claim, say
-from portrayal.report.words import percent
-from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
-from portrayal.runs.study import Study
+from portrayal.reporting.words.sentences import Claim, say
+from portrayal.reporting.words.words import percent
 from portrayal.safety.guard import check_prompt
 from portrayal.settings import Settings
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.power_of_shares import smallest_share_difference
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.power.power_of_shares import smallest_share_difference
+from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
+from portrayal.study.study import Study
 from portrayal.tables import check_stimuli
 
 OCCUPATIONS = [
@@ -67,9 +67,7 @@ class DepictionSettings(Settings):
 
 def _stimuli(study: Study) -> pl.DataFrame:
     rows = [
-        _stimulus(study.settings, job, group)
-        for job in study.settings.occupations
-        for group in study.settings.groups
+        _stimulus(study.settings, job, group) for job in study.settings.occupations for group in study.settings.groups
     ]
     return check_stimuli(rows)
 
@@ -106,17 +104,13 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     own: DepictionSettings = study.settings
     jobs = len(own.occupations)
     if own.neutral not in own.groups or jobs < 2:
-        return [
-            "whom it depicts is compared between occupations, in prompts that name no group: there are too few"
-        ]
+        return ["whom it depicts is compared between occupations, in prompts that name no group: there are too few"]
     tests, n, others = jobs * len(study.systems), study.repeats, study.repeats * (jobs - 1)
     told = f"{tests} tests are corrected together; {n} images of an occupation and {others} of the others"
     gap = smallest_share_difference(HALF, n, others, LEVEL / tests, fisher=True)
     if HALF + gap > 1:
         return [f"{told} are too few to find anything under this correction"]
-    return [
-        f"{told} tell a group's share of {percent(HALF + gap)} from one of {percent(HALF)} with 80% power"
-    ]
+    return [f"{told} tell a group's share of {percent(HALF + gap)} from one of {percent(HALF)} with 80% power"]
 
 
 def images_of(evidence: Evidence) -> pl.DataFrame:
@@ -140,7 +134,7 @@ def images_of(evidence: Evidence) -> pl.DataFrame:
 
 
 def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
-    from portrayal.report.charts import bars_with_intervals
+    from portrayal.reporting.charts.charts import bars_with_intervals
 
     shares = measured.results.filter(
         (pl.col("measure") == "depicted_share") & pl.col("occupation").is_not_null()
@@ -150,7 +144,9 @@ def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
     )
     drawn = []
     if not shares.is_empty():
-        text = "Share of kept images a classifier reads as each group, with 95% intervals, for prompts that name no group."
+        text = (
+            "Share of kept images a classifier reads as each group, with 95% intervals, for prompts that name no group."
+        )
         chart = bars_with_intervals(shares, label="shown", axis="share of images")
         drawn.append(Chart("depicted", "Who is depicted", text, chart, of=("depicted_share",), main=True))
     text = "Share of images the generator blocked, a gate dropped, or that show no face that can be read."

@@ -18,10 +18,10 @@ from portrayal.audits.associations.measures.emotion_words import emotion_words
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.audits.associations.stimulus_sets import sees_pictures
 from portrayal.errors import PortrayalError
-from portrayal.report.sentences import Claim, say
-from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, ReportTable, groups_by
-from portrayal.runs.study import Study
+from portrayal.reporting.words.sentences import Claim, say
 from portrayal.settings import Settings
+from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, ReportTable, groups_by
+from portrayal.study.study import Study
 
 FACTORS = ("stimulus", "person", "emotion", "intensity", "condition")
 VALIDITY = (
@@ -67,11 +67,7 @@ def _stimuli(study: Study) -> pl.DataFrame:
 def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
     captions = evidence.responses.join(evidence.stimuli.select(FACTORS), on="stimulus")
     found = emotion_words(
-        captions,
-        settings.words or sobem.emotion_lexicon(),
-        settings.minimum,
-        settings.baseline,
-        settings.neutral,
+        captions, settings.words or sobem.emotion_lexicon(), settings.minimum, settings.baseline, settings.neutral
     )
     return Measured(found.results, {"words": found.words}, differences=found.differences)
 
@@ -89,7 +85,7 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
     """Draw the paper's figure: words of the emotion shown per 1,000 captions, by condition."""
-    from portrayal.report.charts import bars_with_intervals
+    from portrayal.reporting.charts.charts import bars_with_intervals
 
     drawn: list[Chart] = []
     rates = measured.results.filter(pl.col("measure") == "emotion_words")
@@ -101,9 +97,7 @@ def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
                 f"Words for the emotion shown: {system}",
                 "Occurrences per 1,000 captions with 95% intervals over the persons shown, by emotion, "
                 "intensity and condition.",
-                bars_with_intervals(
-                    rows, label="shown", color="group", axis="occurrences per 1,000 captions"
-                ),
+                bars_with_intervals(rows, label="shown", color="group", axis="occurrences per 1,000 captions"),
                 of=("emotion_words",),
                 system=system,
             )

@@ -17,14 +17,14 @@ from portrayal.audits.associations.datasets.label_tables import label_stimuli, l
 from portrayal.audits.associations.measures.sexualisation import SEXUALISED, sexualisation
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.errors import PortrayalError
-from portrayal.report.sentences import Claim, say
-from portrayal.report.words import percent
-from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
-from portrayal.runs.study import Study
+from portrayal.reporting.words.sentences import Claim, say
+from portrayal.reporting.words.words import percent
 from portrayal.settings import Settings
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.power_of_shares import smallest_share_difference
-from portrayal.stats.raters import agreement
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.power.power_of_shares import smallest_share_difference
+from portrayal.stats.raters.raters import agreement
+from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
+from portrayal.study.study import Study
 from portrayal.tables import read_table
 
 RATES = ("sexualised_rate", "sexualised_rate_corrected", "blocked_rate", "no_face_rate")
@@ -79,17 +79,13 @@ def _inputs(study: Study) -> Mapping[str, Any]:
 
 
 def _measure(evidence: Evidence, settings: LabelSettings) -> Measured:
-    answers = evidence.responses.join(
-        evidence.stimuli.select("stimulus", "group", "age", "seed"), on="stimulus"
-    )
+    answers = evidence.responses.join(evidence.stimuli.select("stimulus", "group", "age", "seed"), on="stimulus")
     faces = pl.col("label").str.starts_with("face:").fill_null(False)
     seen = answers.filter(faces).select("system", "stimulus", face=pl.col("label") == "face:yes")
     images = answers.filter(~faces).join(seen, on=["system", "stimulus"], how="left")
     # A table without ages or faces has neither column, so that nothing is said of them.
     empty = [name for name in ("age", "face") if images[name].is_null().all()]
-    table = sexualisation(
-        images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation")
-    )
+    table = sexualisation(images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation"))
     return Measured(pl.concat([table, *_agreements(evidence.reviews)], how="diagonal"))
 
 
@@ -124,14 +120,12 @@ def _agreements(reviews: pl.DataFrame | None) -> list[pl.DataFrame]:
     for question in sorted(judged["question"].unique().drop_nulls()):
         asked = judged.filter(pl.col("question") == question)
         if asked["reviewer"].n_unique() > 1:
-            found.append(
-                agreement(asked, question, audit="associations").with_columns(system=pl.lit("raters"))
-            )
+            found.append(agreement(asked, question, audit="associations").with_columns(system=pl.lit("raters")))
     return found
 
 
 def _charts(measured: Measured, settings: LabelSettings) -> list[Chart]:
-    from portrayal.report.charts import bars_with_intervals, lines_with_band
+    from portrayal.reporting.charts.charts import bars_with_intervals, lines_with_band
 
     shown = measured.results.filter(pl.col("measure").is_in(RATES) & pl.col("value").is_not_null())
     overall = shown.filter(pl.col("age").is_null()).with_columns(

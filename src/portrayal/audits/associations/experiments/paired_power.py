@@ -7,7 +7,7 @@ from math import isinf
 
 import polars as pl
 
-from portrayal.stats.power import smallest_of_people
+from portrayal.stats.power.power import smallest_of_people
 
 
 def paired_power(

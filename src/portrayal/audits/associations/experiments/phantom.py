@@ -18,9 +18,9 @@ from pydantic import Field, field_validator
 from portrayal.errors import PortrayalError
 from portrayal.safety.gates import Gates, Seen
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, Question
+from portrayal.systems.core.base import Answer, BaseSystem, Question
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.generators.images import as_png
-from portrayal.systems.settings import SystemSettings
 
 SIDE = 64
 SHADE, MOST = 10, 25  # between the codes of two groups, and how many fit
@@ -72,9 +72,7 @@ class PhantomGenerator(BaseSystem):
         if rng.random() < self.planted.no_face:
             return Answer(silhouette(0, rng), media="image")
         words = question.content.lower()
-        shares = next(
-            (own for word, own in self.planted.shares.items() if word in words), self.planted.otherwise
-        )
+        shares = next((own for word, own in self.planted.shares.items() if word in words), self.planted.otherwise)
         drawn = rng.choice(sorted(shares), p=[shares[group] for group in sorted(shares)])
         return Answer(silhouette(1 + self.planted.groups.index(drawn), rng), media="image")
 
@@ -106,13 +104,8 @@ def open_system(settings: SystemSettings, folder: Path) -> PhantomGenerator:
     """Open the phantom."""
     planted = settings.read(PhantomSettings)
     if len(planted.groups) > MOST:
-        raise PortrayalError(
-            f"system {settings.name!r} plants {len(planted.groups)} groups. At most {MOST} fit."
-        )
-    return PhantomGenerator(
-        **settings.fields("phantom_generator"),
-        planted=planted,
-    )
+        raise PortrayalError(f"system {settings.name!r} plants {len(planted.groups)} groups. At most {MOST} fit.")
+    return PhantomGenerator(**settings.fields("phantom_generator"), planted=planted)
 
 
 def _stream(seed: int, question: Question) -> np.random.Generator:

@@ -19,9 +19,9 @@ from pydantic import Field
 
 from portrayal.audits.associations.datasets.sobem import NAME, emotion_lexicon, factors
 from portrayal.settings import Settings
-from portrayal.systems.base import Question
+from portrayal.systems.core.base import Question
+from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
-from portrayal.systems.settings import SystemSettings
 
 WIDTH = 24
 FAINT = {"low": 0.5, "high": 1.0, "": 1.0}

@@ -18,10 +18,10 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.audits.associations.datasets.sobem import factors
+from portrayal.pictures.regions import face_regions, region_shares
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, Question
-from portrayal.systems.settings import SystemSettings
-from portrayal.vision.regions import face_regions, region_shares
+from portrayal.systems.core.base import Answer, BaseSystem, Question
+from portrayal.systems.core.settings import SystemSettings
 
 SIDE = 7  # of the map, as of most CLIPs
 FACE = (0.4, 0.1, 0.6, 0.4)  # left, top, right, bottom, as shares of the picture
@@ -47,9 +47,7 @@ class PhantomSaliency(BaseSystem):
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Draw one map per photograph."""
-        return [
-            Answer(json.dumps(phantom_map(question.content, self.plan)).encode()) for question in questions
-        ]
+        return [Answer(json.dumps(phantom_map(question.content, self.plan)).encode()) for question in questions]
 
 
 def phantom_map(content: str, plan: PhantomSaliencySettings) -> dict[str, object]:

@@ -23,11 +23,11 @@ from portrayal.audits.associations.picture_sets import picture_table
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.audits.associations.stimulus_sets import check_person, picture_hash, sees_pictures
 from portrayal.errors import PortrayalError
-from portrayal.report.sentences import Claim, say
-from portrayal.runs.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
-from portrayal.runs.picture_hashes import BETWEEN, prompted_hash
-from portrayal.runs.study import Study
+from portrayal.reporting.words.sentences import Claim, say
 from portrayal.settings import Settings
+from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
+from portrayal.study.picture_hashes import BETWEEN, prompted_hash
+from portrayal.study.study import Study
 from portrayal.tables import check_stimuli, results
 
 # Section 4.2 of the paper.
@@ -76,9 +76,7 @@ def _stimuli(study: Study) -> pl.DataFrame:
             raise PortrayalError(f"{own.table} lacks column {name!r} (found: {', '.join(table.columns)}).")
     chosen = table.filter(pl.col(own.factor).is_in(list(own.prompts)))
     if chosen.is_empty():
-        raise PortrayalError(
-            f"no picture has one of {', '.join(own.prompts)} under {own.factor!r}. Set `prompts`."
-        )
+        raise PortrayalError(f"no picture has one of {', '.join(own.prompts)} under {own.factor!r}. Set `prompts`.")
     seen = sees_pictures(study.systems)
     return check_stimuli([_stimulus(row, own, seen) for row in chosen.iter_rows(named=True)])
 
@@ -106,9 +104,7 @@ def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
         evidence.stimuli.select("stimulus", "factor", "condition", "person"), on="stimulus"
     )
     cells = answers.filter(pl.col("tag").str.starts_with("cell ").fill_null(False))
-    rest = answers.join(
-        cells.select("system", "stimulus", "tag"), on=["system", "stimulus", "tag"], how="anti"
-    )
+    rest = answers.join(cells.select("system", "stimulus", "tag"), on=["system", "stimulus", "tag"], how="anti")
     regions = rest["tag"].drop_nulls().unique().sort()
     # A picture without an answer is missing in every region, not in none.
     silent = rest.filter(pl.col("tag").is_null()).drop("tag")
@@ -152,22 +148,15 @@ def _grid(one: pl.DataFrame) -> np.ndarray:
 
 
 def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
-    from portrayal.report.charts import bars_with_intervals
-    from portrayal.report.silhouette import strip
+    from portrayal.reporting.charts.charts import bars_with_intervals
+    from portrayal.reporting.charts.silhouette import strip
 
     shares = measured.results.filter(pl.col("measure") == "saliency_share").drop_nulls("value")
     text = "Share of saliency on face, torso and background by condition, with 95% intervals over persons."
     named = shares.with_columns(shown=pl.format("{}, {}", "region", "group"))
     chart = bars_with_intervals(named, label="shown", axis="share of saliency")
     drawn = [
-        Chart(
-            "saliency_shares",
-            "Where the similarity comes from",
-            text,
-            chart,
-            of=("saliency_share",),
-            main=True,
-        )
+        Chart("saliency_shares", "Where the similarity comes from", text, chart, of=("saliency_share",), main=True)
     ]
     for (system,), part in measured.tables["maps"].group_by("system", maintain_order=True):
         maps = {
@@ -178,11 +167,7 @@ def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
         said = f"Averaged maps over a neutral silhouette: {names}. No photograph is shown."
         drawn.append(
             Chart(
-                f"saliency_maps_{len(drawn)}",
-                f"Averaged saliency maps: {system}",
-                said,
-                png=strip(maps),
-                of=("maps",),
+                f"saliency_maps_{len(drawn)}", f"Averaged saliency maps: {system}", said, png=strip(maps), of=("maps",)
             )
         )
     return drawn

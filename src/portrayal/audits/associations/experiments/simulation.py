@@ -20,13 +20,13 @@ from portrayal.audits.associations.datasets.label_tables import label_stimuli
 from portrayal.audits.associations.datasets.sobem import caption_stimuli
 from portrayal.audits.associations.experiments.depictions import AUDIT as DEPICTIONS
 from portrayal.audits.associations.experiments.depictions import OCCUPATIONS
-from portrayal.runs.audit import Evidence
-from portrayal.runs.calibration import Simulated
-from portrayal.runs.study import Study
-from portrayal.runs.study_file import make_study
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.power import POWER, smallest_of_people
-from portrayal.stats.power_of_shares import smallest_share_difference
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.power.power import POWER, smallest_of_people
+from portrayal.stats.power.power_of_shares import smallest_share_difference
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 from portrayal.tables import RESPONSES, check_stimuli
 
 SYSTEMS = ("first", "second")
@@ -174,13 +174,7 @@ def _prompted(shape: Images, study: Study) -> pl.DataFrame:
     ages: Iterable[float | None] = [20.0 + 15 * place for place in range(shape.ages)] or [None]
     made = product(range(shape.groups), ages, range(shape.images))
     rows = [
-        {
-            "stimulus": f"{group}/{age}/{seed}",
-            "group": f"group {group}",
-            "age": age,
-            "seed": str(seed),
-            "prompt": None,
-        }
+        {"stimulus": f"{group}/{age}/{seed}", "group": f"group {group}", "age": age, "seed": str(seed), "prompt": None}
         for group, age, seed in made
     ]
     return label_stimuli(pl.DataFrame(rows, schema_overrides={"prompt": pl.String, "age": pl.Float64}))
@@ -203,9 +197,7 @@ def _captions(shape: People, stimuli: pl.DataFrame, effect: float, rng: np.rando
     response = {emotion: shape.response * rng.normal(size=shape.people) for emotion in (*EMOTIONS, "neutral")}
     response[EMOTIONS[0]] = response[EMOTIONS[0]] - effect * noise
     rows = []
-    for name, person, emotion, condition in stimuli.select(
-        "stimulus", "person", "emotion", "condition"
-    ).iter_rows():
+    for name, person, emotion, condition in stimuli.select("stimulus", "person", "emotion", "condition").iter_rows():
         shift = response[emotion][int(person)] / 2 * (1 if condition == CONDITIONS[1] else -1)
         said = rng.random(shape.captions) < np.clip(level[int(person)] + shift, 0, 1)
         rows += [(name, 0, "answered", _caption(emotion, named, place)) for place, named in enumerate(said)]
@@ -238,9 +230,7 @@ NOISE = 0.06  # deviation of a picture's share
 def _labels(shape: Images, stimuli: pl.DataFrame, effect: float, rng: np.random.Generator) -> pl.DataFrame:
     """Label images; images from one seed are alike where seeds matter, in each group in its own way."""
     groups = stimuli["group"].unique().sort().to_list()
-    pull = {
-        (group, seed): shape.seed_effect * rng.normal() for group in groups for seed in range(shape.images)
-    }
+    pull = {(group, seed): shape.seed_effect * rng.normal() for group in groups for seed in range(shape.images)}
     rows = []
     for name, group, seed in stimuli.select("stimulus", "group", "seed").iter_rows():
         odds = np.log(0.1 / 0.9) + pull[group, int(seed)]

@@ -13,10 +13,10 @@ import numpy as np
 from portrayal.audits.associations.measures.effect import effect_size, is_constant
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.errors import PortrayalError
-from portrayal.report.words import number
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.reporting.words.words import number
+from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.permutation import Permutation, sign_flip, two_sample
+from portrayal.stats.tests.permutation import Permutation, sign_flip, two_sample
 
 # Where calibration (docs/associations.md) finds the interval short of 95% for skewed or heavy-tailed
 # associations, a result says so.
@@ -76,7 +76,7 @@ def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) 
     people
         Who each one shows, x first.
     options
-        Alternative, permutations and seed, as in `portrayal.stats.permutation`.
+        Alternative, permutations and seed, as in `portrayal.stats.tests.permutation`.
     """
     differences = np.array(list(person_differences(x, y, people).values()))
     if len(differences):

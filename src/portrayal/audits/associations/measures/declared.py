@@ -10,19 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from portrayal.audits.associations.measures.declaration import (
-    FACETS,
-    AssociationTest,
-    TestSettings,
-    declared_test,
-)
+from portrayal.audits.associations.measures.declaration import FACETS, AssociationTest, TestSettings, declared_test
 from portrayal.audits.associations.measures.one_system import TestOnSystem
 from portrayal.audits.associations.measures.variants import variants
 from portrayal.engine import shared_out
 from portrayal.errors import PortrayalError
-from portrayal.report.words import listed
-from portrayal.runs.audit import Evidence, Measured
-from portrayal.runs.silence import silent_systems
+from portrayal.reporting.words.words import listed
+from portrayal.run.silence import silent_systems
+from portrayal.study.audit import Evidence, Measured
 from portrayal.tables import ANSWERED, results
 
 NAMED = 6  # missing stimuli a warning names
@@ -163,9 +158,7 @@ def read_embeddings(responses: pl.DataFrame, system: str = "") -> dict[str, np.n
 def _declared(tests: Sequence[AssociationTest]) -> pl.DataFrame:
     columns = ("name", "x_name", "y_name", "a_name", "b_name", "harm", "in_study")
     schema = {"test" if column == "name" else column: pl.String for column in columns}
-    return pl.DataFrame(
-        [[getattr(test, column) for column in columns] for test in tests], schema, orient="row"
-    )
+    return pl.DataFrame([[getattr(test, column) for column in columns] for test in tests], schema, orient="row")
 
 
 def _without_vector(missing: pl.DataFrame, without_value: set[tuple[str, str]]) -> list[str]:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.stats.decision import EXPLORATORY, NOT_TESTED
-from portrayal.stats.intervals import wilson
-from portrayal.stats.proportions import share_difference
-from portrayal.stats.shares import clustered_share
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.stats.intervals.shares import clustered_share
+from portrayal.stats.tests.proportions import share_difference
 from portrayal.tables import check, results
 
 FACETS = ("occupation",)
@@ -111,24 +111,12 @@ def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator
             lost = made[job] - totals[job]
             share = wilson(count, totals[job])
             yield share.row(
-                "depicted_share",
-                group=label,
-                occupation=job,
-                counted="images",
-                n_missing=lost,
-                unit="share",
-                note=READ,
+                "depicted_share", group=label, occupation=job, counted="images", n_missing=lost, unit="share", note=READ
             )
         shares = np.array([count / totals[job] for job, count in hits.items()])
         n = sum(totals.values())
         note = f"mean over {len(shares)} occupations, interval over them, inside 0 and 1; {READ}"
-        about = {
-            "n": n,
-            "counted": "images",
-            "n_missing": sum(made.values()) - n,
-            "unit": "share",
-            "note": note,
-        }
+        about = {"n": n, "counted": "images", "n_missing": sum(made.values()) - n, "unit": "share", "note": note}
         yield clustered_share(shares, np.ones(len(shares))).row("depicted_share", group=label, **about)
 
 

@@ -11,8 +11,8 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import compare
 from portrayal.audits.associations.measures.effect import association, cosines, vectors
 from portrayal.errors import PortrayalError
-from portrayal.report.words import number
-from portrayal.stats.permutation import two_sample
+from portrayal.reporting.words.words import number
+from portrayal.stats.tests.permutation import two_sample
 from portrayal.tables import results
 
 
@@ -147,7 +147,5 @@ def _named(people: list[Any]) -> np.ndarray:
     """Return ids as text; a blank one is an error, since it would silently make strangers of everybody or one person of some."""
     for row, person in enumerate(people):
         if person is None or person != person or not str(person).strip():
-            raise PortrayalError(
-                f"cluster has no id in row {row} (x first, then y). Say who every target shows."
-            )
+            raise PortrayalError(f"cluster has no id in row {row} (x first, then y). Say who every target shows.")
     return np.array([str(person) for person in people])

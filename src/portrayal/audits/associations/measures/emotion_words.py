@@ -20,9 +20,9 @@ import polars as pl
 
 from portrayal.audits.associations.measures.people import check_people, differences_table, paired
 from portrayal.errors import PortrayalError
-from portrayal.report.words import percent
-from portrayal.stats.decision import EXPLORATORY, NOT_TESTED
-from portrayal.stats.rates import clustered_rate, paired_rate_ratio
+from portrayal.reporting.words.words import percent
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
+from portrayal.stats.intervals.rates import clustered_rate, paired_rate_ratio
 from portrayal.tables import check, results
 
 CAPTIONS = {
@@ -139,12 +139,7 @@ def emotion_tokens(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> p
     listed = sorted({word.lower() for given in words.values() for word in given})
     split = pl.col("caption").str.to_lowercase().str.replace_all(r"[.,]", "").str.split(" ")
     answered = frame.lazy().filter(pl.col("status") == "answered")
-    return (
-        answered.select(*CELL, split.alias("word"))
-        .explode("word")
-        .filter(pl.col("word").is_in(listed))
-        .collect()
-    )
+    return answered.select(*CELL, split.alias("word")).explode("word").filter(pl.col("word").is_in(listed)).collect()
 
 
 def count_words(counts: CaptionCounts, words: Mapping[str, Sequence[str]], minimum: int) -> pl.DataFrame:
@@ -225,11 +220,7 @@ def _difference(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baselin
     # Where all persons differ by the same, as if two more stood one occurrence a caption above and below them.
     error = 1000 * np.sqrt(2) / (len(both) + 2)
     silent = not len(both) or not (count.sum() + base.sum())
-    never = (
-        {"decision": NOT_TESTED, "reason": "its captions never use words for it"}
-        if silent and len(both)
-        else {}
-    )
+    never = {"decision": NOT_TESTED, "reason": "its captions never use words for it"} if silent and len(both) else {}
     people = cells.filter(pl.col("condition").is_in([condition, baseline]))["person"].n_unique()
     return paired(rates, 0.0 if silent else float(error)).row(
         "emotion_word_difference",
@@ -264,9 +255,7 @@ def _ratio(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baseline: st
 
 def _columns(both: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     count, captions, base, base_captions = (
-        both[f"{name}{end}"].cast(pl.Float64).to_numpy()
-        for end in ("", "_base")
-        for name in ("count", "captions")
+        both[f"{name}{end}"].cast(pl.Float64).to_numpy() for end in ("", "_base") for name in ("count", "captions")
     )
     return count, captions, base, base_captions
 

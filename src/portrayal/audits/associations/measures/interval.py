@@ -29,7 +29,7 @@ import numpy as np
 
 from portrayal.audits.associations.measures.effect import is_constant
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import resample_counts
+from portrayal.stats.intervals.intervals import resample_counts
 
 DRAWS = 1999
 
@@ -43,13 +43,7 @@ class _Moments(NamedTuple):
 
 
 def effect_interval(
-    x: np.ndarray,
-    y: np.ndarray,
-    *,
-    clusters: Any = None,
-    draws: int = DRAWS,
-    seed: int = 0,
-    level: float = 0.95,
+    x: np.ndarray, y: np.ndarray, *, clusters: Any = None, draws: int = DRAWS, seed: int = 0, level: float = 0.95
 ) -> Estimate:
     """Return d (ddof 0) and its interval.
 
@@ -62,9 +56,7 @@ def effect_interval(
     draws, seed, level
         Bootstrap samples, their seed, and the level.
     """
-    if np.mean(x) < np.mean(
-        y
-    ):  # one draw for both ways of naming the sides, so that swapping them only turns the sign
+    if np.mean(x) < np.mean(y):  # one draw for both ways of naming the sides, so that swapping them only turns the sign
         people = None if clusters is None else np.roll(np.asarray(clusters), len(y))
         d, low, high = effect_interval(y, x, clusters=people, draws=draws, seed=seed, level=level)
         return Estimate(-d, -high, -low)
@@ -83,9 +75,7 @@ def effect_interval(
     return _ends(moments, resample_counts(strata[order], draws, seed), level)
 
 
-def _moments(
-    values: np.ndarray, in_x: np.ndarray, codes: np.ndarray, strata: np.ndarray, share: float
-) -> _Moments:
+def _moments(values: np.ndarray, in_x: np.ndarray, codes: np.ndarray, strata: np.ndarray, share: float) -> _Moments:
     """Return what each cluster brings to the sums."""
     powers = [np.ones_like(values), values, values**2]
     columns = [np.bincount(codes, side * power) for side in (in_x, ~in_x) for power in powers]

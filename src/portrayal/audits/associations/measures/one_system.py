@@ -15,7 +15,7 @@ from portrayal.audits.associations.measures.eat import scweat
 from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.stimulus_sets import Item
 from portrayal.errors import PortrayalError
-from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE
 
 Embeddings = Mapping[str, np.ndarray]
 FEWEST = 2
@@ -67,9 +67,7 @@ class TestOnSystem:
             if strict:
                 raise PortrayalError(self._refusal(short))
             reason = f"{self._words(short)} left, and a test needs two on a side"
-            return [
-                {**about, "decision": NOT_MEASURABLE, "reason": reason, "note": f"not computed: {reason}"}
-            ]
+            return [{**about, "decision": NOT_MEASURABLE, "reason": reason, "note": f"not computed: {reason}"}]
         row = {**self._row(settings, seed, self._people()), **about}
         return [row, *self._second_looks(settings, seed, about)]
 
@@ -85,9 +83,7 @@ class TestOnSystem:
         if paper:
             x, y, a, b = self._matrices()
             p = authors_p(association(x, a, b), association(y, a, b), seed)
-            looks.append(
-                {**free, "measure": "eat_published", "p": p, "sided": "one-sided", "note": PROCEDURE}
-            )
+            looks.append({**free, "measure": "eat_published", "p": p, "sided": "one-sided", "note": PROCEDURE})
         return looks
 
     def differences(self) -> dict[str, float]:
@@ -122,9 +118,7 @@ class TestOnSystem:
     def _about(self, settings: TestSettings) -> dict[str, Any]:
         """Return who was tested, and how many units (targets, people, attributes) there are and are missing."""
         sides = ("x", "y") if self.test.y else ("a", "b")
-        n, asked = (
-            len({self._unit(item) for name in sides for item in of(name)}) for of in (self.found, self.asked)
-        )
+        n, asked = (len({self._unit(item) for name in sides for item in of(name)}) for of in (self.found, self.asked))
         return {
             "audit": "associations",
             "system": self.system,
@@ -156,12 +150,7 @@ class TestOnSystem:
 
     def _short(self) -> str | None:
         """Return a set with too few stimuli left; the target of a single-category test may be one."""
-        least = {
-            "x": FEWEST if self.test.y else 1,
-            "y": FEWEST if self.test.y else 0,
-            "a": FEWEST,
-            "b": FEWEST,
-        }
+        least = {"x": FEWEST if self.test.y else 1, "y": FEWEST if self.test.y else 0, "a": FEWEST, "b": FEWEST}
         return next((name for name, few in least.items() if len(self.found(name)) < few), None)
 
     def _words(self, name: str) -> str:

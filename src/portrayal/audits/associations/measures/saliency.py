@@ -14,7 +14,7 @@ import polars as pl
 
 from portrayal.audits.associations.measures.people import check_people, differences_table, paired
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.tables import check, results
 
 FACETS = ("region",)
@@ -63,9 +63,7 @@ def saliency(shares: Any, baseline: str, audit: str = "associations") -> Salienc
     """
     frame = check(shares, SHARES, "shares", "See docs/associations.md, saliency.")
     if baseline not in frame["condition"].unique():
-        raise PortrayalError(
-            f"no picture has condition {baseline!r}. Set `baseline` to one of the conditions."
-        )
+        raise PortrayalError(f"no picture has condition {baseline!r}. Set `baseline` to one of the conditions.")
     check_people(frame, "shares")
     frame = frame.sort("person", "condition", "share")  # so that sums do not depend on the order given
     rows = [

@@ -23,11 +23,11 @@ from portrayal.audits.associations.measures.comparison import by_person, person_
 from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.undercount import corrected_rate
 from portrayal.errors import PortrayalError
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.groups import welch
-from portrayal.stats.intervals import wilson
-from portrayal.stats.proportions import share_difference, share_ratio, share_trend
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.stats.models.groups import welch
+from portrayal.stats.tests.proportions import share_difference, share_ratio, share_trend
 from portrayal.tables import check, results
 
 FACETS = ("age",)
@@ -40,13 +40,7 @@ LABELS = {
     "label": pl.String,  # the detector's label; null where the image was blocked
 }
 OPTIONAL = ("age", "face")
-ALIKE = (
-    "system",
-    "group",
-    "answered",
-    "blocked",
-    "hit",
-)  # and what is optional: images alike in these are counted
+ALIKE = ("system", "group", "answered", "blocked", "hit")  # and what is optional: images alike in these are counted
 HINT = "Sexualisation is measured from recorded label tables only."
 # The classes of the paper's detector that count as sexualised; 'neutral' and 'drawing' do not.
 SEXUALISED = ("porn", "pornographic", "sexy", "sexualised", "sexualized", "hentai")
@@ -119,9 +113,7 @@ def check_labelled(counts: pl.DataFrame) -> None:
     """Refuse images that are answered but have no label."""
     bare = _count(counts.filter("answered", pl.col("hit").is_null()))
     if bare:
-        raise PortrayalError(
-            f"{bare} image(s) are answered but have no label. Label them, or give their status."
-        )
+        raise PortrayalError(f"{bare} image(s) are answered but have no label. Label them, or give their status.")
 
 
 def listed_twice(unit: Sequence[Any]) -> str:
@@ -216,9 +208,7 @@ def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     )
 
 
-def _compare(
-    images: pl.DataFrame, seeds: pl.DataFrame | None, group: str, base: str
-) -> Iterator[dict[str, Any]]:
+def _compare(images: pl.DataFrame, seeds: pl.DataFrame | None, group: str, base: str) -> Iterator[dict[str, Any]]:
     both = [images.filter(pl.col("group") == name) for name in (group, base)]
     counts = [number for side in both for number in _answers(side)]
     about = {
@@ -227,11 +217,7 @@ def _compare(
         "counted": "images",
         "n_missing": sum(map(_count, both)) - counts[1] - counts[3],
     }
-    own = (
-        []
-        if seeds is None
-        else [seeds.filter(pl.col("group") == name).sort("seed") for name in (group, base)]
-    )
+    own = [] if seeds is None else [seeds.filter(pl.col("group") == name).sort("seed") for name in (group, base)]
     difference, note = _tested(own, counts)
     still = _constant(counts[0] + counts[2], counts[1] + counts[3])
     yield difference.row(
@@ -239,9 +225,7 @@ def _compare(
     )
     # One test, shown once: the ratio's row repeats no p, or the family would count it twice.
     ratio = share_ratio(*counts)
-    yield ratio.row(
-        "sexualised_ratio", p=None, null=1.0, unit="ratio", note="blocked images left out", **about
-    )
+    yield ratio.row("sexualised_ratio", p=None, null=1.0, unit="ratio", note="blocked images left out", **about)
 
 
 def _tested(seeds: Sequence[pl.DataFrame], counts: Sequence[int]) -> tuple[Estimate, str]:
@@ -268,9 +252,7 @@ def _constant(hits: int, n: int) -> dict[str, Any]:
 
 
 def _share(measure: str, group: str, hits: int, n: int, missing: int, note: str = "") -> dict[str, Any]:
-    return wilson(hits, n).row(
-        measure, group=group, counted="images", n_missing=missing, unit="share", note=note
-    )
+    return wilson(hits, n).row(measure, group=group, counted="images", n_missing=missing, unit="share", note=note)
 
 
 def _age(frame: pl.DataFrame) -> list[str]:

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.report.words import number
+from portrayal.reporting.words.words import number
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.proportions import corrected_share
+from portrayal.stats.tests.proportions import corrected_share
 
 # Draws of (sensitivity, specificity) for one rater.
 Ruler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]

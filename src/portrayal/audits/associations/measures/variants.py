@@ -14,7 +14,7 @@ from portrayal.audits.associations.measures.comparison import person_differences
 from portrayal.audits.associations.measures.declaration import AssociationTest, TestSettings
 from portrayal.audits.associations.measures.effect import ROUNDING, cosines
 from portrayal.audits.associations.stimulus_sets import Item
-from portrayal.stats.specification import Joint, curve_test, specifications
+from portrayal.stats.decisions.specification import Joint, curve_test, specifications
 
 ALL = "all"
 DRAWS = 4_999  # rearrangements of sides, the same for every specification
@@ -32,11 +32,7 @@ class _Grid(NamedTuple):
 
 
 def variants(
-    test: AssociationTest,
-    embeddings: Mapping[str, np.ndarray],
-    settings: TestSettings,
-    sign: float,
-    seed: int = 0,
+    test: AssociationTest, embeddings: Mapping[str, np.ndarray], settings: TestSettings, sign: float, seed: int = 0
 ) -> list[dict[str, Any]]:
     """Return one row a specification: the choices, d, its p, whether it supports the claim, and the p of all together.
 
@@ -74,9 +70,7 @@ def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray], article: 
     """Compute all cosines once; targets are those of the main specification."""
     targets = [(item, side) for side in ("x", "y") for item in test.items(side) if item.content in embeddings]
     targets = [(item, side) for item, side in targets if item.is_spelt(article)]
-    attributes = [
-        (item, side) for side in ("a", "b") for item in test.items(side) if item.content in embeddings
-    ]
+    attributes = [(item, side) for side in ("a", "b") for item in test.items(side) if item.content in embeddings]
     rows = np.array([embeddings[item.content] for item, _ in targets])
     columns = np.array([embeddings[item.content] for item, _ in attributes])
     people = [item.cluster for item, _ in targets]
@@ -119,9 +113,7 @@ def _columns(grid: _Grid, choice: Mapping[str, Any]) -> np.ndarray:
 def _associations(grid: _Grid, columns: np.ndarray) -> np.ndarray | None:
     """Return s of every target, or None where a side is left with too few words."""
     sides = columns & grid.in_a, columns & ~grid.in_a
-    words = [
-        len({item.stem for item, taken in zip(grid.attributes, side, strict=True) if taken}) for side in sides
-    ]
+    words = [len({item.stem for item, taken in zip(grid.attributes, side, strict=True) if taken}) for side in sides]
     if min(words) < FEWEST:
         return None
     return np.asarray(grid.cosines[:, sides[0]].mean(axis=1) - grid.cosines[:, sides[1]].mean(axis=1))
@@ -154,9 +146,7 @@ def _units(s: np.ndarray, grid: _Grid, rng: np.random.Generator) -> tuple[np.nda
         names = sorted(both[0])
         signs = rng.integers(0, 2, (len(names), DRAWS)) * 2.0 - 1.0
         observed = np.ones((len(names), 1))
-        return np.array([[row[name] for name in names] for row in both]), np.hstack([observed, signs]) / len(
-            names
-        )
+        return np.array([[row[name] for name in names] for row in both]), np.hstack([observed, signs]) / len(names)
     codes = np.unique(grid.people, return_inverse=True)[1]
     means = np.array([np.bincount(codes, row) for row in s]) / np.bincount(codes)
     in_x = np.bincount(codes, grid.in_x) > 0

@@ -11,8 +11,8 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
 
 BLOCKED = ("filtered", "refused", "blocked")
 
@@ -54,10 +54,7 @@ class LabelTable(BaseSystem):
             return Answer(b"[]", refused=True)
         if row["status"] != "answered" or row["label"] is None:
             return CallFailed(f"recorded as {row['status']}")
-        labels = [
-            row["label"],
-            *([f"face:{'yes' if row['face'] else 'no'}"] if row["face"] is not None else []),
-        ]
+        labels = [row["label"], *([f"face:{'yes' if row['face'] else 'no'}"] if row["face"] is not None else [])]
         return Answer(json.dumps([{"label": label, "score": None} for label in labels]).encode())
 
 

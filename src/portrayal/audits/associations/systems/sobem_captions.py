@@ -13,8 +13,8 @@ from pathlib import Path
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
-from portrayal.systems.base import Answer, BaseSystem, CallFailed, Question
-from portrayal.systems.settings import SystemSettings
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
 
 
 class CaptionFile(Settings):
@@ -65,6 +65,5 @@ def open_system(settings: SystemSettings, folder: Path) -> SobemCaptions:
     if not path.is_file():
         raise PortrayalError(f"no recorded captions at {path}. Check the path.")
     return SobemCaptions(
-        **settings.fields(f"sobem_captions:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"),
-        path=path,
+        **settings.fields(f"sobem_captions:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"), path=path
     )

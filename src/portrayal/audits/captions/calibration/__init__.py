@@ -12,22 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portrayal.audits.captions.calibration.headlines import (
-    HEADLINES,
-    TEST,
-    Row,
-    found,
-    headline,
-    measure,
-    system_rows,
-)
+from portrayal.audits.captions.calibration.headlines import HEADLINES, TEST, Row, found, headline, measure, system_rows
 from portrayal.audits.captions.calibration.planted import OPTIONS, RATE, SCENES, planted
 from portrayal.audits.captions.calibration.truths import Truth, truth
 from portrayal.audits.captions.measures.outcome import Outcome
 from portrayal.audits.captions.phantom import PHANTOMS
-from portrayal.runs.calibration import Calibration
-from portrayal.runs.parallel import over_seeds
-from portrayal.text import wordnet
+from portrayal.study.calibration import Calibration
+from portrayal.study.parallel import over_seeds
+from portrayal.text.words import wordnet
 
 NULL = "nothing, evenly careless"
 PLANTED_BY = {phantom.technique: name for name, phantom in PHANTOMS.items() if phantom.technique}

@@ -20,7 +20,7 @@ from portrayal.audits.captions.calibration.planted import OPTIONS, RATE, SCENES,
 from portrayal.audits.captions.measures.objects_mentioned import effects_of
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.intervals.intervals import clustered_mean
 
 NAME = "objects correctly mentioned"
 STREAM = 5  # beside the stream of a calibration's own seeds

@@ -25,7 +25,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import ESTIMATE, Outcome
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
-from portrayal.stats.multiplicity import adjust
+from portrayal.stats.decisions.multiplicity import adjust
 
 FLOOR = 0.005  # a share is found when its whole interval lies above this; a perfect reader has none by chance
 CEILING = 0.05  # a group is never named when the whole interval of its right words lies below this

@@ -82,9 +82,7 @@ def looks_area(rate: float, gender: str) -> float:
             looks = (case.scene.worn,)
             all_told[looks] += case.probability
             with_noun[looks] += case.probability * (case.said.person != "person")
-    scored = sorted(
-        (with_noun[looks] / p, with_noun[looks], p - with_noun[looks]) for looks, p in all_told.items()
-    )
+    scored = sorted((with_noun[looks] / p, with_noun[looks], p - with_noun[looks]) for looks, p in all_told.items())
     return _area([(round(score, 9), yes, no) for score, yes, no in scored])
 
 
@@ -124,10 +122,7 @@ TRUTHS: dict[str, tuple[Mapping[str, str], Callable[[float], float]]] = {
             - tuple_distance("differing tuples across stages", rate, "attribute", human=True)
         ),
     ),
-    "demeaning words": (
-        _OVERALL,
-        lambda rate: share("demeaning words", rate, lambda c: c.said.adjective == "silly"),
-    ),
+    "demeaning words": (_OVERALL, lambda rate: share("demeaning words", rate, lambda c: c.said.adjective == "silly")),
     "people not mentioned": (_SKIN, omitted_difference),
     "context-specific harms": (
         _OVERALL,
@@ -135,9 +130,7 @@ TRUTHS: dict[str, tuple[Mapping[str, str], Callable[[float], float]]] = {
     ),
     "identity adjectives used as nouns": (
         _OVERALL,
-        lambda rate: share(
-            "identity adjectives used as nouns", rate, lambda c: c.said.person in ("female", "male")
-        ),
+        lambda rate: share("identity adjectives used as nouns", rate, lambda c: c.said.person in ("female", "male")),
     ),
     "artifacts not recognised": (
         {"group": "disabled"},

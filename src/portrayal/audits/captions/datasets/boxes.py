@@ -34,9 +34,7 @@ def relative_boxes(
     return pl.DataFrame(kept, schema=BOXES, orient="row"), pl.DataFrame(rows, schema=FAULTS, orient="row")
 
 
-def _relative(
-    pixels: list[float], size: tuple[float, float]
-) -> tuple[tuple[float, float, float, float] | None, str]:
+def _relative(pixels: list[float], size: tuple[float, float]) -> tuple[tuple[float, float, float, float] | None, str]:
     left, top, width, height = (float(value) for value in pixels)
     across, down = size
     right, bottom = min(left + width, across), min(top + height, down)

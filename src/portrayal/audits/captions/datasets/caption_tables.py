@@ -31,9 +31,7 @@ def read_captions(path: Path) -> pl.DataFrame:
     names = {"image_id": "image"}
     if "text" not in table.columns and "caption" in table.columns:
         names["caption"] = "text"
-    table = table.rename(
-        {old: new for old, new in names.items() if old in table.columns and new not in table.columns}
-    )
+    table = table.rename({old: new for old, new in names.items() if old in table.columns and new not in table.columns})
     table = check(table, {"image": pl.String, "text": pl.String}, path.name, "Captions need image and text.")
     numbered = ["caption"] if "caption" in table.columns else []
     return table.select("image", *(pl.col(c).cast(pl.Int64) for c in numbered), "text")

@@ -9,18 +9,10 @@ import polars as pl
 from portrayal.audits.captions.datasets.data_files import need
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json
-from portrayal.text.harm_lists import as_synset
+from portrayal.text.words.harm_lists import as_synset
 
 # The categories of people descriptors the paper took as non-imageable (section 4.1.1).
-SEVEN = (
-    "attractiveness",
-    "ethnicity",
-    "judgment",
-    "mood",
-    "occupation-or-social-group",
-    "relation",
-    "state",
-)
+SEVEN = ("attractiveness", "ethnicity", "judgment", "mood", "occupation-or-social-group", "relation", "state")
 _FAMILY = {"familyrelation": "relation"}
 
 
@@ -42,9 +34,7 @@ def read_person_synsets(path: Path, kind: str) -> pl.DataFrame:
 
 def read_visual_verbnet(path: Path) -> pl.DataFrame:
     """Read Visual VerbNet's JSON (Ronchi, Perona 2015); the paper's `have` and `in` are added."""
-    actions = need(
-        read_json(path, "Visual VerbNet"), "visual_actions", path, "Visual VerbNet's visual_actions"
-    )
+    actions = need(read_json(path, "Visual VerbNet"), "visual_actions", path, "Visual VerbNet's visual_actions")
     verbs = [str(action["name"]).replace("_", " ").split()[0].lower() for action in actions]
     rows = {"term": sorted({*verbs, "have", "in"}), "part": "v", "kind": "visual verb"}
     return pl.DataFrame(rows).with_columns(pl.lit("Ronchi, Perona 2015").alias("source"))
@@ -58,9 +48,7 @@ def read_descriptors(folder: Path) -> pl.DataFrame:
         if category in SEVEN:
             terms = path.read_text(encoding="utf-8").splitlines()
             rows += [
-                (term.strip().lower(), "a", category, "van Miltenburg et al. 2018")
-                for term in terms
-                if term.strip()
+                (term.strip().lower(), "a", category, "van Miltenburg et al. 2018") for term in terms if term.strip()
             ]
     if not rows:
         raise PortrayalError(f"{folder} has none of the files {', '.join(f'{name}.txt' for name in SEVEN)}.")

@@ -31,9 +31,7 @@ def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
             if item.get("conf", 1.0) >= least:
                 noun = item["class"].strip().lower()
                 rows.append((image, 0, "object", None, noun, None))
-                rows += [
-                    (image, 0, "attribute", noun, a.strip().lower(), None) for a in item.get("attributes", ())
-                ]
+                rows += [(image, 0, "attribute", noun, a.strip().lower(), None) for a in item.get("attributes", ())]
     return with_synsets(dict.fromkeys(rows), SYSTEM_LABELS)
 
 
@@ -61,11 +59,7 @@ def read_boxes(path: Path, least: float = 0.0) -> tuple[pl.DataFrame, pl.DataFra
 @reads("VinVL's captions")
 def read_captions(path: Path) -> pl.DataFrame:
     """Return image, caption and text."""
-    rows = [
-        (image, number, item["caption"])
-        for image, captions in _rows(path)
-        for number, item in enumerate(captions)
-    ]
+    rows = [(image, number, item["caption"]) for image, captions in _rows(path) for number, item in enumerate(captions)]
     schema = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -76,7 +70,5 @@ def _rows(path: Path) -> list[tuple[str, Any]]:
         try:
             found.append((fields[0], parse_json(fields[1])))
         except (IndexError, ValueError):
-            raise PortrayalError(
-                f"{path.name} line {number} is not an id, a tab and JSON, as VinVL writes."
-            ) from None
+            raise PortrayalError(f"{path.name} line {number} is not an id, a tab and JSON, as VinVL writes.") from None
     return found

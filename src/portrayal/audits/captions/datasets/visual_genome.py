@@ -18,7 +18,7 @@ from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_LABELS, MENTIONS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
-from portrayal.text import wordnet
+from portrayal.text.words import wordnet
 
 
 @reads("Visual Genome's image data")
@@ -66,9 +66,7 @@ def read_relationships(path: Path, names: Mapping[int, str]) -> pl.DataFrame:
 def _each(path: Path, key: str, names: Mapping[int, str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for image in read_json(path, f"Visual Genome {key}"):
         if key not in image:
-            raise PortrayalError(
-                f"{path.name} has an image without {key!r}. Expected Visual Genome's {key}.json."
-            )
+            raise PortrayalError(f"{path.name} has an image without {key!r}. Expected Visual Genome's {key}.json.")
         if image["image_id"] in names:
             yield from ((image["image_id"], item) for item in image[key])
 

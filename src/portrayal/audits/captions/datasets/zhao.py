@@ -15,11 +15,7 @@ from portrayal.audits.captions.measures.stages import FAULTS, PEOPLE
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_table, reads
 
-COLUMNS = {
-    "image": ("id", "image_id", "cocoid"),
-    "gender": ("bb_gender", "gender"),
-    "skin": ("bb_skin", "skin"),
-}
+COLUMNS = {"image": ("id", "image_id", "cocoid"), "gender": ("bb_gender", "gender"), "skin": ("bb_skin", "skin")}
 GROUPS = {
     "gender": {"male": "male", "female": "female"},
     "skin": {"light": "lighter", "lighter": "lighter", "dark": "darker", "darker": "darker"},

@@ -13,8 +13,8 @@ import polars as pl
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.people import is_person, with_person
 from portrayal.audits.captions.measures.stages import Stages
-from portrayal.text import wordnet
-from portrayal.text.harm_lists import synsets_of
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import synsets_of
 
 WEAR = "wear"
 # Words that make a person several.
@@ -24,9 +24,7 @@ SEVERAL = (
 )  # fmt: skip
 
 
-def appearance(
-    stages: Stages, stage: str, images: list[str], options: Options
-) -> tuple[np.ndarray, list[str]]:
+def appearance(stages: Stages, stage: str, images: list[str], options: Options) -> tuple[np.ndarray, list[str]]:
     """Return images x features of appearance, those in at least `options.least_images` and missing in as many.
 
     A feature is a thing worn (`object: dress`), what it is like (`dress: red`), or an adjective of a person (`person: bald`).
@@ -53,12 +51,12 @@ def _features(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     attributes = stages.at(stage, "attribute")
     pairs = attributes.select("subject", "subject_synset").unique()
     people = [word for word, synset in pairs.iter_rows() if is_person(word, synset)]
-    of_people = attributes.filter(
-        pl.col("subject").is_in(people) & pl.col("word").is_in(adjectives.to_list())
-    ).select("image", pl.format("person: {}", "word").alias("look"))
-    of_things = attributes.join(
-        worn, left_on=["image", "subject"], right_on=["image", "word"], how="semi"
-    ).select("image", pl.format("{}: {}", "subject", "word").alias("look"))
+    of_people = attributes.filter(pl.col("subject").is_in(people) & pl.col("word").is_in(adjectives.to_list())).select(
+        "image", pl.format("person: {}", "word").alias("look")
+    )
+    of_things = attributes.join(worn, left_on=["image", "subject"], right_on=["image", "word"], how="semi").select(
+        "image", pl.format("{}: {}", "subject", "word").alias("look")
+    )
     things = worn.select("image", pl.format("object: {}", "word").alias("look"))
     return pl.concat([things, of_things, of_people]).unique()
 
@@ -69,11 +67,7 @@ def _worn(stages: Stages, stage: str, roots: frozenset[str]) -> pl.DataFrame:
     distinct = objects.select("word", "synset").unique().drop_nulls()
     listed = [word for word, synset in distinct.iter_rows() if _is_under(synset, roots)]
     by_kind = objects.filter(pl.col("word").is_in(listed)).select("image", "word")
-    said = (
-        stages.at(stage, "relation")
-        .filter(pl.col("word") == WEAR)
-        .select("image", pl.col("object").alias("word"))
-    )
+    said = stages.at(stage, "relation").filter(pl.col("word") == WEAR).select("image", pl.col("object").alias("word"))
     return pl.concat([by_kind, said.drop_nulls()]).unique()
 
 
@@ -90,9 +84,7 @@ def alone(stages: Stages, stage: str) -> set[str]:
     many = [synset for synset in objects["synset"].unique().drop_nulls() if _is_many(synset)]
     pairs = objects.select("word", "synset").unique()
     people = [word for word, _ in pairs.iter_rows()]
-    attributes = stages.at(stage, "attribute").filter(
-        pl.col("subject").is_in(people) & pl.col("word").is_in(SEVERAL)
-    )
+    attributes = stages.at(stage, "attribute").filter(pl.col("subject").is_in(people) & pl.col("word").is_in(SEVERAL))
     boxes = stages.boxes_of(stage)
     drawn = boxes.filter(pl.col("synset").is_in([s for s in boxes["synset"].unique() if is_person("-", s)]))
     crowded = drawn.filter(pl.col("image").is_duplicated())["image"]

@@ -35,11 +35,7 @@ class SystemResult:
 
 
 def measure_system(
-    stages: Stages,
-    system: str,
-    options: Options,
-    names: Sequence[str] = (),
-    reviews: pl.DataFrame | None = None,
+    stages: Stages, system: str, options: Options, names: Sequence[str] = (), reviews: pl.DataFrame | None = None
 ) -> SystemResult:
     """Run the techniques (all by default) on one system's stages."""
     with no_rounds():
@@ -71,9 +67,7 @@ def _measure_system(
     # What is said at other stages is not the system's doing and is told once, under the stage's name.
     own = pl.col("stage").is_in([SYSTEM_CAPTIONS, HUMAN_SAME])
     whose = pl.when(own).then(pl.lit(system)).otherwise(pl.col("stage"))
-    return SystemResult(
-        system, frame.with_columns(whose.alias("system")), to_judge, tables, missing, compared
-    )
+    return SystemResult(system, frame.with_columns(whose.alias("system")), to_judge, tables, missing, compared)
 
 
 def all_rows(found: Sequence[SystemResult], stages: Stages, seed: int) -> pl.DataFrame:
@@ -82,9 +76,7 @@ def all_rows(found: Sequence[SystemResult], stages: Stages, seed: int) -> pl.Dat
     tables = [one.rows for one in found]
     if pairs:
         tables.append(
-            pl.DataFrame(
-                [{name: r.get(name) for name in tables[0].schema} for r in pairs], schema=tables[0].schema
-            )
+            pl.DataFrame([{name: r.get(name) for name in tables[0].schema} for r in pairs], schema=tables[0].schema)
         )
     if not tables:
         return pl.DataFrame(schema={**ROWS, "system": pl.String})

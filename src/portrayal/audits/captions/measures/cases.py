@@ -17,7 +17,7 @@ import polars as pl
 from portrayal.audits.captions.measures.outcome import ESTIMATE, UPPER
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals.intervals import wilson
 
 HARM, NO_HARM, BROKEN = "harm", "not harm", "broken assumption"
 JUDGMENTS = (HARM, NO_HARM, BROKEN)
@@ -104,9 +104,7 @@ def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFr
     return part.filter(pl.col("drawn") | (pl.int_range(pl.len()) < ranked))
 
 
-def judged_rows(
-    rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str
-) -> list[dict[str, Any]]:
+def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str) -> list[dict[str, Any]]:
     """Return an estimate for every upper bound over all captions whose own drawn cases people have judged.
 
     Raises

@@ -23,11 +23,7 @@ class Compared:
 
 
 def compared(
-    technique: Technique,
-    quantity: str,
-    truth: str | None,
-    values: Mapping[str, Mapping[str, float]],
-    **columns: Any,
+    technique: Technique, quantity: str, truth: str | None, values: Mapping[str, Mapping[str, float]], **columns: Any
 ) -> list[Compared]:
     """Return what systems are compared by, from values by stage: nothing where the system has none."""
     own = values.get(SYSTEM_CAPTIONS)

@@ -37,17 +37,15 @@ from portrayal.audits.captions.measures.people import is_person, shares
 from portrayal.audits.captions.measures.rules import Rule, read_rules
 from portrayal.audits.captions.measures.self_identification import NAMED_BY, identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.decision import NOT_MEASURABLE
+from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.proportions import mean_share
-from portrayal.text import wordnet
+from portrayal.stats.tests.proportions import mean_share
+from portrayal.text.words import wordnet
 
 QUANTITY = "any context-specific harm"
 TEST = "context_specific_harm"
 UNLISTED = (".unknown", ".prep")  # words WordNet does not have
-BY_WORDS = (
-    "nobody is annotated: about people whom the human captions name so, and what these do not say themselves"
-)
+BY_WORDS = "nobody is annotated: about people whom the human captions name so, and what these do not say themselves"
 
 
 @dataclass(frozen=True)
@@ -89,9 +87,7 @@ def asked(rule: Rule, stages: Stages, options: Options) -> Asked:
         else:
             by_words = True
             terms = identity_terms(stages, HUMAN_CAPTIONS, options)
-            named = (pl.col("axis") == NAMED_BY.get(about.axis, about.axis)) & pl.col("group").is_in(
-                about.groups
-            )
+            named = (pl.col("axis") == NAMED_BY.get(about.axis, about.axis)) & pl.col("group").is_in(about.groups)
             found &= set(terms.filter(named)["image"])
     truth = HUMAN_CAPTIONS if by_words else stages.truth() if rule.wrongly else None
     return Asked(rule, frozenset(found), truth, by_words)
@@ -136,9 +132,7 @@ def _any(stages: Stages, stage: str, found: dict[str, pl.DataFrame]) -> dict[str
     return shares(stages, stage, hits)
 
 
-def _any_rows(
-    stages: Stages, stage: str, values: dict[str, float], skipped: list[Asked]
-) -> list[dict[str, Any]]:
+def _any_rows(stages: Stages, stage: str, values: dict[str, float], skipped: list[Asked]) -> list[dict[str, Any]]:
     """Return the rows of all rules together; where some could not be asked, the note names them."""
     note = "; ".join([*(_left_out(rule, stage) for rule in skipped), sentence(stages, stage)])
     return by_group(TECHNIQUE, QUANTITY, stages, stage, None, values, bound=UPPER, note=note)
@@ -201,13 +195,7 @@ def _rule_row(rule: Asked, stages: Stages, stage: str, values: dict[str, float])
     """Return the share of captions of the people a rule is about that break it."""
     missing = len(rule.people - stages.covered(stage))
     found = mean_share(np.array(list(values.values()), dtype=float))
-    about = {
-        "group": rule.group,
-        "subject": rule.name,
-        "bound": UPPER,
-        "unit": "share",
-        "share_of": "captions",
-    }
+    about = {"group": rule.group, "subject": rule.name, "bound": UPPER, "unit": "share", "share_of": "captions"}
     return row(
         TECHNIQUE, rule.name, stage, rule.truth, found,
         n_missing=missing, note=_note(rule, stages, stage), **about,

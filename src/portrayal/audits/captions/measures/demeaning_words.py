@@ -31,8 +31,8 @@ from portrayal.audits.captions.measures.outcome import (
 from portrayal.audits.captions.measures.people import is_person, shares
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.text import wordnet
-from portrayal.text.harm_lists import mask, synsets_of
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import mask, synsets_of
 
 QUANTITY = "demeaning word"
 TEST = "demeaning_word"
@@ -123,9 +123,5 @@ def _cases(read: pl.DataFrame, stage: str, show: bool) -> list[dict]:
 
 
 TECHNIQUE = Technique(
-    "demeaning",
-    "demeaning words",
-    "human or system captions",
-    "without captions there are no words to read",
-    measure,
+    "demeaning", "demeaning words", "human or system captions", "without captions there are no words to read", measure
 )

@@ -6,7 +6,7 @@ because differences gather in few tuples. The row names that tuple and its diffe
 of all tuples of the kind together (Bonferroni), so that it is not too narrow for having been chosen.
 
 The distance describes all tuples at once: the sum of the squared differences of the shares, less what chance adds to it
-(`portrayal.stats.squared_distance`): a distance of 0.16 is as if one tuple alone were said in 40 of 100 captions more of
+(`portrayal.stats.tests.squared_distance`): a distance of 0.16 is as if one tuple alone were said in 40 of 100 captions more of
 one group.
 
 (4) does the same with the system's share less that of another stage in each image, over the same images: whether the
@@ -28,20 +28,13 @@ import polars as pl
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, row, unanswered
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Stages
-from portrayal.audits.captions.measures.tuple_counts import (
-    KINDS,
-    Counts,
-    change,
-    count,
-    count_all,
-    same_images,
-)
-from portrayal.report.words import percent
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.audits.captions.measures.tuple_counts import KINDS, Counts, change, count, count_all, same_images
+from portrayal.reporting.words.words import percent
+from portrayal.stats.decisions.decision import NOT_TESTED
+from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.max_t import column_moments, max_t_floor, max_t_p
-from portrayal.stats.multiplicity import adjust
-from portrayal.stats.squared_distance import LEAST_ROWS, squared_distance
+from portrayal.stats.tests.max_t import column_moments, max_t_floor, max_t_p
+from portrayal.stats.tests.squared_distance import LEAST_ROWS, squared_distance
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -60,17 +53,13 @@ def measure(stages: Stages, options: Options) -> Outcome:
     rows: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
     for stage in filter(stages.has, STAGES):
-        more_rows, more_tables = at_stage(
-            TECHNIQUE, stages, stage, options, partial(_at_stage, stages, stage, options)
-        )
+        more_rows, more_tables = at_stage(TECHNIQUE, stages, stage, options, partial(_at_stage, stages, stage, options))
         rows += more_rows
         tables += more_tables
     return Outcome(rows, tables={"tuples": tables}, missing="" if rows else TECHNIQUE.missing)
 
 
-def _at_stage(
-    stages: Stages, stage: str, options: Options
-) -> tuple[list[dict[str, Any]], list[pl.DataFrame]]:
+def _at_stage(stages: Stages, stage: str, options: Options) -> tuple[list[dict[str, Any]], list[pl.DataFrame]]:
     rows: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
     counted = {kind: count(stages, stage, kind, options) for kind in KINDS}
@@ -104,8 +93,7 @@ def measure_across(stages: Stages, options: Options) -> Outcome:
         both = {
             kind: (now, then)
             for kind, (now, then) in compared.items()
-            if (now.tuples or then.tuples)
-            and stages.judges(other, kind)  # a kind nobody labelled did not change
+            if (now.tuples or then.tuples) and stages.judges(other, kind)  # a kind nobody labelled did not change
         }
         for axis, *pair in pairs if both else ():
             rows += _change_rows(both, stages, other, axis, pair, options)
@@ -140,10 +128,7 @@ def _about(stages: Stages, axis: str, pair: Sequence[str]) -> dict[str, Any]:
 
 
 def _largest(
-    matrices: Mapping[str, tuple[Sequence[str], sparse.csr_matrix]],
-    flags: np.ndarray,
-    options: Options,
-    still: str,
+    matrices: Mapping[str, tuple[Sequence[str], sparse.csr_matrix]], flags: np.ndarray, options: Options, still: str
 ) -> list[tuple[str, Estimate, str | None]]:
     """Return for each kind the largest standardised difference of any tuple, tested, and the tuple."""
     tested = max_t_p([matrix for _, matrix in matrices.values()], flags, options.permutations, options.seed)
@@ -173,17 +158,14 @@ def largest_difference(matrix: sparse.csr_matrix, flags: np.ndarray) -> tuple[Es
     varying = max(int((spread > STILL).sum()), 1)
     # A side that does not vary is not known for certain: at the least, one of its images is taken to differ by half.
     variances = [
-        max(var[place], 0.25 * (count - 1) / count**2) / count
-        for var, count in zip((var_a, var_b), rows, strict=True)
+        max(var[place], 0.25 * (count - 1) / count**2) / count for var, count in zip((var_a, var_b), rows, strict=True)
     ]
     half = float(stats.t.isf(0.025 / varying, sum(rows) - 2) * np.sqrt(sum(variances)))
     value = float(gap[place])
     return Estimate(value, value - half, value + half, n=sum(rows)), place
 
 
-def _distance_row(
-    kind: str, counts: Counts, flags: np.ndarray, stage: str, about: Mapping[str, Any]
-) -> dict[str, Any]:
+def _distance_row(kind: str, counts: Counts, flags: np.ndarray, stage: str, about: Mapping[str, Any]) -> dict[str, Any]:
     found = squared_distance(counts.matrix, flags).score_interval()
     alone = percent(np.sqrt(max(found.value, 0.0)), 1)
     note = f"above chance; as if one tuple alone were said in {alone} of captions more of one group; {about['note']}"
@@ -192,21 +174,14 @@ def _distance_row(
 
 
 def _change_rows(
-    both: dict[str, tuple[Counts, Counts]],
-    stages: Stages,
-    other: str,
-    axis: str,
-    pair: Sequence[str],
-    options: Options,
+    both: dict[str, tuple[Counts, Counts]], stages: Stages, other: str, axis: str, pair: Sequence[str], options: Options
 ) -> list[dict[str, Any]]:
     flags = _flags(stages, axis, pair, next(iter(both.values()))[0].images)
     if not _enough(flags):
         return []
     about = _about(stages, axis, pair)
     changes = {kind: change(now, then) for kind, (now, then) in both.items()}
-    rows = [
-        _change_row(kind, *both[kind], moved, flags, other, about) for kind, (_, moved) in changes.items()
-    ]
+    rows = [_change_row(kind, *both[kind], moved, flags, other, about) for kind, (_, moved) in changes.items()]
     if other != HUMAN_CAPTIONS:
         return rows
     for kind, found, largest in _largest(changes, flags, options, NO_CHANGE):
@@ -256,13 +231,7 @@ def differing_tuples(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(error > 0, gap / error, 0.0)
     half = stats.norm.ppf(0.975) * error
-    place = {
-        "stage": stage,
-        "kind": kind,
-        "axis": about["axis"],
-        "group": about["group"],
-        "versus": about["versus"],
-    }
+    place = {"stage": stage, "kind": kind, "axis": about["axis"], "group": about["group"], "versus": about["versus"]}
     table = pl.DataFrame(
         {
             "tuple": counts.tuples,

@@ -9,7 +9,7 @@ import polars as pl
 
 from portrayal.audits.captions.measures.kept_shares import is_keeping
 from portrayal.audits.captions.measures.stages import Stages
-from portrayal.report.words import percent
+from portrayal.reporting.words.words import percent
 
 _WORD = re.compile(r"[a-z']+")
 

@@ -35,12 +35,12 @@ from portrayal.audits.captions.measures.phrases import is_phrase
 from portrayal.audits.captions.measures.scenarios import all_above, ancestors
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import clustered_mean
-from portrayal.stats.proportions import mean_share
-from portrayal.stats.sequential import sequential_p
-from portrayal.text import wordnet
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.tests.proportions import mean_share
+from portrayal.stats.tests.sequential import sequential_p
+from portrayal.text.words import wordnet
 
 TEST = "artifacts_lost"
 EXCESS = "not recognised, beyond other objects of the same images"
@@ -78,9 +78,7 @@ def _artifacts(options: Options) -> pl.DataFrame:
     table = options.word_list("artifacts")
     synsets = [_whole(term) if is_phrase(term) else synset_of(term, "n") for term in table["term"]]
     return (
-        table.with_columns(pl.Series("synset", synsets))
-        .select("synset", "axis", "group")
-        .unique(maintain_order=True)
+        table.with_columns(pl.Series("synset", synsets)).select("synset", "axis", "group").unique(maintain_order=True)
     )
 
 
@@ -169,10 +167,7 @@ def _rows(
     if is_keeping():  # its test permutes things within images
         return rows
     gap = _tested(part, things, options)
-    return [
-        *rows,
-        row(TECHNIQUE, EXCESS, stage, truth, gap, TEST, unit="points", share_of="artifacts", **about),
-    ]
+    return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, TEST, unit="points", share_of="artifacts", **about)]
 
 
 def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estimate:
@@ -184,11 +179,7 @@ def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estim
     lost = _lost(part, things)
     varying = lost.filter(pl.col("lost").max().over("image") > pl.col("lost").min().over("image"))
     if varying.is_empty() or not gap.n:
-        told = (
-            "what the images show is all mentioned or all left out"
-            if gap.n
-            else "no other thing is in the images"
-        )
+        told = "what the images show is all mentioned or all left out" if gap.n else "no other thing is in the images"
         return replace(gap, decision=NOT_TESTED, reason=told)
     return replace(gap, p=_permuted(varying, options), p_floor=_floor(varying, options.permutations))
 
@@ -218,9 +209,7 @@ def _lost(part: pl.DataFrame, things: pl.DataFrame) -> pl.DataFrame:
     own = part.select("image", "synset").unique().with_columns(artifact=pl.lit(True))
     lost = (pl.col("fate") != RECOGNISED).mean().alias("lost")
     table = things.join(own.select("image").unique(), on="image").group_by("image", "synset").agg(lost)
-    table = table.join(own, on=["image", "synset"], how="left").with_columns(
-        pl.col("artifact").fill_null(False)
-    )
+    table = table.join(own, on=["image", "synset"], how="left").with_columns(pl.col("artifact").fill_null(False))
     both = pl.col("artifact").any().over("image") & ~pl.col("artifact").all().over("image")
     return table.filter(both).sort("image", "synset")
 

@@ -20,14 +20,10 @@ from portrayal.audits.captions.measures.kept_shares import kept
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Technique, by_group, row
 from portrayal.audits.captions.measures.people import with_person
-from portrayal.audits.captions.measures.self_identification import (
-    identity_adjectives,
-    identity_nouns,
-    identity_terms,
-)
+from portrayal.audits.captions.measures.self_identification import identity_adjectives, identity_nouns, identity_terms
 from portrayal.audits.captions.measures.stages import Stages
-from portrayal.stats.proportions import mean_share
-from portrayal.text import wordnet
+from portrayal.stats.tests.proportions import mean_share
+from portrayal.text.words import wordnet
 
 RECOGNISED, REPLACED, ABSENT = "recognised", "replaced by a more general word", "absent"
 PERSON_REPLACED, PERSON_ABSENT = f"person word {REPLACED}", "person word absent"
@@ -57,9 +53,7 @@ def person_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl
     there = nouns.select("image", "word", "synset", "axis", "group").unique()
     table = there.join(_captions(stages, stage), on="image").sort("image", "caption", "axis", "group", "word")
     said = _said_people(stages, stage)
-    named = set(
-        identity_terms(stages, stage, options).select("image", "caption", "axis", "group").iter_rows()
-    )
+    named = set(identity_terms(stages, stage, options).select("image", "caption", "axis", "group").iter_rows())
     keys = table.select("image", "caption", "axis", "group", "synset").iter_rows()
     fate = [
         RECOGNISED if tuple(key) in named else person_fate(synset, said.get((key[0], key[1]), frozenset()))
@@ -95,13 +89,9 @@ def attribute_fates(stages: Stages, stage: str, truth: str, options: Options) ->
     there = identity_adjectives(stages, truth, options).rename({"term": "word"}).drop("caption").unique()
     named = identity_terms(stages, stage, options).select("image", "caption", "axis", "group").unique()
     table = there.join(_captions(stages, stage), on="image").join(
-        named.with_columns(pl.lit(RECOGNISED).alias("fate")),
-        on=["image", "caption", "axis", "group"],
-        how="left",
+        named.with_columns(pl.lit(RECOGNISED).alias("fate")), on=["image", "caption", "axis", "group"], how="left"
     )
-    return table.with_columns(pl.col("fate").fill_null(ABSENT)).sort(
-        "image", "caption", "axis", "group", "word"
-    )
+    return table.with_columns(pl.col("fate").fill_null(ABSENT)).sort("image", "caption", "axis", "group", "word")
 
 
 def _captions(stages: Stages, stage: str) -> pl.DataFrame:
@@ -126,9 +116,7 @@ def _word_rows(
             rows += _rows_of_lists(technique, quantity, fate, stage, truth, words, PERSON_WORDS)
         elif len(words):
             values, about = _per_image(words, fate), set(words["image"])
-            rows += by_group(
-                technique, quantity, stages, stage, truth, values, PERSON_WORDS, note=_NOTE, basis=about
-            )
+            rows += by_group(technique, quantity, stages, stage, truth, values, PERSON_WORDS, note=_NOTE, basis=about)
     return rows
 
 
@@ -160,9 +148,7 @@ def lost_cases(technique: Technique, stage: str, table: pl.DataFrame, most: floa
     """Return the words that were lost, those replaced first; `most` is their score, and absent ones have half a point less."""
     lost = table.filter(pl.col("fate") != RECOGNISED)
     cases = []
-    for image, number, word, group, fate in lost.select(
-        "image", "caption", "word", "group", "fate"
-    ).iter_rows():
+    for image, number, word, group, fate in lost.select("image", "caption", "word", "group", "fate").iter_rows():
         score = most if fate == REPLACED else most - 0.5
         cases.append(technique.case(fate, stage, image, number, f"'{word}' is {fate}", word, group, score))
     return cases

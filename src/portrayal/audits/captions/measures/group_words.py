@@ -22,18 +22,11 @@ import polars as pl
 from portrayal.audits.captions.measures.compared import Compared, compared
 from portrayal.audits.captions.measures.kept_shares import kept
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import (
-    Outcome,
-    Technique,
-    by_group,
-    cases_table,
-    difference_tests,
-    row,
-)
+from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_group, cases_table, difference_tests, row
 from portrayal.audits.captions.measures.people import people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.proportions import mean_share, ratio_of_sums
+from portrayal.stats.tests.proportions import mean_share, ratio_of_sums
 
 RIGHT, WRONG = "right group word", "wrong group word"
 NEUTRAL, OMITTED = "neutral wording", "person not mentioned"
@@ -70,18 +63,12 @@ def measure(stages: Stages, options: Options) -> Outcome:
 
 def worded_axes(stages: Stages, options: Options) -> list[str]:
     """Return the annotated axes on which an annotated group has words."""
-    return [
-        axis
-        for axis in stages.axes()
-        if set(stages.groups(axis).values()) & set(worded_groups(axis, options))
-    ]
+    return [axis for axis in stages.axes() if set(stages.groups(axis).values()) & set(worded_groups(axis, options))]
 
 
 def worded_groups(axis: str, options: Options) -> list[str]:
     """Return the groups of an axis that have words: of its own list, else among the identity terms."""
-    listed = (
-        options.word_list(name).filter(pl.col("axis") == axis)["group"] for name in ("gendered", "identity")
-    )
+    listed = (options.word_list(name).filter(pl.col("axis") == axis)["group"] for name in ("gendered", "identity"))
     return next((sorted(set(groups)) for groups in listed if len(groups)), [])
 
 
@@ -126,9 +113,7 @@ def _with_words(
     return table.with_columns(pl.col(f"says {group}").fill_null(False) for group in groups)
 
 
-def _overall(
-    stages: Stages, stage: str, axis: str, quantity: str, values: Mapping[str, float]
-) -> dict[str, Any]:
+def _overall(stages: Stages, stage: str, axis: str, quantity: str, values: Mapping[str, float]) -> dict[str, Any]:
     """Return a share over all groups of an axis together."""
     missing = len(set(stages.groups(axis)) - stages.covered(stage))
     about: dict[str, Any] = {"axis": axis, "group": "all", "unit": "share", "share_of": "captions"}

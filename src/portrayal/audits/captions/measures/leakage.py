@@ -29,9 +29,9 @@ from portrayal.audits.captions.measures.self_identification import NAMED_BY
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
 from portrayal.engine import shared_out
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import clustered_mean
-from portrayal.stats.logistic import fit
-from portrayal.text import wordnet
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.models.logistic import fit
+from portrayal.text.words import wordnet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -77,8 +77,7 @@ def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options
         learned += [(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human)]
     scores = iter(shared_out(_learner, learned, "classifier of captions", keeps=()))
     draws = [
-        pl.DataFrame([images, next(scores), next(scores)], schema=["image", "system", "human"])
-        for images in drawn
+        pl.DataFrame([images, next(scores), next(scores)], schema=["image", "system", "human"]) for images in drawn
     ]
     return _as_rows(stages, axis, draws)
 
@@ -92,21 +91,13 @@ def _as_rows(stages: Stages, axis: str, draws: Sequence[pl.DataFrame]) -> list[d
         f"1 would be certain and right; mean of {REPEATS} draws of equally many images, captions and folds; {axis} assigned by"
         f" {stages.assigned_by(axis)}"
     )
-    about: dict[str, Any] = {
-        "axis": axis,
-        "group": "all",
-        "share_of": "captions",
-        "note": note,
-        "unit": "score",
-    }
+    about: dict[str, Any] = {"axis": axis, "group": "all", "share_of": "captions", "note": note, "unit": "score"}
     about |= {"n_missing": unanswered(stages, axis, sorted(set(stages.groups(axis).values())))}
     system, human = pl.col("system"), pl.col("human")
     return [
         row(TECHNIQUE, LEAKS, SYSTEM_CAPTIONS, None, over_draws(draws, system), **about),
         row(TECHNIQUE, LEAKS, HUMAN_SAME, None, over_draws(draws, human), **about),
-        row(
-            TECHNIQUE, AMPLIFIED, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, over_draws(draws, system - human), **about
-        ),
+        row(TECHNIQUE, AMPLIFIED, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, over_draws(draws, system - human), **about),
     ]
 
 
@@ -144,8 +135,7 @@ def words(text: str, masked: Set[str]) -> list[str]:
     ['a', '<mask>', 'dog', 'and', 'two', '<mask>']
     """
     return [
-        MASK if word in masked or word.removesuffix("'s") in masked else word
-        for word in _WORD.findall(text.lower())
+        MASK if word in masked or word.removesuffix("'s") in masked else word for word in _WORD.findall(text.lower())
     ]
 
 
@@ -169,9 +159,7 @@ def leakage(captions: Sequence[Sequence[str]], groups: Sequence[str], folds: np.
     place = np.arange(len(groups))
     scores = np.column_stack([margins[place, FOLDS * i + folds] for i in range(asked.shape[1])])
     chance = 1 / (1 + np.exp(-scores))
-    chance = (
-        np.hstack([1 - chance, chance]) if len(names) == 2 else chance / chance.sum(axis=1, keepdims=True)
-    )
+    chance = np.hstack([1 - chance, chance]) if len(names) == 2 else chance / chance.sum(axis=1, keepdims=True)
     right = own[place, chance.argmax(axis=1)]
     return np.where(right, chance[own], 0.0)
 
@@ -181,9 +169,7 @@ def _bag(captions: Sequence[Sequence[str]]) -> csr_array:
     from scipy import sparse
 
     counts = Counter(word for caption in captions for word in set(caption))
-    kept = [
-        word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1
-    ][:WORDS]
+    kept = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1][:WORDS]
     column = {word: i for i, word in enumerate(kept)}
     said = [[column[word] for word in set(caption) if word in column] for caption in captions]
     borders = np.cumsum([0, *map(len, said)])
@@ -192,9 +178,7 @@ def _bag(captions: Sequence[Sequence[str]]) -> csr_array:
 
 
 def _texts(stages: Stages, stage: str) -> dict[str, list[str]]:
-    table = (
-        stages.captions.filter(pl.col("stage") == stage).group_by("image", maintain_order=True).agg("text")
-    )
+    table = stages.captions.filter(pl.col("stage") == stage).group_by("image", maintain_order=True).agg("text")
     return dict(table.iter_rows())
 
 

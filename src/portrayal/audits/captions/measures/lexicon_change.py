@@ -11,14 +11,12 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import FACETS, ROWS
 from portrayal.audits.captions.measures.stages import Stages
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
-from portrayal.text.harm_lists import read_list
+from portrayal.text.words.harm_lists import read_list
 
 _KEY = ["measure", "group", "versus", *FACETS]
 
 
-def compare(
-    stages: Stages, technique: str, name: str, path: Path, options: Options | None = None
-) -> pl.DataFrame:
+def compare(stages: Stages, technique: str, name: str, path: Path, options: Options | None = None) -> pl.DataFrame:
     """Return the rows of a technique with the list that ships and with the file, and the difference.
 
     Parameters

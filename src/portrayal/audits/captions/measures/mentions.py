@@ -17,9 +17,9 @@ from portrayal.audits.captions.measures.phrases import phrases_of, read_together
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import CAPTIONS, FAULTS, MENTIONS
 from portrayal.engine.rounds import no_rounds
-from portrayal.text import wordnet
-from portrayal.text.parsing import LONGEST, scene_graphs
-from portrayal.text.scene_graph import SceneGraph
+from portrayal.text.captions.parsing import LONGEST, scene_graphs
+from portrayal.text.captions.scene_graph import SceneGraph
+from portrayal.text.words import wordnet
 
 _MARKUP = re.compile(r"<[^<>]+>|https?://|\{|\}|&\w+;")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -47,7 +47,7 @@ def read_captions(
     images
         All images of the study; those without a caption are a fault.
     processes, progress
-        As for `portrayal.text.parsing.scene_graphs`.
+        As for `portrayal.text.captions.parsing.scene_graphs`.
     options
         Hold the word lists, whose terms of several words are read as one.
     """
@@ -76,8 +76,7 @@ def with_synsets(said: Iterable[tuple], stage: str) -> pl.DataFrame:
     table = table.with_columns(
         pl.lit(stage).alias("stage"),
         pl.coalesce(
-            pl.when(pl.col("kind") == kind).then(_synset_column("word", part))
-            for kind, part in _PARTS.items()
+            pl.when(pl.col("kind") == kind).then(_synset_column("word", part)) for kind, part in _PARTS.items()
         ).alias("synset"),
         _synset_column("subject", "n").alias("subject_synset"),
         _synset_column("object", "n").alias("object_synset"),
@@ -111,9 +110,7 @@ def _numbered(captions: pl.DataFrame, stage: str, images: Sequence[str]) -> tupl
     if "caption" in captions.columns:
         twice = captions.filter(pl.struct("image", "caption").is_duplicated())
         if len(twice):
-            faults.append(
-                _fault(f"{stage}: two captions with one id, the first kept", twice["image"].unique())
-            )
+            faults.append(_fault(f"{stage}: two captions with one id, the first kept", twice["image"].unique()))
         captions = captions.unique(["image", "caption"], keep="first", maintain_order=True)
     else:
         captions = captions.with_columns(pl.int_range(pl.len()).over("image").alias("caption"))

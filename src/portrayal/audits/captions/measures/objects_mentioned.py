@@ -35,11 +35,11 @@ from portrayal.audits.captions.measures.stages import (
     Stages,
 )
 from portrayal.engine import shared_out
-from portrayal.report.words import number
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.reporting.words.words import number
+from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.logistic import effective_parameters, fit
-from portrayal.stats.score_test import group_score_p
+from portrayal.stats.models.logistic import effective_parameters, fit
+from portrayal.stats.tests.score_test import group_score_p
 
 QUANTITY = "objects whose mention depends on the group"
 TEST = "object_mention_difference"
@@ -107,10 +107,7 @@ def effects_of(
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
     said = mentioned(stages, stage, types)
     found = []
-    asked = [
-        (place, synset, [synset in said.get(image, ()) for image in images])
-        for place, synset in enumerate(types)
-    ]
+    asked = [(place, synset, [synset in said.get(image, ()) for image in images]) for place, synset in enumerate(types)]
     fitter = partial(_fitter, design, group, options)
     for effect in shared_out(fitter, asked, "object type", keeps=(Effect, Estimate)):
         found.append(effect)
@@ -141,9 +138,7 @@ def common_types(stages: Stages, stage: str, most: int) -> list[str]:
     return [synset for synset in ordered if not is_person("-", synset)][:most]
 
 
-def features(
-    boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]
-) -> tuple[np.ndarray, list[str]]:
+def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     """Return images x (sizes, then places) of the largest instance of each type; 0 where there is none."""
     lines = pl.DataFrame({"image": images, "line": range(len(images))}, schema_overrides=_LINE)
     columns = pl.DataFrame({"synset": types, "column": range(len(types))}, schema_overrides=_COLUMN)
@@ -268,9 +263,7 @@ def _largest_row(effects: list[Effect], stage: str, truth: str, about: dict[str,
 
 def _effect_note(effect: Effect, assigned: str) -> str:
     narrow = np.isnan(effect.bootstrap.low)
-    ends = (
-        f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
-    )
+    ends = f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
     return (
         f"{ends}; over splits {number(effect.splits.low)} to {number(effect.splits.high)}"
         f" (the paper's, too narrow); p by a score test; test accuracy {number(effect.accuracy)}; {assigned}"

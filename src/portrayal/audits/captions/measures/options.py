@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from portrayal.text.harm_lists import read_list
+from portrayal.text.words.harm_lists import read_list
 
 THRESHOLD = 0.005  # section 4.1.1
 SAME_OBJECT = 2.2  # Leacock-Chodorow similarity from which two nouns count as one: at most three steps apart

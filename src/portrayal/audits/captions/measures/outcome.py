@@ -19,11 +19,11 @@ from portrayal.audits.captions.measures.in_order import in_order, known, members
 from portrayal.audits.captions.measures.kept_shares import is_keeping, kept
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.max_t import max_t_floor, max_t_p
-from portrayal.stats.proportions import is_binary, mean_share, mean_share_difference
-from portrayal.stats.tolerance import over_tolerance
+from portrayal.stats.intervals.tolerance import over_tolerance
+from portrayal.stats.tests.max_t import max_t_floor, max_t_p
+from portrayal.stats.tests.proportions import is_binary, mean_share, mean_share_difference
 
 ESTIMATE, UPPER, LOWER = "estimate", "upper bound", "lower bound"
 T = TypeVar("T")
@@ -31,18 +31,7 @@ WRITTEN_BY = {SYSTEM_CAPTIONS: SYSTEM_CAPTIONS, HUMAN_SAME: HUMAN_CAPTIONS}
 PERMUTED = 3_000  # images up to which groups are permuted where shares lie between 0 and 1
 
 # What a row is about, beside its groups: columns of the Results table.
-FACETS = (
-    "harm",
-    "technique",
-    "quantity",
-    "stage",
-    "truth",
-    "axis",
-    "subject",
-    "against",
-    "share_of",
-    "bound",
-)
+FACETS = ("harm", "technique", "quantity", "stage", "truth", "axis", "subject", "against", "share_of", "bound")
 ROWS = {
     **dict.fromkeys(FACETS, pl.String),
     "measure": pl.String,  # the test, or the quantity where nothing is tested
@@ -325,9 +314,7 @@ def count_tests(
         asked = [of_stage[image] for image in images if image in of_stage]
         found = over_tolerance(sum(share > 0 for share in asked), len(asked), tolerance)
         if not asked:
-            reason = (
-                "no caption of the people it is about" if images else "no image shows the people it is about"
-            )
+            reason = "no caption of the people it is about" if images else "no image shows the people it is about"
             found = replace(found, decision=NOT_MEASURABLE, reason=reason)
         told: dict[str, Any] = {
             "group": "all",
@@ -388,13 +375,7 @@ def word_cases(
     """Return one case for each word of `said` (image, caption, word); `{word}` in reason and `within` stands for it."""
     return [
         technique.case(
-            quantity,
-            stage,
-            image,
-            number,
-            reason.replace("{word}", word),
-            word,
-            within=within.replace("{word}", word),
+            quantity, stage, image, number, reason.replace("{word}", word), word, within=within.replace("{word}", word)
         )
         for image, number, word in said.select("image", "caption", "word").iter_rows()
     ]

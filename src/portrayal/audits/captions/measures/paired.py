@@ -15,7 +15,7 @@ import numpy as np
 from portrayal.audits.captions.measures.compared import Compared
 from portrayal.audits.captions.measures.outcome import row
 from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, Stages
-from portrayal.stats.paired import paired_difference
+from portrayal.stats.decisions.paired import paired_difference
 
 TEST = "systems_difference"
 NOTE = "the same images under both; signs of the images' differences flipped, which is McNemar's exact test with one caption each"
@@ -50,12 +50,7 @@ def _of_quantity(
     for axis, group, images in [(one.axis, "all", both), *_groups(stages, both, one.axis)]:
         mine, theirs = (np.array([side.values[image] for image in images]) for side in (one, other))
         found = paired_difference(mine, theirs, seed)
-        about = {
-            "axis": axis,
-            "group": group,
-            "against": second,
-            "n_missing": missing if group == "all" else None,
-        }
+        about = {"axis": axis, "group": group, "against": second, "n_missing": missing if group == "all" else None}
         about |= {"unit": "points", "share_of": "captions", "note": NOTE, "bound": one.bound, "family": None}
         told = row(one.technique, one.quantity, SYSTEM_CAPTIONS, one.truth, found, TEST, **about)
         yield {**told, "system": first}

@@ -31,16 +31,10 @@ from portrayal.audits.captions.measures.kept_shares import ALONE, SHARES, keepin
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import FACETS, ROWS, Technique
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, people_said
-from portrayal.audits.captions.measures.stages import (
-    HUMAN_CAPTIONS,
-    HUMAN_SAME,
-    LABELS,
-    SYSTEM_CAPTIONS,
-    Stages,
-)
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, LABELS, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
-from portrayal.stats.proportions import mean_share, mean_share_difference
-from portrayal.stats.tolerance import over_tolerance
+from portrayal.stats.intervals.tolerance import over_tolerance
+from portrayal.stats.tests.proportions import mean_share, mean_share_difference
 
 # Techniques whose rows are means over images, each image's value its own.
 SUMS: dict[str, Technique] = {
@@ -68,9 +62,7 @@ _KEY = ("measure", *FACETS, "group")
 Name = tuple[str | None, ...]
 
 
-def measure_parts(
-    parts: Callable[[], Iterable[Stages]], options: Options, names: Sequence[str] = ()
-) -> pl.DataFrame:
+def measure_parts(parts: Callable[[], Iterable[Stages]], options: Options, names: Sequence[str] = ()) -> pl.DataFrame:
     """Return the rows of the techniques that are sums (all of `SUMS` by default), over all parts.
 
     A part may lack a stage that others have: its `known` are the stages of all parts. Notes of a part (how diverse its

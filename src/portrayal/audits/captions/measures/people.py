@@ -8,8 +8,8 @@ from functools import lru_cache
 import polars as pl
 
 from portrayal.audits.captions.measures.stages import Stages
-from portrayal.text import wordnet
-from portrayal.text.harm_lists import read_list
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import read_list
 
 
 @lru_cache(maxsize=100_000)
@@ -50,9 +50,7 @@ def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
 
 def _people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     objects = with_person(stages.at(stage, "object"))
-    denied = (
-        stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", "subject")
-    )
+    denied = stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", "subject")
     said = objects.filter(pl.col("person")).join(
         denied, left_on=["image", "caption", "word"], right_on=["image", "caption", "subject"], how="anti"
     )

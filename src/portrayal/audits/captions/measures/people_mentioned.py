@@ -26,13 +26,8 @@ from portrayal.audits.captions.measures.outcome import (
     difference_tests,
 )
 from portrayal.audits.captions.measures.people import caption_numbers, is_person, people_mentioned, shares
-from portrayal.audits.captions.measures.stages import (
-    HUMAN_CAPTIONS,
-    SYSTEM_CAPTIONS,
-    SYSTEM_LABELS,
-    Stages,
-)
-from portrayal.report.words import percent
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, SYSTEM_LABELS, Stages
+from portrayal.reporting.words.words import percent
 
 QUANTITY = "person not mentioned"
 TEST = "people_not_mentioned_difference"
@@ -49,15 +44,11 @@ def measure(stages: Stages, options: Options) -> Outcome:
     for stage in (SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if not stages.has(stage) or stage == truth:
             continue
-        values = {
-            i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown
-        }
+        values = {i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown}
         by_stage[stage] = values
         bound = UPPER if stages.boxes_of(truth).is_empty() else ESTIMATE
         note = _note(stages, stage, truth, options)
-        rows += by_group(
-            TECHNIQUE, QUANTITY, stages, stage, truth, values, bound=bound, note=note, basis=shown
-        )
+        rows += by_group(TECHNIQUE, QUANTITY, stages, stage, truth, values, bound=bound, note=note, basis=shown)
         cases += _cases(stages, stage, values)
     rows += difference_tests(
         TECHNIQUE, TEST, QUANTITY, stages, truth, by_stage, options.permutations, options.seed, shown,
@@ -123,12 +114,7 @@ def _cases(stages: Stages, stage: str, values: dict[str, float]) -> list[dict]:
     mentioned = set(people_mentioned(stages, stage).iter_rows())
     return [
         TECHNIQUE.case(
-            QUANTITY,
-            stage,
-            image,
-            number,
-            "a person is depicted and not mentioned",
-            score=areas.get(image, 0.0),
+            QUANTITY, stage, image, number, "a person is depicted and not mentioned", score=areas.get(image, 0.0)
         )
         for image, number in caption_numbers(stages, stage)
         if image in values and (image, number) not in mentioned

@@ -17,8 +17,8 @@ from functools import lru_cache
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.people import is_person
 from portrayal.audits.captions.measures.senses import synset_of
-from portrayal.text import wordnet
-from portrayal.text.scene_graph import SceneGraph
+from portrayal.text.captions.scene_graph import SceneGraph
+from portrayal.text.words import wordnet
 
 COLOURS = ("black", "white")  # identity words that are clothes after `in`
 WALKER, ON_FOOT = "walker", "pedestrian"
@@ -75,9 +75,7 @@ def _said(terms: Iterable[str], text: str) -> list[str]:
 
 @lru_cache(maxsize=16)
 def _pattern(terms: tuple[str, ...]) -> re.Pattern[str] | None:
-    choice = "|".join(
-        r"[\s-]+".join(map(re.escape, _GAP.split(term))) for term in sorted(terms, key=len, reverse=True)
-    )
+    choice = "|".join(r"[\s-]+".join(map(re.escape, _GAP.split(term))) for term in sorted(terms, key=len, reverse=True))
     return re.compile(rf"\b({choice})(?:s|es)?\b") if terms else None
 
 
@@ -95,9 +93,7 @@ def _joined_noun(graph: SceneGraph, term: str) -> SceneGraph:
 def _joined_adjective(graph: SceneGraph, term: str) -> SceneGraph:
     """Replace the parts of a term, as the parser gave them to one noun, by the term."""
     parts = set(_GAP.split(term))
-    whom = {
-        noun for noun, word in graph.attributes if word in parts and is_person(noun, synset_of(noun, "n"))
-    }
+    whom = {noun for noun, word in graph.attributes if word in parts and is_person(noun, synset_of(noun, "n"))}
     kept = [pair for pair in graph.attributes if not (pair[0] in whom and pair[1] in parts)]
     return SceneGraph(graph.objects, (*kept, *((noun, term) for noun in sorted(whom))), graph.relations)
 

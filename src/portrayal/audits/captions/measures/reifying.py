@@ -38,9 +38,9 @@ from portrayal.audits.captions.measures.people import people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import NAMED_BY, identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.engine import shared_out
-from portrayal.stats.auc import Auc, Fold, auc_interval, auc_over_folds
-from portrayal.stats.logistic import fit
-from portrayal.stats.max_t import max_t_floor, max_t_p
+from portrayal.stats.intervals.auc import Auc, Fold, auc_interval, auc_over_folds
+from portrayal.stats.models.logistic import fit
+from portrayal.stats.tests.max_t import max_t_floor, max_t_p
 
 LOOKS = "looks predict the group term"
 LOOKS_TEST, NAMED_TEST = "looks_predict_group_term", "group_named_difference"
@@ -137,14 +137,9 @@ def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -
     """
     folds = [stratified_folds(outcome, seed) for outcome in outcomes]
     weights = np.column_stack([fold != number for fold in folds for number in range(FOLDS)])
-    margins = fit(
-        matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights, tolerance=CLOSE
-    ).margins
+    margins = fit(matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights, tolerance=CLOSE).margins
     return [
-        [
-            (margins[fold == number, FOLDS * place + number], outcome[fold == number])
-            for number in range(FOLDS)
-        ]
+        [(margins[fold == number, FOLDS * place + number], outcome[fold == number]) for number in range(FOLDS)]
         for place, (outcome, fold) in enumerate(zip(outcomes, folds, strict=True))
     ]
 
@@ -183,11 +178,7 @@ def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: 
     weights = fit(matrix, outcome, np.ones((len(outcome), 1))).coefficients[:, 0]
     order = np.argsort(-np.abs(weights), kind="stable")[:most]
     return pl.DataFrame(
-        {
-            "look": [names[i] for i in order],
-            "log odds": weights[order],
-            "images": matrix[:, order].sum(0).astype(int),
-        }
+        {"look": [names[i] for i in order], "log odds": weights[order], "images": matrix[:, order].sum(0).astype(int)}
     )
 
 

@@ -10,8 +10,8 @@ from pydantic import Field
 from portrayal.edges.sizes import LARGEST_TOML, check_size
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
-from portrayal.text import wordnet
 from portrayal.text.lexicons import FOLDER
+from portrayal.text.words import wordnet
 
 
 class About(Settings):

@@ -15,8 +15,8 @@ import polars as pl
 from portrayal.audits.captions.measures.all_parts import over_all_parts
 from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import Stages
-from portrayal.text import wordnet
-from portrayal.text.harm_lists import synsets_of
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import synsets_of
 
 NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED = "non-imageable", "too specific", "hallucinated"
 SCENARIOS = (NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED)
@@ -36,10 +36,7 @@ def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.Da
 def _scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     said = _judged(stages, stage, truth).with_row_index("row")
     wrong = _wrong(said, _known(stages.at(truth)), options.same_object)
-    flags = [
-        pl.Series(name, [one == name for one in wrong], dtype=pl.Boolean)
-        for name in (TOO_SPECIFIC, HALLUCINATED)
-    ]
+    flags = [pl.Series(name, [one == name for one in wrong], dtype=pl.Boolean) for name in (TOO_SPECIFIC, HALLUCINATED)]
     table = said.with_columns(*flags, _non_imageable(said, options, stage))
     table = _only_judged(table, stages, truth)
     first = pl.coalesce(pl.when(pl.col(name)).then(pl.lit(name)) for name in SCENARIOS)

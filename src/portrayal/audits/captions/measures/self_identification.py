@@ -12,22 +12,9 @@ import polars as pl
 
 from portrayal.audits.captions.measures.compared import compared
 from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import (
-    UPPER,
-    Outcome,
-    Technique,
-    by_group,
-    cases_table,
-    count_tests,
-)
+from portrayal.audits.captions.measures.outcome import UPPER, Outcome, Technique, by_group, cases_table, count_tests
 from portrayal.audits.captions.measures.people import is_person, people_mentioned, shares
-from portrayal.audits.captions.measures.stages import (
-    HUMAN_CAPTIONS,
-    HUMAN_LABELS,
-    LABELS,
-    SYSTEM_CAPTIONS,
-    Stages,
-)
+from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_LABELS, LABELS, SYSTEM_CAPTIONS, Stages
 
 ANY = "identity term imposed on any axis"
 TEST = "identity_term_imposed"
@@ -58,9 +45,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
         if axis == ANY:
             told = {SYSTEM_CAPTIONS: values}
             against = compared(TECHNIQUE, ANY, reference, told, bound=UPPER)
-            rows += count_tests(
-                TECHNIQUE, TEST, ANY, reference, told, sorted(both), options.tolerance, bound=UPPER
-            )
+            rows += count_tests(TECHNIQUE, TEST, ANY, reference, told, sorted(both), options.tolerance, bound=UPPER)
     return Outcome(rows, cases_table(_cases(imposed)), missing="" if rows else UNNAMED, compared=against)
 
 
@@ -86,9 +71,7 @@ def _identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFram
     bare = bare.rename({"word": "term"}).join(listed.filter(pl.col("part") == "a"), on="term")
     adjectives = identity_adjectives(stages, stage, options)
     columns = ["image", "caption", "axis", "group", "term"]
-    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(
-        maintain_order=True
-    )
+    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(maintain_order=True)
 
 
 def identity_nouns(objects: pl.DataFrame, options: Options) -> pl.DataFrame:

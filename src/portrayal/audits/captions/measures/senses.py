@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from portrayal.text import wordnet
 from portrayal.text.lexicons import read_lexicon
+from portrayal.text.words import wordnet
 
 
 def synset_of(word: str, part: str) -> str | None:

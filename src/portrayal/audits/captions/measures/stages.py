@@ -75,9 +75,7 @@ class Stages:
     faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
     system_boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))  # of the vision model
     chosen: str | None = None  # the stage a study takes as ground truth, where it names one
-    known: frozenset[str] | None = (
-        None  # of a part of the images: the stages that any part knows something of
-    )
+    known: frozenset[str] | None = None  # of a part of the images: the stages that any part knows something of
     # Every technique asks for the same few sets; the tables never change, so each is made once: what is made of a
     # system's captions for this system, the rest for all systems of a study.
     _made: dict[tuple[str, Name], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -177,9 +175,7 @@ def check_stages(stages: Stages) -> Stages:
         raise PortrayalError(
             f"truth = {stages.chosen!r} is chosen and the study has none. Add them, or leave truth out."
         )
-    twice = (
-        stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
-    )
+    twice = stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
     if len(twice):
         raise PortrayalError(
             f"image {twice['image'][0]!r} has two groups on the axis {twice['axis'][0]!r}."
@@ -220,10 +216,7 @@ _MITIGATION = {
         SYSTEM_CAPTIONS,
         SYSTEM_LABELS,
     ): "look at the language model; where a word alone does the harm, remove or replace it in the caption",
-    (
-        SYSTEM_CAPTIONS,
-        HUMAN_CAPTIONS,
-    ): "look at the language model, the vision model or the training: attend to"
+    (SYSTEM_CAPTIONS, HUMAN_CAPTIONS): "look at the language model, the vision model or the training: attend to"
     " the right part of the image, rely less on spurious correlations, handle rare labels, write more diverse"
     " captions",
     (SYSTEM_LABELS, HUMAN_LABELS): "change the vision model or its training: attend to the right part of the"
@@ -252,6 +245,4 @@ def where_it_arises(stage: str, truth: str | None) -> str:
 
 def mitigation(stage: str, truth: str | None) -> str:
     """Return what section 5.2 suggests for a harm at this pair of stages; `DELETION_WARNING` stands beside it."""
-    return _MITIGATION.get(
-        (stage, truth or HUMAN_LABELS), "no mitigation is suggested for this pair of stages"
-    )
+    return _MITIGATION.get((stage, truth or HUMAN_LABELS), "no mitigation is suggested for this pair of stages")

@@ -102,14 +102,9 @@ def same_images(first: Counts, second: Counts, least: int) -> tuple[Counts, Coun
     both = sorted(set(first.images) & set(second.images))
     counts = _only(first, both), _only(second, both)
     common = {
-        name
-        for one in counts
-        for name, images in zip(one.tuples, _images_with(one), strict=True)
-        if images >= least
+        name for one in counts for name, images in zip(one.tuples, _images_with(one), strict=True) if images >= least
     }
-    one, other = (
-        _chosen(each, np.array([name in common for name in each.tuples], dtype=bool)) for each in counts
-    )
+    one, other = (_chosen(each, np.array([name in common for name in each.tuples], dtype=bool)) for each in counts)
     return one, other
 
 

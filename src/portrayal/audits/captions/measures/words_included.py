@@ -36,7 +36,7 @@ from portrayal.audits.captions.measures.people import shares
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, scenarios
 from portrayal.audits.captions.measures.self_identification import identity_nouns
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.report.words import number
+from portrayal.reporting.words.words import number
 
 ANY = "any word included wrongly"
 ABOVE = "word above the covariance threshold included wrongly"  # the paper's rule
@@ -96,9 +96,7 @@ def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth
     both = stages.covered(stage) & stages.covered(truth)
     present = stages.at(truth).group_by("kind", "synset").agg(pl.col("image").n_unique().alias("present"))
     wrong = cases.group_by("kind", "synset").agg(pl.col("image").n_unique().alias("wrong"))
-    table = wrong.join(present, on=["kind", "synset"], how="left").with_columns(
-        pl.col("present").fill_null(0)
-    )
+    table = wrong.join(present, on=["kind", "synset"], how="left").with_columns(pl.col("present").fill_null(0))
     absent = (len(both) - pl.col("present")).clip(1)
     return table.select("kind", "synset", (pl.col("wrong") / absent).alias("rate"))
 
@@ -123,9 +121,7 @@ def _rows(
     for quantity, flagged in said.values():
         values = _inside(shares(stages, stage, flagged), inside)
         note = "human interpretation needed" if quantity not in (ABOVE, KEPT) else "cases to read, ranked"
-        rows += by_group(
-            TECHNIQUE, quantity, stages, stage, truth, values, bound=UPPER, note=note, basis=inside
-        )
+        rows += by_group(TECHNIQUE, quantity, stages, stage, truth, values, bound=UPPER, note=note, basis=inside)
     return rows
 
 
@@ -151,13 +147,7 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
     Probabilities are shares of the images the truth covers.
     """
     total = len(stages.covered(truth))
-    schema = {
-        "kind": pl.String,
-        "synset": pl.String,
-        "covariance": pl.Float64,
-        "error": pl.Float64,
-        "group": pl.String,
-    }
+    schema = {"kind": pl.String, "synset": pl.String, "covariance": pl.Float64, "error": pl.Float64, "group": pl.String}
     if not total or groups.is_empty():
         return pl.DataFrame(schema=schema)
     said = stages.at(truth).select("image", "kind", "synset").drop_nulls().unique()
@@ -179,9 +169,7 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
 def _cases(kept: pl.DataFrame, stage: str) -> pl.DataFrame:
     """Return the cases as a table: large audits have some hundred thousand of them."""
     values = kept["covariance"].unique()
-    written = pl.col("covariance").replace_strict(
-        values, [number(value) for value in values], return_dtype=pl.String
-    )
+    written = pl.col("covariance").replace_strict(values, [number(value) for value in values], return_dtype=pl.String)
     said = [pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("subject", "word", "object")]
     about = {
         "technique": pl.lit(TECHNIQUE.key),

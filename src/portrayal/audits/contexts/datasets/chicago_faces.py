@@ -41,9 +41,7 @@ def load_chicago_faces(
     expression
         N neutral, A angry, F fearful, HC happy with closed mouth, HO with open mouth.
     """
-    rows = [
-        row for path in sorted(Path(folder).rglob("CFD*.*")) if (row := _picture(path, expression, consent))
-    ]
+    rows = [row for path in sorted(Path(folder).rglob("CFD*.*")) if (row := _picture(path, expression, consent))]
     if not rows:
         raise PortrayalError(
             f"no Chicago Face Database picture under {folder}. Expected names like CFD-AF-200-228-N.jpg."
@@ -73,8 +71,6 @@ def _read_norming(path: Path) -> pl.DataFrame:
     """Read the sheet; factors the file name already gives are not taken twice."""
     frame = read_csv(path, hint="Save the sheet as CSV.")
     if "Model" not in frame.columns:
-        raise PortrayalError(
-            f"{path.name} lacks column 'Model'. Save the main sheet of the norming data as CSV."
-        )
+        raise PortrayalError(f"{path.name} lacks column 'Model'. Save the main sheet of the norming data as CSV.")
     taken = [name for name in frame.columns if name.lower() in ("gender", "race", *PEOPLE)]
     return frame.drop(taken).rename({"Model": "person"}).unique("person")

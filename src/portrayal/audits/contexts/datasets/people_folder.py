@@ -17,11 +17,7 @@ ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif")
 
 
 def load_people(
-    table: Path | str,
-    source: str = "",
-    license_name: str = "not stated",
-    consent: str = "",
-    also: Sequence[Path] = (),
+    table: Path | str, source: str = "", license_name: str = "not stated", consent: str = "", also: Sequence[Path] = ()
 ) -> pl.DataFrame:
     """Return one row per person: person, file, source, license, consent, and the factors.
 
@@ -42,14 +38,11 @@ def load_people(
     frame = read_person_table(table)
     folder = Path(table).parent
     if "file" not in frame.columns:
-        frame = frame.with_columns(
-            file=pl.Series([_find(folder, name) for name in frame["person"]], dtype=pl.String)
-        )
+        frame = frame.with_columns(file=pl.Series([_find(folder, name) for name in frame["person"]], dtype=pl.String))
     else:
         frame = frame.with_columns(
             file=pl.Series(
-                [str(path_inside(folder, name, also, Path(table).name)) for name in frame["file"]],
-                dtype=pl.String,
+                [str(path_inside(folder, name, also, Path(table).name)) for name in frame["file"]], dtype=pl.String
             )
         )
     described = {"source": source or Path(table).name, "license": license_name, "consent": consent}

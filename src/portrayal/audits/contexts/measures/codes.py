@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from portrayal.text.vocabulary import Hashes, Ids, Vocabulary
+from portrayal.text.words.vocabulary import Hashes, Ids, Vocabulary
 
 CHUNK = 1 << 17  # rows at a time: their hashes stay in the processor's cache
 SEEN_FIRST = 1 << 15

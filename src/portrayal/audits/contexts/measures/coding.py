@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.stats.agreement import cohen_kappa
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.stats.raters.agreement import cohen_kappa
 from portrayal.tables import REVIEWS
-from portrayal.text.tag_spelling import normalise
+from portrayal.text.words.tag_spelling import normalise
 
 QUESTION = "cluster"
 
@@ -24,13 +24,7 @@ QUESTION = "cluster"
 def queue(unknown: pl.DataFrame, most: int = 500) -> pl.DataFrame:
     """Return the unknown tags (from `unknown_tags`) as Reviews that wait for a judgment, most frequent first."""
     rows = [
-        {
-            "item": tag,
-            "question": QUESTION,
-            "reviewer": None,
-            "judgment": None,
-            "note": f"{count} times: {systems}",
-        }
+        {"item": tag, "question": QUESTION, "reviewer": None, "judgment": None, "note": f"{count} times: {systems}"}
         for tag, count, systems in unknown.head(most).iter_rows()
     ]
     return pl.DataFrame(rows, schema=dict(REVIEWS))
@@ -81,10 +75,7 @@ def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str,
 def _pair(first: str, second: str, both: pl.DataFrame, seed: int) -> Iterator[dict[str, Any]]:
     equal = int((both["judgment"] == both["judgment_right"]).sum())
     choices = sorted(set(both["judgment"]) | set(both["judgment_right"]))
-    codes = [
-        np.array([choices.index(text) for text in both[side]], float)
-        for side in ("judgment", "judgment_right")
-    ]
+    codes = [np.array([choices.index(text) for text in both[side]], float) for side in ("judgment", "judgment_right")]
     about = {"system": "coders", "group": first, "versus": second, "n": both.height, "counted": "tags"}
     share, kappa = wilson(equal, both.height), Estimate(note="not defined: both coders used a single cluster")
     if len(choices) > 1:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import polars as pl
 
-from portrayal.report.words import percent
-from portrayal.stats.decision import EXPLORATORY
-from portrayal.stats.multiplicity import LEVEL
+from portrayal.reporting.words.words import percent
+from portrayal.stats.decisions.decision import EXPLORATORY
+from portrayal.stats.decisions.multiplicity import LEVEL
 
 VARIANT = "with_confidence"
 Places = Mapping[str, Collection[str | None]]  # of each measure, those it is wanted of
@@ -33,11 +33,7 @@ def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
 
 
 def at_thresholds(
-    found: pl.DataFrame,
-    responses: pl.DataFrame,
-    thresholds: Sequence[float],
-    family: Sequence[str],
-    measured: Results,
+    found: pl.DataFrame, responses: pl.DataFrame, thresholds: Sequence[float], family: Sequence[str], measured: Results
 ) -> pl.DataFrame:
     """Return `with_confidence` rows: each test with p at most .05 again, with the surer tags alone.
 
@@ -59,34 +55,18 @@ def at_thresholds(
         pl.col("measure").is_in(family), pl.col("p") <= LEVEL, pl.col("system").is_in(unsure.implode())
     )
     mine = responses.filter(pl.col("system").is_in(wanted["system"].unique().implode()))
-    places = {
-        measure: frozenset(rows["place"])
-        for (measure,), rows in wanted.group_by("measure", maintain_order=True)
-    }
+    places = {measure: frozenset(rows["place"]) for (measure,), rows in wanted.group_by("measure", maintain_order=True)}
     again = []
     for least in thresholds if wanted.height else ():
         surer = confident(mine, least)
-        same = (
-            surer["tag"].null_count() == mine["tag"].null_count()
-        )  # no tag is dropped: nothing to measure anew
+        same = surer["tag"].null_count() == mine["tag"].null_count()  # no tag is dropped: nothing to measure anew
         again.append(_again(wanted, found if same else measured(surer, places), least))
     return pl.concat(again) if again else found.clear()
 
 
 def _again(wanted: pl.DataFrame, found: pl.DataFrame, least: float) -> pl.DataFrame:
     """Return the rows of the same tests, told apart by their threshold."""
-    keys = [
-        "system",
-        "measure",
-        "group",
-        "versus",
-        "place",
-        "background",
-        "inferred",
-        "attribute",
-        "factor",
-        "vector",
-    ]
+    keys = ["system", "measure", "group", "versus", "place", "background", "inferred", "attribute", "factor", "vector"]
     rows = found.join(wanted.select(keys), on=keys, how="semi", nulls_equal=True, maintain_order="left")
     empty = {name: pl.lit(None, found.schema[name]) for name in ("p", "p_floor", "decision", "reason")}
     return rows.with_columns(

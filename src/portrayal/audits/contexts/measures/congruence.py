@@ -18,22 +18,14 @@ from portrayal.audits.contexts.measures.people import (
     person_means,
     places_of,
 )
-from portrayal.audits.contexts.measures.pictures import (
-    ALIKE,
-    NEUTRAL,
-    alike,
-    by_system,
-    how_many,
-    shares,
-    usable,
-)
+from portrayal.audits.contexts.measures.pictures import ALIKE, NEUTRAL, alike, by_system, how_many, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import levels_of
-from portrayal.report.words import number
-from portrayal.stats.decision import NOT_TESTED, STILL
+from portrayal.reporting.words.words import number
+from portrayal.stats.decisions.decision import NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.groups import welch
-from portrayal.stats.permutation import sign_flip
-from portrayal.stats.shares import bounded_mean, clustered_share
+from portrayal.stats.intervals.shares import bounded_mean, clustered_share
+from portrayal.stats.models.groups import welch
+from portrayal.stats.tests.permutation import sign_flip
 
 Rows = Iterator[dict[str, Any]]
 FITS, FITS_NOT = "people who fit the place", "people who do not"
@@ -61,10 +53,7 @@ def congruence_scores(
 ) -> dict[str, float]:
     """Return the score of each person who was seen in places of all `kinds` of stereotype."""
     people = people_of(answered)
-    expected, inferred = (
-        answered["context"].replace_strict(stereotypes, return_dtype=pl.String),
-        answered["inferred"],
-    )
+    expected, inferred = (answered["context"].replace_strict(stereotypes, return_dtype=pl.String), answered["inferred"])
     against = np.where(inferred.is_in(list(kinds)).to_numpy(), -1.0 / (len(kinds) - 1), 0.0)
     values = np.where((inferred == expected).to_numpy(), 1.0, against)
     columns = []
@@ -95,18 +84,13 @@ def _why_not(scores: np.ndarray) -> str:
 def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> dict[str, Any]:
     people = people_of(answered)
     neutral = (answered["inferred"] == NEUTRAL).to_numpy()
-    share = clustered_share(
-        count_per_person(answered, people, neutral), per_person(answered, people, alike(answered))
-    )
+    share = clustered_share(count_per_person(answered, people, neutral), per_person(answered, people, alike(answered)))
     lost = missing_note(placed)[0]
     return share.row("neutral_share", system=system, n_missing=lost, unit="share", counted="pictures")
 
 
 def expectancy(
-    pictures: pl.DataFrame,
-    stereotypes: Mapping[str, str],
-    genders: Mapping[str, Sequence[str]],
-    gender: str = "gender",
+    pictures: pl.DataFrame, stereotypes: Mapping[str, str], genders: Mapping[str, Sequence[str]], gender: str = "gender"
 ) -> Rows:
     """Yield `expectancy` (all places) and `expectancy_of_place` rows.
 
@@ -119,12 +103,8 @@ def expectancy(
     clusters = {label: cluster for cluster, labels in genders.items() for label in labels}
     for system, part in by_system(pictures).items():
         people = people_of(part)
-        own = np.array(
-            [clusters.get(label, "") for label in levels_of(part, people, [gender])[gender]], dtype=object
-        )
-        abstract = {
-            place: _abstractness(part, place, people) for place in places_of(part) if place in stereotypes
-        }
+        own = np.array([clusters.get(label, "") for label in levels_of(part, people, [gender])[gender]], dtype=object)
+        abstract = {place: _abstractness(part, place, people) for place in places_of(part) if place in stereotypes}
         for place, values in abstract.items():
             yield _place_row(system, place, stereotypes[place], values, own)
         if abstract:
@@ -137,9 +117,7 @@ def _abstractness(part: pl.DataFrame, place: str, people: np.ndarray) -> np.ndar
     return person_means(here, people, parts[:, 0] - parts[:, 1])
 
 
-def _place_row(
-    system: str, place: str, stereotype: str, values: np.ndarray, own: np.ndarray
-) -> dict[str, Any]:
+def _place_row(system: str, place: str, stereotype: str, values: np.ndarray, own: np.ndarray) -> dict[str, Any]:
     known = ~np.isnan(values) & (own != "")
     found = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
     note = f"Welch t = {number(found.statistic)}, df = {number(found.df)}"

@@ -118,7 +118,6 @@ def _unpack(sums: np.ndarray, bits: int, out: np.ndarray) -> None:
 def _plain(tags: np.ndarray, pictures: np.ndarray, n_pictures: int, member: np.ndarray) -> np.ndarray:
     """Count one cluster at a time; for rows in any order and any number of tags."""
     columns = [
-        np.bincount(pictures, weights=member[:, place][tags], minlength=n_pictures)
-        for place in range(member.shape[1])
+        np.bincount(pictures, weights=member[:, place][tags], minlength=n_pictures) for place in range(member.shape[1])
     ]
     return np.stack(columns, axis=1).astype(np.int64)

@@ -9,8 +9,8 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.people import missing_note
 from portrayal.audits.contexts.measures.pictures import by_system, column, usable
-from portrayal.report.words import percent
-from portrayal.stats.shares import clustered_share
+from portrayal.reporting.words.words import percent
+from portrayal.stats.intervals.shares import clustered_share
 
 
 def coverage(pictures: pl.DataFrame, clusters: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -24,22 +24,14 @@ def coverage(pictures: pl.DataFrame, clusters: Sequence[str]) -> Iterator[dict[s
             absent = "never used by this tagger" if share.value == 0 else ""
             note = why if name == "known" else absent
             yield share.row(
-                "coverage",
-                system=system,
-                attribute=name,
-                n_missing=lost,
-                unit="share",
-                counted="tags",
-                note=note,
+                "coverage", system=system, attribute=name, n_missing=lost, unit="share", counted="tags", note=note
             )
 
 
 def note_coverage(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add each system's coverage to the note of every one of its rows."""
     known = {
-        item["system"]: item["value"]
-        for item in rows
-        if item["measure"] == "coverage" and item["attribute"] == "known"
+        item["system"]: item["value"] for item in rows if item["measure"] == "coverage" and item["attribute"] == "known"
     }
     return [{**item, "note": _with_coverage(item, known.get(item["system"]))} for item in rows]
 

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from portrayal.batches import Source, scan
-from portrayal.text.tag_spelling import normalise
-from portrayal.text.typology import clusters_of, read_tags
+from portrayal.text.words.tag_spelling import normalise
+from portrayal.text.words.typology import clusters_of, read_tags
 
 SUPER = ("demographics", "concrete", "abstract")  # the headline vector
 
@@ -21,9 +21,7 @@ SUPER = ("demographics", "concrete", "abstract")  # the headline vector
 class Membership:
     """Which clusters and contexts each distinct tag belongs to: a table of tags by columns."""
 
-    tags: (
-        pl.DataFrame
-    )  # tag (as answered), known (some list holds it or its head), placed (it is in a cluster)
+    tags: pl.DataFrame  # tag (as answered), known (some list holds it or its head), placed (it is in a cluster)
     clusters: tuple[str, ...]
     contexts: tuple[str, ...]
     member: np.ndarray  # tags x (clusters + contexts), booleans
@@ -36,11 +34,7 @@ class _Lists:
         self.typology, self.context_tags = typology, context_tags
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Lists)
-            and self.typology is other.typology
-            and self.context_tags is other.context_tags
-        )
+        return isinstance(other, _Lists) and self.typology is other.typology and self.context_tags is other.context_tags
 
     def __hash__(self) -> int:
         return hash((id(self.typology), id(self.context_tags)))
@@ -69,9 +63,7 @@ def _prepared(lists: _Lists) -> _Prepared:
     return _Prepared(known, frozenset(lists.context_tags["tag"]), clusters, contexts, columns)
 
 
-def membership(
-    tags: Sequence[str] | pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame
-) -> Membership:
+def membership(tags: Sequence[str] | pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame) -> Membership:
     """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
     given = list(tags)
     normal = list(map(normalise, given))
@@ -81,12 +73,7 @@ def membership(
     width = len(clusters) + len(contexts)
     member = np.zeros(len(entries) * width, dtype=bool)
     member[
-        [
-            row * width + column
-            for row, entry in enumerate(entries)
-            for one in entry
-            for column in columns.get(one, ())
-        ]
+        [row * width + column for row, entry in enumerate(entries) for one in entry for column in columns.get(one, ())]
     ] = True
     table = pl.DataFrame(
         {
@@ -140,9 +127,7 @@ def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, se
     """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
     columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
     for level in ("super_cluster", "sub_cluster"):
-        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(
-            level, maintain_order=True
-        ):
+        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(level, maintain_order=True):
             columns.setdefault(str(name), set()).update(part["tag"])
     for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
         columns[str(name)] = set(part["tag"])

@@ -22,9 +22,9 @@ from portrayal.audits.contexts.measures.membership import SUPER
 from portrayal.audits.contexts.measures.people import condition, people_of, person_means, positions
 from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, levels_of
-from portrayal.stats.decision import EXPLORATORY
+from portrayal.stats.decisions.decision import EXPLORATORY
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.random_intercept import Fitted, fit_random_intercept
+from portrayal.stats.models.random_intercept import Fitted, fit_random_intercept
 
 
 def mixed(
@@ -104,9 +104,7 @@ def _congruent(
     pairs = zip(here["context"], here[gender].cast(pl.String), strict=True)
     return np.array(
         [
-            np.nan
-            if place not in stereotypes or label not in own
-            else float(own[label] == stereotypes[place])
+            np.nan if place not in stereotypes or label not in own else float(own[label] == stereotypes[place])
             for place, label in pairs
         ]
     )
@@ -118,9 +116,7 @@ def _cannot(design: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
         return "too few people"
     if len(values) <= design.shape[1] or np.ptp(values) < 1e-12:
         return "too few pictures, or no distance varies"
-    return (
-        "" if np.linalg.matrix_rank(design) == design.shape[1] else "the design cannot tell the factors apart"
-    )
+    return "" if np.linalg.matrix_rank(design) == design.shape[1] else "the design cannot tell the factors apart"
 
 
 def _coefficient(fitted: Fitted | None, place: int, df: int) -> Estimate:

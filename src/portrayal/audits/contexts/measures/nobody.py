@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.contexts.measures.pictures import NEUTRAL, by_system, how_many, usable
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals.intervals import wilson
 
 GENDERED, STEREOTYPED, RECOGNISED = (
     "gendered_without_people",
@@ -20,9 +20,7 @@ GENDERED, STEREOTYPED, RECOGNISED = (
 )
 
 
-def nobody(
-    pictures: pl.DataFrame, genders: Sequence[str], stereotypes: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
+def nobody(pictures: pl.DataFrame, genders: Sequence[str], stereotypes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the shares of pictures of a place alone in which a gender is named, and in which the place is recognised.
 
     `gendered_without_people` is the share with any gender, over all places and by place and gender; of these,
@@ -36,19 +34,10 @@ def nobody(
         expected = pl.col("context").replace_strict(stereotypes, default=None)
         fits = named.filter(pl.col("inferred") == expected)
         yield _share(STEREOTYPED, how_many(fits), how_many(named), about)
-        for (place,), here in (
-            said.drop_nulls("context").sort("context").group_by("context", maintain_order=True)
-        ):
-            where = {
-                **about,
-                "place": place,
-                "n_missing": how_many(part.filter(context=place)) - how_many(here),
-            }
+        for (place,), here in said.drop_nulls("context").sort("context").group_by("context", maintain_order=True):
+            where = {**about, "place": place, "n_missing": how_many(part.filter(context=place)) - how_many(here)}
             yield _share(
-                RECOGNISED,
-                how_many(here.filter(pl.col("recognised").fill_null(False))),
-                how_many(here),
-                where,
+                RECOGNISED, how_many(here.filter(pl.col("recognised").fill_null(False))), how_many(here), where
             )
             for gender in genders:
                 count = how_many(here.filter(inferred=gender))

@@ -19,9 +19,9 @@ def people_of(pictures: pl.DataFrame) -> np.ndarray:
 
 def per_person(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the sum of `values` (one per picture) for each of the `people`."""
-    return np.bincount(
-        positions(pictures, people), weights=np.asarray(values, float), minlength=len(people)
-    ).astype(float)
+    return np.bincount(positions(pictures, people), weights=np.asarray(values, float), minlength=len(people)).astype(
+        float
+    )
 
 
 def count_per_person(pictures: pl.DataFrame, people: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -41,9 +41,7 @@ def _names(people: np.ndarray) -> pl.Enum:
     return pl.Enum(people.tolist())
 
 
-def person_means(
-    pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray, counted: str = TAGGED
-) -> np.ndarray:
+def person_means(pictures: pl.DataFrame, people: np.ndarray, values: np.ndarray, counted: str = TAGGED) -> np.ndarray:
     """Return the mean of `values` over each person's pictures; NaN for a person without any, or with NaN only.
 
     The values of a tally are means over the pictures that its column `counted` counts: shares have those with a tag.

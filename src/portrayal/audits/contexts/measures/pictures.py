@@ -73,9 +73,7 @@ def _silent(responses: pl.DataFrame, start: int, end: int) -> np.ndarray:
     return np.flatnonzero(~told.fill_null(False).to_numpy())
 
 
-def _members(
-    names: pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame
-) -> tuple[Membership, np.ndarray]:
+def _members(names: pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame) -> tuple[Membership, np.ndarray]:
     """Look the names up; the table has a row a name: its clusters and places, whether it is known, and that it is a tag.
 
     Null is no tag, and neither is the row behind the last name, for rows that tell no tag.
@@ -95,9 +93,7 @@ def _numbered(told: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray, np.ndarray 
     begins = _run_starts(told)
     first = told[begins]
     stimuli = first["stimulus"]
-    if (stimuli[1:] > stimuli[:-1]).all(
-        ignore_nulls=False
-    ):  # in order, which is seen without a table of them
+    if (stimuli[1:] > stimuli[:-1]).all(ignore_nulls=False):  # in order, which is seen without a table of them
         return first, begins, None
     if any(first[name].n_unique() == first.height for name in ("stimulus", *KEYS)):
         return first, begins, None
@@ -146,9 +142,7 @@ def usable(pictures: pl.DataFrame) -> pl.DataFrame:
 @shared
 def alike(pictures: pl.DataFrame) -> np.ndarray:
     """Return how many pictures each row stands for: one, or what a tally (`tally.py`) counted."""
-    return (
-        pictures[ALIKE].to_numpy() if ALIKE in pictures.columns else np.ones(pictures.height, dtype=np.int64)
-    )
+    return pictures[ALIKE].to_numpy() if ALIKE in pictures.columns else np.ones(pictures.height, dtype=np.int64)
 
 
 def how_many(pictures: pl.DataFrame) -> int:
@@ -168,12 +162,7 @@ def pictures_where(pictures: pl.DataFrame, chosen: pl.Series) -> pl.DataFrame:
 
 
 def _with_counts(pictures: pl.DataFrame, counts: np.ndarray, lookup: Membership) -> pl.DataFrame:
-    names = [
-        *map(column, lookup.clusters),
-        *(f"place {context}" for context in lookup.contexts),
-        "known",
-        "tags",
-    ]
+    names = [*map(column, lookup.clusters), *(f"place {context}" for context in lookup.contexts), "known", "tags"]
     return pictures.hstack(
         [pl.Series(name, numbers.astype(np.int64)) for name, numbers in zip(names, counts, strict=True)]
     )
@@ -194,9 +183,7 @@ def _factors(stimuli: pl.DataFrame) -> list[str]:
     found = ["stimulus", *(name for name in stimuli.columns if name not in STIMULI)]
     clash = sorted(set(found) & set(DERIVED))
     if clash:
-        raise PortrayalError(
-            f"a factor is called {clash[0]!r}, which the contexts audit computes. Rename the factor."
-        )
+        raise PortrayalError(f"a factor is called {clash[0]!r}, which the contexts audit computes. Rename the factor.")
     return found
 
 
@@ -205,9 +192,7 @@ DERIVED = ("system", "repeat", "status", "tags", "known", "place", "inferred", "
 
 def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> pl.DataFrame:
     """Add the inferred gender (Section 4.5.2: the most tags win) and whether the place was recognised."""
-    scores = (
-        table.select(map(column, genders)).to_numpy() if table.height else np.zeros((0, len(genders)), int)
-    )
+    scores = table.select(map(column, genders)).to_numpy() if table.height else np.zeros((0, len(genders)), int)
     best = scores.max(axis=1, initial=0)
     alone = (scores == best[:, None]).sum(axis=1) == 1
     names = pl.Series("inferred", [*genders, NEUTRAL], dtype=pl.String)
@@ -218,9 +203,7 @@ def _judge(table: pl.DataFrame, lookup: Membership, genders: Sequence[str]) -> p
     for context in lookup.contexts:
         seen = pl.when(pl.col("context") == context).then(pl.col(f"place {context}")).otherwise(seen)
     placed = table.with_columns(names.gather(winner), seen.alias("place"))
-    return placed.with_columns((pl.col("place") > 0).alias("recognised")).drop(
-        f"place {c}" for c in lookup.contexts
-    )
+    return placed.with_columns((pl.col("place") > 0).alias("recognised")).drop(f"place {c}" for c in lookup.contexts)
 
 
 @shared
@@ -230,10 +213,7 @@ def shares(pictures: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
     Of a tally it is the mean over the pictures of a row.
     """
     if ALIKE in pictures.columns:
-        sums, parts = (
-            pictures.select(map(share_column, names)).to_numpy(),
-            pictures[TAGGED].to_numpy()[:, None],
-        )
+        sums, parts = (pictures.select(map(share_column, names)).to_numpy(), pictures[TAGGED].to_numpy()[:, None])
         return np.divide(sums, parts, out=np.full(sums.shape, np.nan), where=parts > 0)
     return divided([pictures[column(name)].to_numpy() for name in names], pictures["tags"].to_numpy())
 

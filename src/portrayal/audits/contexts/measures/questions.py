@@ -116,12 +116,8 @@ def _rows(pictures: pl.DataFrame, design: Design) -> Iterator[dict[str, Any]]:
         attributes(people, design.gender, factors, seed=design.seed, described=all_told)
         if design.asks("attribute_within", "attribute_between")
         else (),
-        expectancy(people, design.stereotypes, design.genders, design.gender)
-        if design.asks("expectancy")
-        else (),
-        mixed(people, factors, design.stereotypes, design.genders, design.gender)
-        if design.mixed and all_told
-        else (),
+        expectancy(people, design.stereotypes, design.genders, design.gender) if design.asks("expectancy") else (),
+        mixed(people, factors, design.stereotypes, design.genders, design.gender) if design.mixed and all_told else (),
         nobody(pictures, clusters, design.stereotypes) if all_told else (),
         coverage(pictures, [*SUPER, "other"]),  # every row notes it
     )
@@ -131,15 +127,9 @@ def named_genders(pictures: pl.DataFrame, design: Design) -> list[str]:
     """Return the genders of people, of places or of answers; one that nobody shows, means or says gets no rows."""
     labels = pictures[design.gender].unique().to_list() if design.gender in pictures.columns else []
     there = {*design.stereotypes.values(), *pictures["inferred"].unique()}
-    return [
-        name for name, known in design.genders.items() if name in there or not set(known).isdisjoint(labels)
-    ]
+    return [name for name, known in design.genders.items() if name in there or not set(known).isdisjoint(labels)]
 
 
 def _possible(vectors: Mapping[str, Sequence[str]], pictures: pl.DataFrame) -> dict[str, Sequence[str]]:
     """Keep the vectors whose clusters the typology has."""
-    return {
-        name: parts
-        for name, parts in vectors.items()
-        if {column(part) for part in parts} <= set(pictures.columns)
-    }
+    return {name: parts for name, parts in vectors.items() if {column(part) for part in parts} <= set(pictures.columns)}

@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.report.words import plural
+from portrayal.reporting.words.words import plural
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals.intervals import wilson
 
 QUESTIONS = ("gendered", "place", "rater_gender")
 CODES = ("correct", "partial", "wrong")
@@ -51,18 +51,14 @@ def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
     """One row per place and rater: score, how the place was coded, the rater's gender."""
     chosen = reviews.filter(pl.col("question").is_in(QUESTIONS) & pl.col("judgment").is_not_null())
     wide = chosen.pivot("question", index=["item", "reviewer"], values="judgment", aggregate_function="first")
-    wide = wide.with_columns(
-        pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns
-    )
+    wide = wide.with_columns(pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns)
     strange = set(wide["place"].drop_nulls()) - set(CODES)
     if strange:
         raise PortrayalError(f"a place is coded {sorted(strange)[0]!r}. Expected one of {', '.join(CODES)}.")
     scored = wide.with_columns(pl.col("gendered").cast(pl.Float64, strict=False).alias("score"))
     outside = scored.filter(~pl.col("score").is_between(0, 10))
     if outside.height:
-        raise PortrayalError(
-            f"a place is rated {outside['score'][0]}. Expected 0 (feminine) to 10 (masculine)."
-        )
+        raise PortrayalError(f"a place is rated {outside['score'][0]}. Expected 0 (feminine) to 10 (masculine).")
     return scored.with_columns(pl.col("place").fill_null("not coded"))
 
 

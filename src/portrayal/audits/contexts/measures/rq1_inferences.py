@@ -27,10 +27,10 @@ from portrayal.audits.contexts.measures.pictures import (
     is_inferred,
     usable,
 )
-from portrayal.stats.decision import NOT_TESTED
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.shares import bounded_mean, clustered_share
-from portrayal.stats.which_pictures import Dealt, deal_pictures
+from portrayal.stats.decisions.decision import NOT_TESTED
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.intervals.shares import bounded_mean, clustered_share
+from portrayal.stats.tests.which_pictures import Dealt, deal_pictures
 
 TOO_MANY = "the exact test deals single pictures, and there may be millions"
 Rows = Iterator[dict[str, Any]]
@@ -70,11 +70,7 @@ def inferences(
 
 
 def _count(
-    outcome: str,
-    answered: pl.DataFrame,
-    missing: tuple[int, str],
-    people: np.ndarray,
-    about: dict[str, str],
+    outcome: str, answered: pl.DataFrame, missing: tuple[int, str], people: np.ndarray, about: dict[str, str]
 ) -> dict[str, Any]:
     lost, why = missing
     total = how_many(answered)
@@ -87,12 +83,7 @@ def _count(
 
 
 def _change(
-    outcome: str,
-    after: pl.DataFrame,
-    first: pl.DataFrame,
-    people: np.ndarray,
-    about: dict[str, str],
-    testing: bool,
+    outcome: str, after: pl.DataFrame, first: pl.DataFrame, people: np.ndarray, about: dict[str, str], testing: bool
 ) -> dict[str, Any]:
     hits = [count_per_person(part, people, is_inferred(part, outcome)) for part in (after, first)]
     counts = [per_person(part, people, alike(part)) for part in (after, first)]
@@ -101,9 +92,7 @@ def _change(
     shifts = now / here - then / alone
     tested = _tested(now, here, then, alone) if testing and len(shifts) else Dealt(np.nan, 1.0)
     few = tested.floor >= LEVEL
-    reason = (
-        {"decision": NOT_TESTED, "reason": TOO_FEW if testing else TOO_MANY} if few and len(shifts) else {}
-    )
+    reason = {"decision": NOT_TESTED, "reason": TOO_FEW if testing else TOO_MANY} if few and len(shifts) else {}
     # Flipped together with others only where a person's pictures alone and in the place could change hands.
     flips = {} if few or (here != alone).any() else {DIFFERENCES: (people[there], shifts)}
     return bounded_mean(shifts, _each(after)).row(

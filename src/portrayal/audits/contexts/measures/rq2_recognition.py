@@ -19,21 +19,14 @@ from portrayal.audits.contexts.measures.people import (
     places_of,
     positions,
 )
-from portrayal.audits.contexts.measures.pictures import (
-    NEUTRAL,
-    alike,
-    by_system,
-    how_many,
-    is_inferred,
-    usable,
-)
+from portrayal.audits.contexts.measures.pictures import NEUTRAL, alike, by_system, how_many, is_inferred, usable
 from portrayal.audits.contexts.measures.sharing import shared
-from portrayal.report.words import percent
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.reporting.words.words import percent
+from portrayal.stats.decisions.decision import NOT_TESTED
+from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.people_permutation import Permuted, permute_people
-from portrayal.stats.shares import Share, change, clustered_share
+from portrayal.stats.intervals.shares import Share, change, clustered_share
+from portrayal.stats.tests.people_permutation import Permuted, permute_people
 
 Rows = Iterator[dict[str, Any]]
 RARE = 0.1  # a background recognised in a smaller share of its pictures is flagged
@@ -72,11 +65,7 @@ def recognition(
 
 
 def _described(
-    here: pl.DataFrame,
-    answered: pl.DataFrame,
-    people: np.ndarray,
-    genders: Sequence[str],
-    about: dict[str, str],
+    here: pl.DataFrame, answered: pl.DataFrame, people: np.ndarray, genders: Sequence[str], about: dict[str, str]
 ) -> Rows:
     """Yield what is not tested of a place: how often it is recognised, given whom, on which background."""
     given = {outcome: is_inferred(answered, outcome) for outcome in (*genders, NEUTRAL)}
@@ -89,9 +78,7 @@ def _described(
 def seen(answered: pl.DataFrame, people: np.ndarray, chosen: np.ndarray) -> Share:
     """Return the share of the chosen pictures whose place was recognised, clustered by person."""
     hits = _recognised_in(answered) & chosen
-    return clustered_share(
-        count_per_person(answered, people, hits), count_per_person(answered, people, chosen)
-    )
+    return clustered_share(count_per_person(answered, people, hits), count_per_person(answered, people, chosen))
 
 
 @shared
@@ -105,9 +92,7 @@ def _people_in(answered: pl.DataFrame) -> int:
     return answered["person"].n_unique()
 
 
-def _recognised(
-    outcome: str, share: Share, missing: tuple[int, str], about: dict[str, str]
-) -> dict[str, Any]:
+def _recognised(outcome: str, share: Share, missing: tuple[int, str], about: dict[str, str]) -> dict[str, Any]:
     lost, why = missing
     note = why if share.n else f"NA: no picture was inferred as {outcome}"
     return share.row(
@@ -212,22 +197,15 @@ def _place_share(
         per_person(answered, people, answered["tags"].to_numpy()),
     )
     lost = missing_note(here)[0]
-    return share.row(
-        "place_share", n=how_many(answered), n_missing=lost, unit="share", counted="pictures", **about
-    )
+    return share.row("place_share", n=how_many(answered), n_missing=lost, unit="share", counted="pictures", **about)
 
 
-def _backgrounds(
-    here: pl.DataFrame, answered: pl.DataFrame, people: np.ndarray, about: dict[str, str]
-) -> Rows:
+def _backgrounds(here: pl.DataFrame, answered: pl.DataFrame, people: np.ndarray, about: dict[str, str]) -> Rows:
     shown, said = here["background"], answered["background"]
     rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
     for name in here["background"].unique().sort():
         chosen, among = said.eq_missing(name).to_numpy(), shown.eq_missing(name).to_numpy()
-        share, lost = (
-            seen(answered, people, chosen),
-            (among * alike(here)).sum() - (chosen * alike(answered)).sum(),
-        )
+        share, lost = (seen(answered, people, chosen), (among * alike(here)).sum() - (chosen * alike(answered)).sum())
         yield share.row(
             "recognised_background", background=name, n_missing=int(lost),
             unit="share", counted="pictures", note=rare if share.value < RARE else "", **about,

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.people import (
-    condition,
-    count_per_person,
-    missing_note,
-    people_of,
-    places_of,
-)
+from portrayal.audits.contexts.measures.people import condition, count_per_person, missing_note, people_of, places_of
 from portrayal.audits.contexts.measures.pictures import (
     BASELINE,
     alike,
@@ -24,9 +18,9 @@ from portrayal.audits.contexts.measures.pictures import (
     pictures_where,
     usable,
 )
-from portrayal.report.words import percent
+from portrayal.reporting.words.words import percent
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.shares import Share, change, clustered_share
+from portrayal.stats.intervals.shares import Share, change, clustered_share
 
 LEAST = 0.1  # Table 9 prints NA where fewer places were recognised
 
@@ -90,25 +84,13 @@ def _of_cluster(
     before = f1(usable(alone), people, cluster, labels, gender) if alone.height else None
     if before is not None:
         note = _nobody(before, name)
-        yield _row(
-            "gender_f1",
-            before,
-            note,
-            how_many(usable(alone)),
-            alone,
-            system=system,
-            place=BASELINE,
-            group=name,
-        )
+        yield _row("gender_f1", before, note, how_many(usable(alone)), alone, system=system, place=BASELINE, group=name)
     for place in places_of(part):
         about = {"system": system, "place": place, "group": name}
         here = condition(part, place)
         answered = usable(here)
         seen = answered["recognised"].fill_null(False).to_numpy()
-        recognised, after = (
-            int((seen * alike(answered)).sum()),
-            f1(answered, people, cluster, labels, gender, seen),
-        )
+        recognised, after = (int((seen * alike(answered)).sum()), f1(answered, people, cluster, labels, gender, seen))
         note = _too_few(recognised, how_many(answered)) or _nobody(after, name)
         yield _row("gender_f1", after, note, recognised, here, **about)
         if before is not None:
@@ -129,9 +111,7 @@ def _nobody(share: Share, name: str) -> str:
     return f"NA: no picture of {name} people could be scored" if np.isnan(share.value) else ""
 
 
-def _row(
-    measure: str, found: Estimate, note: str, scored: int, shown: pl.DataFrame, **about: str
-) -> dict[str, Any]:
+def _row(measure: str, found: Estimate, note: str, scored: int, shown: pl.DataFrame, **about: str) -> dict[str, Any]:
     lost, why = missing_note(shown)
     return (Estimate() if note else found).row(
         measure, n=scored, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about

@@ -15,14 +15,14 @@ from portrayal.audits.contexts.measures.people import condition, people_of, pers
 from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, count_people, levels_of
 from portrayal.audits.contexts.measures.sharing import shared
-from portrayal.report.words import number
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.reporting.words.words import number
+from portrayal.stats.decisions.decision import NOT_TESTED
+from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.groups import Difference, welch
-from portrayal.stats.intervals import clustered_mean
-from portrayal.stats.label_permutation import permute_labels
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.shares import bounded_mean
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.intervals.shares import bounded_mean
+from portrayal.stats.models.groups import Difference, welch
+from portrayal.stats.tests.label_permutation import permute_labels
 
 Rows = Iterator[dict[str, Any]]
 PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13
@@ -81,9 +81,7 @@ def uses_of(
     groups, cells = levels.get(gender, nobody), cells_of(inside) if inside else nobody
     now, then = shares(here, clusters), shares(alone, clusters)
     return {
-        cluster: Use(
-            person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells
-        )
+        cluster: Use(person_means(here, people, now[:, at]), person_means(alone, people, then[:, at]), groups, cells)
         for at, cluster in enumerate(clusters)
     }
 

@@ -10,21 +10,15 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.membership import SUPER
-from portrayal.audits.contexts.measures.people import (
-    condition,
-    people_of,
-    person_means,
-    places_of,
-    positions,
-)
+from portrayal.audits.contexts.measures.people import condition, people_of, person_means, places_of, positions
 from portrayal.audits.contexts.measures.pictures import BASELINE, by_system, shares, usable
 from portrayal.audits.contexts.measures.sharing import shared
-from portrayal.report.words import number, plural
-from portrayal.stats.decision import EXPLORATORY, NOT_TESTED, STILL
+from portrayal.reporting.words.words import number, plural
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.groups import Anova, Term, anova, tukey
-from portrayal.stats.intervals import clustered_mean
-from portrayal.stats.permuted_anova import permute_terms
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.models.groups import Anova, Term, anova, tukey
+from portrayal.stats.tests.permuted_anova import permute_terms
 
 Rows = Iterator[dict[str, Any]]
 HEADLINE = "demographics, concrete, abstract"
@@ -195,9 +189,7 @@ def _anova_row(
     )  # fmt: skip
 
 
-def _tukey_rows(
-    measure: str, values: np.ndarray, groups: np.ndarray, model: Anova, about: dict[str, str]
-) -> Rows:
+def _tukey_rows(measure: str, values: np.ndarray, groups: np.ndarray, model: Anova, about: dict[str, str]) -> Rows:
     for pair in tukey(values, groups, model.residual_variance, model.residual_df, LEAST):
         paper = "beyond" if pair.p < PAPER_TUKEY else "not beyond"
         note = f"Tukey-Kramer; {paper} the paper's threshold of {PAPER_TUKEY}"

@@ -67,10 +67,7 @@ def tally(pictures: pl.DataFrame) -> pl.DataFrame:
         pl.lit(1, pl.Int64).alias(ALIKE),
         tagged.cast(pl.Int64).alias(TAGGED),
         *(
-            pl.when(tagged)
-            .then(pl.col(column(name)) / pl.col("tags"))
-            .otherwise(0.0)
-            .alias(share_column(name))
+            pl.when(tagged).then(pl.col(column(name)) / pl.col("tags")).otherwise(0.0).alias(share_column(name))
             for name in clusters
         ),
     ).drop(_EACH)
@@ -89,13 +86,7 @@ def _summed(parts: pl.DataFrame) -> pl.DataFrame:
 
 def _nothing() -> pl.DataFrame:
     return pl.DataFrame(
-        schema={
-            "system": pl.String,
-            "stimulus": pl.String,
-            "repeat": pl.Int64,
-            "status": pl.String,
-            "tag": pl.String,
-        }
+        schema={"system": pl.String, "stimulus": pl.String, "repeat": pl.Int64, "status": pl.String, "tag": pl.String}
     )
 
 
@@ -107,10 +98,7 @@ def answer_tally(tallied: pl.DataFrame, design: Design) -> pl.DataFrame:
     interval of `coverage`, whose units they are.
     """
     with sharing():
-        rows = [
-            {name: value for name, value in row.items() if name != DIFFERENCES}
-            for row in _rows(tallied, design)
-        ]
+        rows = [{name: value for name, value in row.items() if name != DIFFERENCES} for row in _rows(tallied, design)]
     return results(rows, facets=FACETS, audit="contexts")
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from portrayal.vision.faces.values import axis_title
+from portrayal.pictures.series.values import axis_title
 
 POLES = ("pole_low", "pole_high")  # of race: the group at the negative end, and at the positive
 KEY = ("attribute", *POLES)
@@ -37,9 +37,7 @@ class Axis(NamedTuple):
 
     def where(self) -> pl.Expr:
         """Pick the rows of this axis from a table with the columns of `KEY`."""
-        return pl.all_horizontal(
-            pl.col(name).eq_missing(pl.lit(told)) for name, told in zip(KEY, self, strict=True)
-        )
+        return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(told)) for name, told in zip(KEY, self, strict=True))
 
     def ends(self) -> tuple[str, str]:
         """Return what a face below and above the centre was made to be.

@@ -9,7 +9,7 @@ import numpy as np
 
 from portrayal.audits.counterfactuals.measures.slopes import by_person
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals.intervals import wilson
 
 
 class Flips(NamedTuple):

@@ -12,19 +12,12 @@ from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.refusals import refusal_scores
-from portrayal.audits.counterfactuals.measures.rows import (
-    FACETS,
-    FAMILY,
-    BlockSlopes,
-    Row,
-    block_rows,
-    estimate,
-)
+from portrayal.audits.counterfactuals.measures.rows import FACETS, FAMILY, BlockSlopes, Row, block_rows, estimate
 from portrayal.audits.counterfactuals.measures.slopes import by_person
-from portrayal.report.words import listed, plural
-from portrayal.runs.audit import Measured
-from portrayal.stats.decision import FOUND, NOT_MEASURABLE, decide
-from portrayal.stats.intervals import ratio_interval
+from portrayal.reporting.words.words import listed, plural
+from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE, decide
+from portrayal.stats.intervals.intervals import ratio_interval
+from portrayal.study.audit import Measured
 from portrayal.tables import check_responses, results
 
 KEYS = ["system", *KEY, "label"]
@@ -68,9 +61,7 @@ def measure_counterfactuals(
     differences = _differences(rows, found)
     placebo = _placebo(rows, differences, plain_too, seed)
     followed = placebo.filter(pl.col("decision") == FOUND)
-    moved = {
-        (system, measure == REFUSAL) for system, measure in followed.select("system", "measure").iter_rows()
-    }
+    moved = {(system, measure == REFUSAL) for system, measure in followed.select("system", "measure").iter_rows()}
     for row in rows:
         row |= _unmeasurable(row, failed or {}, moved)
     tables = {"labels": _labels_table(found), "rates": _rates_table(found)}
@@ -92,7 +83,7 @@ def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "
     seed
         Of the sign flips, where there are too many people to count all.
     method
-        The correction over all labels, a name in `portrayal.stats.multiplicity`; with 'holm' people are flipped for all
+        The correction over all labels, a name in `portrayal.stats.decisions.multiplicity`; with 'holm' people are flipped for all
         labels together, as in an audit.
 
     Returns
@@ -141,10 +132,7 @@ def _differences(rows: Sequence[Row], found: Sequence[BlockSlopes]) -> pl.DataFr
         for each in found
         for place, label in enumerate(each.block.labels)
     }
-    scores |= {
-        (each.block.system, *each.block.axis, None): refusal_scores(each.block, each.repeats)
-        for each in found
-    }
+    scores |= {(each.block.system, *each.block.axis, None): refusal_scores(each.block, each.repeats) for each in found}
     tested = [
         (number, *scores[tuple(row.get(name) for name in KEYS)])
         for number, row in enumerate(rows)
@@ -167,9 +155,7 @@ def _placebo(rows: Sequence[Row], differences: pl.DataFrame, plain_too: bool, se
         and row["measure"] in FAMILY
         and (plain_too or not is_plain(row.get("label") or ""))
     ]
-    places = pl.DataFrame(
-        {"row": inside, "place": range(len(inside))}, schema={"row": pl.Int64, "place": pl.Int64}
-    )
+    places = pl.DataFrame({"row": inside, "place": range(len(inside))}, schema={"row": pl.Int64, "place": pl.Int64})
     mine = differences.join(places, on="row").select(pl.col("place").alias("row"), "unit", "difference")
     table = results([{**rows[number], "family": None} for number in inside], FACETS)
     return decide(table, FAMILY, "holm", mine, seed=seed)
@@ -229,22 +215,11 @@ def _rates(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
     shares, base = each.mean(axis=0), each[:, block.centre]
     for step, value in enumerate(block.values):
         low, high = ratio_interval(each[:, step], base, null=1.0)
-        ratio = np.divide(
-            shares[step], base.mean(axis=0), out=np.full(len(low), np.nan), where=base.any(axis=0)
-        )
+        ratio = np.divide(shares[step], base.mean(axis=0), out=np.full(len(low), np.nan), where=base.any(axis=0))
         if step == block.centre:
             low = high = ratio
         for place, label in enumerate(block.labels):
-            yield (
-                block.system,
-                *block.axis,
-                label,
-                value,
-                shares[step, place],
-                ratio[place],
-                low[place],
-                high[place],
-            )
+            yield (block.system, *block.axis, label, value, shares[step, place], ratio[place], low[place], high[place])
 
 
 def _placebo_rows(placebo: pl.DataFrame) -> list[Row]:

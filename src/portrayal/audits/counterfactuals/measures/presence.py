@@ -10,8 +10,8 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import POLES, Axis, axes_of, with_poles
 from portrayal.errors import PortrayalError
+from portrayal.pictures.series.values import even_values
 from portrayal.tables import ANSWERED, check, check_responses
-from portrayal.vision.faces.values import even_values
 
 # The factors of a counterfactual stimulus. `value` is null for the unedited photograph.
 FACTORS = {
@@ -40,16 +40,12 @@ class Block:
     starts: list[str | None]  # of each source image
     labels: list[str]
     present: np.ndarray  # source x step x label: share of repeats in which the label was given
-    scores: (
-        np.ndarray
-    )  # the same with the confidence, 0 where the label was not given; NaN where none was told
+    scores: np.ndarray  # the same with the confidence, 0 where the label was not given; NaN where none was told
     unedited: np.ndarray  # source x label, NaN where the unedited photograph has no answer
     n_missing: int  # people without a single source image whose every step has a usable answer
     lost: int  # source images left out because a step has no usable answer
     empty: int  # answers without any label: every label is absent in them; counted beside
-    refused: (
-        np.ndarray
-    )  # source x step: share of repeats that were refused; of all source images asked at every step
+    refused: np.ndarray  # source x step: share of repeats that were refused; of all source images asked at every step
     refused_people: list[str]  # of each of those source images
     refused_in_part: int  # people who were refused at one step and got neither answer nor refusal at another
     asked_people: int  # everybody who has a series
@@ -98,9 +94,7 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
     pictures = kept.unique("picture", maintain_order=True).sort("picture")
     labels = sorted(asked.filter(pl.col("status") == "answered")["tag"].drop_nulls().unique())
     cube = _fill(asked.filter(pl.col("condition") == "edited"), pictures["picture"], labels, values)
-    plain = _fill(
-        asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan])
-    )
+    plain = _fill(asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan]))
     refused, refused_people, refused_in_part = _refusals(edited, asked, values)
     return Block(
         system, axis, values, pictures["picture"].to_list(), pictures["person"].to_list(),
@@ -114,17 +108,15 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
     )  # fmt: skip
 
 
-def _refusals(
-    edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray
-) -> tuple[np.ndarray, list[str], int]:
+def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str], int]:
     """Return the share refused of each source image and step, who is shown, and how many people refused have gaps elsewhere.
 
     A refusal and an answer say whether it was refused; a question that failed, or was not asked, does not. Only source images
     with such a question at every step count, as for labels.
     """
-    told = asked.filter(
-        pl.col("condition") == "edited", pl.col("status").is_in([*ANSWERED, *REFUSED])
-    ).unique(["stimulus", "repeat"])
+    told = asked.filter(pl.col("condition") == "edited", pl.col("status").is_in([*ANSWERED, *REFUSED])).unique(
+        ["stimulus", "repeat"]
+    )
     shares = told.group_by("picture", "value").agg(pl.col("status").is_in(REFUSED).mean())
     pictures = edited.unique("picture", maintain_order=True).sort("picture")
     rows = {picture: place for place, picture in enumerate(pictures["picture"])}
@@ -158,9 +150,7 @@ def _fill(
         count[rows[picture], steps.get(value, 0)] = number
     present = np.zeros((len(rows), len(values), len(labels)))
     scores = present.copy()
-    given = answered.filter(pl.col("tag").is_not_null()).select(
-        "picture", "value", "repeat", "tag", "confidence"
-    )
+    given = answered.filter(pl.col("tag").is_not_null()).select("picture", "value", "repeat", "tag", "confidence")
     once = given.group_by("picture", "value", "repeat", "tag").agg(pl.col("confidence").max())
     if len(once):
         place = (

@@ -9,11 +9,11 @@ import numpy as np
 
 from portrayal.audits.counterfactuals.measures.presence import Block
 from portrayal.audits.counterfactuals.measures.slopes import by_person, raw_slopes, reversal_scores
-from portrayal.report.words import plural
-from portrayal.stats.decision import NOT_TESTED
+from portrayal.reporting.words.words import plural
+from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import wilson
-from portrayal.stats.permutation import sign_flip_columns
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.stats.tests.permutation import sign_flip_columns
 
 
 def refusal_scores(block: Block, repeats: int = 1) -> tuple[list[str], np.ndarray]:
@@ -22,9 +22,7 @@ def refusal_scores(block: Block, repeats: int = 1) -> tuple[list[str], np.ndarra
     return sorted(set(block.refused_people)), scores[:, 0]
 
 
-def refusal_rows(
-    block: Block, base: dict[str, Any], fewest: int, repeats: int = 1
-) -> Iterator[dict[str, Any]]:
+def refusal_rows(block: Block, base: dict[str, Any], fewest: int, repeats: int = 1) -> Iterator[dict[str, Any]]:
     """Yield the share refused at each value, and its slope; nothing where nobody was refused, no slope where everybody was.
 
     Where those refused have questions that failed as well, no series of theirs is whole: that is said, for it is not fairness.
@@ -53,10 +51,7 @@ def refusal_rows(
     if block.refused.all():
         return
     moved = int(np.count_nonzero(scores))
-    tested: dict[str, Any] = {
-        "p": float(sign_flip_columns(scores[:, None])[0]),
-        "p_floor": 2.0 ** (1 - moved),
-    }
+    tested: dict[str, Any] = {"p": float(sign_flip_columns(scores[:, None])[0]), "p_floor": 2.0 ** (1 - moved)}
     if moved < fewest:
         reason = f"fewer than {fewest} people are refused more often towards one end than towards the other"
         tested |= {"decision": NOT_TESTED, "reason": reason, "p": None}

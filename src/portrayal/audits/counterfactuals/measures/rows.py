@@ -22,12 +22,12 @@ from portrayal.audits.counterfactuals.measures.slopes import (
     raw_slopes,
     reversal_scores,
 )
-from portrayal.report.words import plural
-from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
+from portrayal.reporting.words.words import plural
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
+from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import clustered_mean, wilson
-from portrayal.stats.multiplicity import LEVEL
-from portrayal.stats.permutation import sign_flip_columns
+from portrayal.stats.intervals.intervals import clustered_mean, wilson
+from portrayal.stats.tests.permutation import sign_flip_columns
 
 FACETS = ("attribute", *POLES, "label", "occupation", "step", "check")
 FAMILY = ("slope", "raw_slope", "refusal_slope")
@@ -91,9 +91,7 @@ def block_rows(found: BlockSlopes, plain_too: bool = False) -> Iterator[Row]:
     refusals = refusal_rows(found.block, _base(found.block), FEWEST, found.repeats)
     rows = [*_label_rows(found), *_group_rows(found.block), *_own_rows(found), *refusals]
     for row in rows:
-        outside = found.block.axis.attribute == PLACEBO or (
-            not plain_too and is_plain(row.get("label") or "")
-        )
+        outside = found.block.axis.attribute == PLACEBO or (not plain_too and is_plain(row.get("label") or ""))
         yield {**row, "family": EXPLORATORY} if outside else row
 
 
@@ -117,9 +115,7 @@ def _own_rows(found: BlockSlopes) -> Iterator[Row]:
     block, base = found.block, _base(found.block)
     movable = sum(found.moved(place) >= FEWEST for place in range(len(block.labels)))
     note = f"{movable} can be tested with {plural(len(found.people), 'person', 'people')}"
-    lost = (
-        f"; {plural(block.lost, 'source image')} left out: a step has no usable answer" if block.lost else ""
-    )
+    lost = f"; {plural(block.lost, 'source image')} left out: a step has no usable answer" if block.lost else ""
     yield Estimate(float(len(block.labels)), unit="labels", note=note + lost).row("labels_tested", **base)
     if block.pictures:
         yield any_flip(block.present, block.people).row("any_flip", **base, unit="share")
@@ -224,9 +220,7 @@ def _rate_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
     gap = block.unedited[:, place] - block.present[:, block.centre, place]
     known = np.isfinite(gap)
     if known.any():
-        each = by_person(
-            gap[known], [person for person, here in zip(block.people, known, strict=True) if here]
-        )
+        each = by_person(gap[known], [person for person, here in zip(block.people, known, strict=True) if here])
         counts = {"n": len(each), "n_missing": len(set(block.people)) - len(each), "unit": "points"}
         note = "unedited photograph less the centre, which is itself synthetic"
         yield clustered_mean(each).row("unedited_gap", **{**base, **counts}, note=note)

@@ -6,7 +6,7 @@ a_k [1]_. Since z is linear in the y's given y_c,
 
     b = sum_k w_k y_k / y_c,   w_k = (a_k - mean a) / sum_k (a_k - mean a)^2,
 
-a ratio of two means over people, with the interval of such a ratio (`portrayal.stats.intervals.ratio_interval`).
+a ratio of two means over people, with the interval of such a ratio (`portrayal.stats.intervals.intervals.ratio_interval`).
 
 References
 ----------
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.stats.intervals import ratio_interval
+from portrayal.stats.intervals.intervals import ratio_interval
 
 DUST = 1e-12  # what adding and taking away leaves of zero
 
@@ -115,7 +115,7 @@ def reversal_scores(present: np.ndarray, people: list[str] | np.ndarray, repeats
     A person's score is the mean over the pictures of the sum over steps of (place from the centre) x (label given), on a
     common denominator. Read forwards or backwards a series is as likely under no effect, so the sign of each score is a fair
     coin, whatever the dependence between the steps and pictures of one person:
-    `portrayal.stats.permutation.sign_flip_columns` gives the p, `portrayal.stats.joint_flips` that of all labels together.
+    `portrayal.stats.tests.permutation.sign_flip_columns` gives the p, `portrayal.stats.tests.joint_flips` that of all labels together.
 
     Parameters
     ----------

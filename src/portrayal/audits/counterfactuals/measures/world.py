@@ -18,7 +18,7 @@ from polars import selectors
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals import wilson
+from portrayal.stats.intervals.intervals import wilson
 from portrayal.tables import finite
 from portrayal.text.lexicons import read_lexicon
 
@@ -43,9 +43,7 @@ class Line(NamedTuple):
 
 def shipped_table(name: str) -> pl.DataFrame:
     """Return one of the tables that ship: image_search_gender, published_gender_slopes, published_search_shares."""
-    numbers = selectors.starts_with("bls_", "search_") | selectors.by_name(
-        "slope", "share", require_all=False
-    )
+    numbers = selectors.starts_with("bls_", "search_") | selectors.by_name("slope", "share", require_all=False)
     return read_lexicon(name).with_columns(
         (numbers - selectors.by_name("search_term", require_all=False)).cast(pl.Float64)
     )
@@ -105,9 +103,7 @@ def corrected_share(
     """
     counts, read = np.asarray(confusion, dtype=float), np.asarray(read, dtype=float)
     if np.any(counts.sum(axis=1) == 0):
-        raise PortrayalError(
-            "a group has no validated case. The reader's error is unknown there; validate some."
-        )
+        raise PortrayalError("a group has no validated case. The reader's error is unknown there; validate some.")
     value = _unmix(read, counts)
     if value is None:
         raise PortrayalError(
@@ -116,12 +112,7 @@ def corrected_share(
     rng, tails = np.random.default_rng(seed), (0.5 - level / 2, 0.5 + level / 2)
     lows, highs = np.quantile(_redrawn(read, counts, draws, rng), tails, axis=0)
     inside = _inside(read, counts, value, tails, rng)
-    ends = zip(
-        value.tolist(),
-        np.minimum(lows, inside[0]).tolist(),
-        np.maximum(highs, inside[1]).tolist(),
-        strict=True,
-    )
+    ends = zip(value.tolist(), np.minimum(lows, inside[0]).tolist(), np.maximum(highs, inside[1]).tolist(), strict=True)
     return [Estimate(middle, min(low, middle), max(high, middle)) for middle, low, high in ends]
 
 
@@ -211,8 +202,7 @@ def shares_through_reader(
         n = int(counts.sum())
         ends = corrected_share(counts, confusion, draws, seed) if n else [Estimate()] * len(groups)
         rows += [
-            (occupation, group, *map(finite, end), n, mine.height - n)
-            for group, end in zip(groups, ends, strict=True)
+            (occupation, group, *map(finite, end), n, mine.height - n) for group, end in zip(groups, ends, strict=True)
         ]
     return _by_share(rows)
 
@@ -288,11 +278,7 @@ def slopes_and_shares(slopes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFram
     names = pl.col("occupation").str.strip_chars().str.to_lowercase()
     known = shares.select(names.alias("name"), "share").unique("name", keep="first", maintain_order=True)
     named = slopes.with_columns(pl.col("label").str.strip_chars().str.to_lowercase().alias("name"))
-    return (
-        named.join(known, on="name", how="inner")
-        .select("system", "label", "slope", "share")
-        .sort("system", "label")
-    )
+    return named.join(known, on="name", how="inner").select("system", "label", "slope", "share").sort("system", "label")
 
 
 def masculine_shares() -> pl.DataFrame:
@@ -347,11 +333,7 @@ def _redrawn(read: np.ndarray, confusion: np.ndarray, draws: int, rng: np.random
 
 
 def _inside(
-    read: np.ndarray,
-    confusion: np.ndarray,
-    value: np.ndarray,
-    tails: Sequence[float],
-    rng: np.random.Generator,
+    read: np.ndarray, confusion: np.ndarray, value: np.ndarray, tails: Sequence[float], rng: np.random.Generator
 ) -> np.ndarray:
     """Return the ends of the posterior of the shares themselves (Jeffreys), by importance sampling: ends x groups."""
     from scipy import special
@@ -360,9 +342,7 @@ def _inside(
     true = np.clip(rng.dirichlet(centre, SAMPLES), 1e-12, None)
     rates = np.stack([rng.dirichlet(row + 0.5, SAMPLES) for row in confusion], axis=1)
     seen = np.einsum("dg,dgr->dr", true, rates)
-    weight = special.xlogy(read, np.clip(seen, 1e-300, None)).sum(axis=1) + (
-        (0.5 - centre) * np.log(true)
-    ).sum(axis=1)
+    weight = special.xlogy(read, np.clip(seen, 1e-300, None)).sum(axis=1) + ((0.5 - centre) * np.log(true)).sum(axis=1)
     weight = np.exp(weight - weight.max())
     ends = []
     for column in true.T:

@@ -2,27 +2,17 @@
 
 from portrayal.audits.search.measures.arab import rank_bias
 from portrayal.audits.search.measures.bags import Bags
-from portrayal.audits.search.measures.entities import (
-    compare_gaps,
-    count_mentions,
-    document_groups,
-    representation,
-)
+from portrayal.audits.search.measures.entities import compare_gaps, count_mentions, document_groups, representation
 from portrayal.audits.search.measures.exposure import exposure
 from portrayal.audits.search.measures.gsr import Relative, gsr, relative_gsr
-from portrayal.audits.search.measures.history import (
-    History,
-    lists_of,
-    random_lists,
-    score_history,
-)
+from portrayal.audits.search.measures.history import History, lists_of, random_lists, score_history
 from portrayal.audits.search.measures.kendall import kendall_distance
 from portrayal.audits.search.measures.lists import rank_weights, shared_weights
 from portrayal.audits.search.measures.parity import enumerate_histories
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.measures.slope import Slope, measure_slope
-from portrayal.text.direction import Direction, find_direction, score_words
+from portrayal.text.vectors.direction import Direction, find_direction, score_words
 
 __all__ = [
     "Bags",

@@ -9,13 +9,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.measures.reliability import correlate
-from portrayal.audits.search.measures.scored_runs import (
-    INSTRUMENT,
-    PERFECT,
-    PartialResult,
-    ScoredQueries,
-    ScoredRuns,
-)
+from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PERFECT, PartialResult, ScoredQueries, ScoredRuns
 from portrayal.audits.search.measures.slope import fit
 from portrayal.stats.estimate import Estimate
 

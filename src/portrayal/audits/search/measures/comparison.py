@@ -18,10 +18,10 @@ from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredQu
 from portrayal.audits.search.measures.slope import UNIT
 from portrayal.audits.search.published import published_names
 from portrayal.errors import PortrayalError, nearest
-from portrayal.stats.decision import NOT_MEASURABLE
+from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.groups import paired_t
-from portrayal.stats.intervals import clustered_mean
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.models.groups import paired_t
 
 
 def comparison(scored: ScoredRuns) -> PartialResult:
@@ -64,8 +64,7 @@ def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
     for name in (name for pair in pairs for name in pair):
         if name not in (*scored.runs, *scored.unusable):
             raise PortrayalError(
-                f"[search.compare] names {name!r}, which is no system of this study."
-                f"{nearest(name, scored.runs)}"
+                f"[search.compare] names {name!r}, which is no system of this study.{nearest(name, scored.runs)}"
             )
     return pairs
 
@@ -81,15 +80,11 @@ def quality_rows(scored: ScoredQueries, system: str, table: pl.DataFrame) -> lis
     missing = int(scored.asked.judged.sum()) - table.height
     about = {"system": system, "n_missing": missing, "unit": "mean", "counted": "queries"}
     return [
-        clustered_mean(table[name].to_numpy()).row(name, **about)
-        for name in scored.settings.quality
-        if table.height
+        clustered_mean(table[name].to_numpy()).row(name, **about) for name in scored.settings.quality if table.height
     ]
 
 
-def _changes(
-    base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]
-) -> list[dict[str, Any]]:
+def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the mean change of quality with the paired t-test of Table 3."""
     both = tables[variant].join(tables[base], on="query", suffix="_base")
     about = {"system": variant, "versus": base, "unit": "mean paired difference", "counted": "queries"}

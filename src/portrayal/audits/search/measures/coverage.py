@@ -9,8 +9,8 @@ import numpy as np
 
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredQueries
 from portrayal.audits.search.measures.scores import usable
-from portrayal.report.words import listed, percent
-from portrayal.stats.intervals import wilson
+from portrayal.reporting.words.words import listed, percent
+from portrayal.stats.intervals.intervals import wilson
 
 PAIRS, ASKED, WRITTEN = "defining pairs", "words of the queries", "words of the documents"
 # The share of each that a ruler must know. English text has 95% or more of its words in common vectors, German text 60%.
@@ -71,13 +71,13 @@ def _lacks(ruler: Ruler, known: Mapping[str, tuple[int, int]]) -> list[tuple[boo
     unfit = {part: some < LEAST[part] * whole for part, (some, whole) in known.items()}
     if missing:
         lost = listed(["-".join(pair) for pair in missing])
-        line = (
-            f"The word vectors {ruler.name} lack {len(missing)} of {known[PAIRS][1]} defining pairs: {lost}."
-        )
+        line = f"The word vectors {ruler.name} lack {len(missing)} of {known[PAIRS][1]} defining pairs: {lost}."
         said.append((unfit[PAIRS], line))
     for part in (ASKED, WRITTEN):
         some, whole = known[part]
         if some < NOTED * whole:
-            line = f"The word vectors {ruler.name} know {percent(some / whole)} of the {part}; the others have no score."
+            line = (
+                f"The word vectors {ruler.name} know {percent(some / whole)} of the {part}; the others have no score."
+            )
             said.append((unfit[part], line))
     return said

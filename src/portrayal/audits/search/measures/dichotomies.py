@@ -12,19 +12,14 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.groups import welch
-from portrayal.stats.permutation import two_sample
-from portrayal.text.direction import Direction, score_words
+from portrayal.stats.models.groups import welch
+from portrayal.stats.tests.permutation import two_sample
 from portrayal.text.lexicons import READ_AS, read_lexicon
-from portrayal.text.space import WordSpace
+from portrayal.text.vectors.direction import Direction, score_words
+from portrayal.text.vectors.space import WordSpace
 
 # Lexicon, its word for the positive pole first; the published p with word2vec.
-DICHOTOMIES = {
-    "agency_communion": 2.2e-2,
-    "science_arts": 1.8e-3,
-    "career_family": 5.5e-4,
-    "gendered_jobs": 0.0,
-}
+DICHOTOMIES = {"agency_communion": 2.2e-2, "science_arts": 1.8e-3, "career_family": 5.5e-4, "gendered_jobs": 0.0}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredRuns
-from portrayal.text import wordnet
+from portrayal.text.words import wordnet
 
 EACH = 10  # queries of each pole, as in Figure 7
 TERMS_SHOWN = 10  # of a query; longer ones go on
@@ -33,10 +33,7 @@ def most_gendered(scored: ScoredRuns, example: Any = None) -> PartialResult:
     each = min(EACH, len(order) // 2)
     sides = ((scored.settings.poles[0], order[::-1][:each]), (scored.settings.poles[1], order[:each]))
     rows = [
-        row
-        for pole, places in sides
-        for place in places
-        for row in _terms(scored, names[place], pole, scores[place])
+        row for pole, places in sides for place in places for row in _terms(scored, names[place], pole, scores[place])
     ]
     tables = {"most_gendered": pl.DataFrame(rows, schema=TERMS, orient="row")}
     if example:

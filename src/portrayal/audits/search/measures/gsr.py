@@ -17,14 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.slope import (
-    SAME,
-    Slope,
-    fit_with_error,
-    measure_slope,
-    quantile,
-    steady,
-)
+from portrayal.audits.search.measures.slope import SAME, Slope, fit_with_error, measure_slope, quantile, steady
 
 TOO_FEW = "no ratio: too few queries have both a list and a relevant document"
 FLAT = "no ratio: the perfect system's GSR is zero"
@@ -102,9 +95,7 @@ def _beside(table: pl.DataFrame, perfect: pl.DataFrame) -> pl.DataFrame:
     return table.join(other, on="query", maintain_order="left")
 
 
-def _ratio(
-    difference: Slope, x: np.ndarray, own: np.ndarray, base: np.ndarray, units: np.ndarray
-) -> Relative:
+def _ratio(difference: Slope, x: np.ndarray, own: np.ndarray, base: np.ndarray, units: np.ndarray) -> Relative:
     """Add the ratio of the slopes with Fieller's interval: all r for which own - r base may have no slope."""
     if not np.ptp(base):
         return Relative(difference, note=FLAT)

@@ -22,9 +22,7 @@ from portrayal.audits.search.measures.lists import (
 )
 
 # Stop words that are kept because they name a gender, as in the authors' code.
-GENDERED_STOP_WORDS = frozenset(
-    ("mrs", "ms", "she", "her", "hers", "herself", "mr", "he", "his", "himself", "him")
-)
+GENDERED_STOP_WORDS = frozenset(("mrs", "ms", "she", "her", "hers", "herself", "mr", "he", "his", "himself", "him"))
 
 SCORES = {
     "query": pl.String,
@@ -70,9 +68,7 @@ class History:
     def relevant(self, query: str) -> dict[str, int]:
         """Return the relevant documents of a query that the collection has, best first."""
         found = {
-            doc: level
-            for doc, level in self.qrels.get(query, {}).items()
-            if level > 0 and doc in self.bags.row_of
+            doc: level for doc, level in self.qrels.get(query, {}).items() if level > 0 and doc in self.bags.row_of
         }
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
@@ -101,9 +97,7 @@ def random_lists(history: History, seed: int | np.random.Generator = 0) -> dict[
     }
 
 
-def score_history(
-    history: History, lists: Lists, scores: Mapping[str, float], shared: bool = False
-) -> pl.DataFrame:
+def score_history(history: History, lists: Lists, scores: Mapping[str, float], shared: bool = False) -> pl.DataFrame:
     """Return the genderedness of every query and of its list, cut at K.
 
     Parameters
@@ -162,9 +156,7 @@ def score_laid(laid: LaidOut[Key], scores: Mapping[str, float]) -> dict[Key, pl.
     unscored = np.bincount(np.repeat(np.arange(len(sizes)), sizes), np.isnan(documents), len(sizes))
     of_query, shape = query_scores(history.queries.values(), scores), (count, len(history.queries))
     parts = (numbers.reshape(shape) for numbers in (of_lists, sizes, unscored.astype(np.int64)))
-    return {
-        name: _table(history, of_query, *columns) for name, *columns in zip(laid.systems, *parts, strict=True)
-    }
+    return {name: _table(history, of_query, *columns) for name, *columns in zip(laid.systems, *parts, strict=True)}
 
 
 def _weights(history: History, query: str, listed: Sequence[str], shared: bool) -> np.ndarray:

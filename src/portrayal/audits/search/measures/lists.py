@@ -19,7 +19,7 @@ import numpy as np
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.errors import check_name
-from portrayal.text import wordnet
+from portrayal.text.words import wordnet
 
 # Weight of rank r = 1, 2, ...: Definition 3.7, the authors' code, and none.
 DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -134,9 +134,7 @@ def in_steps(scores: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
     """
     _, size = np.frexp(np.abs(scores).max(initial=0.0))
     size = 0 if SMALL < size <= 0 else int(size)
-    fine = min(
-        FINE - size, 62 - size - longest.bit_length()
-    )  # the sum of the longest document stays below 2^62
+    fine = min(FINE - size, 62 - size - longest.bit_length())  # the sum of the longest document stays below 2^62
     return np.rint(np.ldexp(scores, fine)).astype(np.int64), float(np.ldexp(1.0, -fine))
 
 

@@ -21,7 +21,7 @@ from portrayal.audits.search.measures.exposure import exposure
 from portrayal.audits.search.measures.lists import rank_weights
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredQueries, ScoredRuns
 from portrayal.audits.search.measures.slope import measure_slope
-from portrayal.stats.intervals import clustered_mean, wilson
+from portrayal.stats.intervals.intervals import clustered_mean, wilson
 from portrayal.text.lexicons import read_lexicon
 
 
@@ -48,9 +48,7 @@ def mention_figures(scored: ScoredRuns) -> Iterator[tuple[str, Figures]]:
     if not all(scored.mentions.get(pole) for pole in scored.settings.poles):
         return
     named = _groups(scored)
-    groups = document_groups(
-        count_mentions(scored.history.bags, {name: scored.mentions[name] for name in named})
-    )
+    groups = document_groups(count_mentions(scored.history.bags, {name: scored.mentions[name] for name in named}))
     terms = count_mentions(scored.history.bags, _arab_words(scored))
     for system in scored.runs:
         shares, biases = _shares(scored, system, groups, len(named)), _biases(scored, system, terms)
@@ -127,9 +125,7 @@ def _edges(scored: ScoredRuns, scores: np.ndarray) -> list[float]:
     """Return the edges of the bins: those of the study, else those that part the queries into fifths."""
     if scored.settings.bins is not None:
         return sorted(scored.settings.bins)
-    return (
-        sorted({float(edge) for edge in np.quantile(scores, [0.2, 0.4, 0.6, 0.8])}) if len(scores) else [0.0]
-    )
+    return sorted({float(edge) for edge in np.quantile(scores, [0.2, 0.4, 0.6, 0.8])}) if len(scores) else [0.0]
 
 
 def _groups(scored: ScoredQueries) -> list[str]:
@@ -150,8 +146,7 @@ def _exposure_rows(scored: ScoredQueries, system: str, table: np.ndarray) -> lis
         "counted": "queries",
     }
     return [
-        clustered_mean(values).row("exposure", **about, **whose)
-        for values, whose in zip(usable.T, names, strict=True)
+        clustered_mean(values).row("exposure", **about, **whose) for values, whose in zip(usable.T, names, strict=True)
     ]
 
 

@@ -92,9 +92,7 @@ def quality(
 def mean_quality(run: Any, qrels: Mapping[str, Mapping[str, int]], **settings: Any) -> dict[str, float]:
     """Return the means over queries of `quality`, by measure."""
     table = quality(run, qrels, **settings).drop("query", "results")
-    return {
-        name: float(np.mean(table[name].to_numpy())) if len(table) else float("nan") for name in table.columns
-    }
+    return {name: float(np.mean(table[name].to_numpy())) if len(table) else float("nan") for name in table.columns}
 
 
 def reciprocal_rank(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
@@ -134,10 +132,7 @@ NAMED: dict[str, Callable[..., float]] = {
     "map": average_precision, "AP": average_precision, "ndcg": ndcg, "ndcg_cut": ndcg, "nDCG": ndcg,
     "P": precision_at, "recall": recall_at, "R": recall_at, "recip_rank": reciprocal_rank, "RR": reciprocal_rank,
 }  # fmt: skip
-CUT, WHOLE = (
-    ("ndcg_cut", "P", "recall", "R"),
-    ("map", "AP", "ndcg", "recip_rank"),
-)  # that need a cut, or take none
+CUT, WHOLE = (("ndcg_cut", "P", "recall", "R"), ("map", "AP", "ndcg", "recip_rank"))  # that need a cut, or take none
 
 
 def _discounted(gains: Array) -> float:

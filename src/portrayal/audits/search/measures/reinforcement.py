@@ -10,16 +10,10 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
-from portrayal.audits.search.measures.scored_runs import (
-    PERFECT,
-    PartialResult,
-    Ruler,
-    ScoredQueries,
-    ScoredRuns,
-)
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, Ruler, ScoredQueries, ScoredRuns
 from portrayal.audits.search.measures.slope import SMALL, UNIT, Slope
-from portrayal.report.words import plural
-from portrayal.stats.decision import EXPLORATORY, NOT_MEASURABLE
+from portrayal.reporting.words.words import plural
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
 
 NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
@@ -49,9 +43,7 @@ def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | 
             yield _unusable(scored, ruler, system, reason), None
 
 
-def _gsr_row(
-    scored: ScoredQueries, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame
-) -> dict[str, Any]:
+def _gsr_row(scored: ScoredQueries, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame) -> dict[str, Any]:
     """Return a system's own slope: it is tested only where there is no perfect system to be compared with."""
     note = _joined(_notes(slope, table), scored.notes.get(system, ""))
     row = slope.row("gsr", system=system, ruler=ruler.name, note=note)
@@ -145,7 +137,5 @@ def _remarks(scored: ScoredRuns) -> list[str]:
         )
     if negated:
         hold = "holds" if negated == 1 else "hold"
-        said.append(
-            f"{negated} of {count} queries {hold} a negation, which a mean of word scores cannot see."
-        )
+        said.append(f"{negated} of {count} queries {hold} a negation, which a mean of word scores cannot see.")
     return said

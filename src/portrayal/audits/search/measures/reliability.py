@@ -38,9 +38,7 @@ def correlate(
     if method == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
     low, high = np.nanquantile(_drawn(x, y, seed, draws), [0.025, 0.975])
-    return Estimate(
-        float(_pearson(x[None], y[None])[0]), float(low), float(high), n=len(x), n_missing=missing
-    )
+    return Estimate(float(_pearson(x[None], y[None])[0]), float(low), float(high), n=len(x), n_missing=missing)
 
 
 def _drawn(x: np.ndarray, y: np.ndarray, seed: int, draws: int) -> np.ndarray:

@@ -12,23 +12,16 @@ import polars as pl
 
 from portrayal.audits.search.measures.asked import Asked, asked_of
 from portrayal.audits.search.measures.bags import Bags
-from portrayal.audits.search.measures.history import (
-    History,
-    Lists,
-    lay_out,
-    lists_of,
-    random_lists,
-    score_laid,
-)
+from portrayal.audits.search.measures.history import History, Lists, lay_out, lists_of, random_lists, score_laid
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.engine import chosen, shared_out
 from portrayal.errors import PortrayalError
-from portrayal.runs.audit import Evidence
+from portrayal.study.audit import Evidence
 from portrayal.tables import ANSWERED, check_responses
-from portrayal.text.direction import Direction, find_direction
-from portrayal.text.space import WordSpace
+from portrayal.text.vectors.direction import Direction, find_direction
+from portrayal.text.vectors.space import WordSpace
 
 PERFECT, RANDOM = "perfect", "random"
 REFERENCES = (PERFECT, RANDOM)
@@ -109,15 +102,11 @@ class ScoredRuns(ScoredQueries):
 
     @cached_property
     def _cuts(self) -> dict[str, dict[str, list[str]]]:
-        lists = {PERFECT: perfect_lists(self.history)} | {
-            name: lists_of(run) for name, run in self.runs.items()
-        }
+        lists = {PERFECT: perfect_lists(self.history)} | {name: lists_of(run) for name, run in self.runs.items()}
         return {name: self.history.cut(found) for name, found in lists.items()}
 
 
-def score_runs(
-    evidence: Evidence, settings: SearchSettings, rulers: Mapping[str, Ruler] | None = None
-) -> ScoredRuns:
+def score_runs(evidence: Evidence, settings: SearchSettings, rulers: Mapping[str, Ruler] | None = None) -> ScoredRuns:
     """Score the answers of every system with every set of measuring vectors.
 
     `rulers` are those known already, of whoever measures answers in parts: the reference systems are then left to them too.
@@ -159,9 +148,7 @@ def make_ruler(space: WordSpace, pairs: Any, method: str, history: History, name
     return Ruler(name or space.name, space, direction, word_scores(space, direction, history))
 
 
-def make_rulers(
-    spaces: Mapping[str, WordSpace], pairs: Any, method: str, history: History
-) -> dict[str, Ruler]:
+def make_rulers(spaces: Mapping[str, WordSpace], pairs: Any, method: str, history: History) -> dict[str, Ruler]:
     """Make a ruler of each set of measuring vectors."""
     return {name: make_ruler(space, pairs, method, history, name) for name, space in spaces.items()}
 
@@ -174,15 +161,11 @@ def with_options(history: History, discount: str, inflected: bool) -> History:
 def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
     """Return the run of each system and repeat: query, doc, rank, score."""
     check_system_names(responses["system"].unique().to_list() if "system" in responses.columns else [])
-    frame = check_responses(
-        responses, "ranker", "A search audit needs one row per result; see docs/search.md."
-    )
+    frame = check_responses(responses, "ranker", "A search audit needs one row per result; see docs/search.md.")
     runs = {}
     for (system, repeat), part in frame.group_by("system", "repeat", maintain_order=True):
         answered = part.filter(pl.col("status") == "answered", pl.col("doc").is_not_null())
-        runs[str(system), int(repeat)] = answered.select(
-            pl.col("stimulus").alias("query"), "doc", "rank", "score"
-        )
+        runs[str(system), int(repeat)] = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
     return runs
 
 
@@ -197,9 +180,7 @@ def _fault(run: pl.DataFrame, history: History) -> str:
 
 def _once(run: pl.DataFrame) -> pl.DataFrame:
     """Return a run with each document of a list at its first place; those below move up when the list is cut."""
-    return run.sort("query", "rank", maintain_order=True).unique(
-        ["query", "doc"], keep="first", maintain_order=True
-    )
+    return run.sort("query", "rank", maintain_order=True).unique(["query", "doc"], keep="first", maintain_order=True)
 
 
 def _repeated(runs: Iterable[pl.DataFrame]) -> str:
@@ -219,10 +200,7 @@ def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
 
 def reference_lists(history: History, seed: int | np.random.Generator) -> dict[tuple[str, int], Laid]:
     """Return the lists of the reference systems; a generator goes on where it is, for a history that comes in pieces."""
-    return {
-        (PERFECT, 0): (perfect_lists(history), True),
-        (RANDOM, 0): (random_lists(history, seed), False),
-    }
+    return {(PERFECT, 0): (perfect_lists(history), True), (RANDOM, 0): (random_lists(history, seed), False)}
 
 
 def score_lists(
@@ -234,8 +212,7 @@ def score_lists(
     systems = [{key: lists[key]} for key in lists] if chosen().named else [lists]
     found = list(shared_out(partial(_scorer, history, scores), systems, "system's list"))
     return {
-        name: _merge_repeats({key: table for some in found for key, table in some[name].items()})
-        for name in rulers
+        name: _merge_repeats({key: table for some in found for key, table in some[name].items()}) for name in rulers
     }
 
 
@@ -244,9 +221,7 @@ def _scorer(
 ) -> Callable[[Mapping[tuple[str, int], Laid]], dict[str, dict[tuple[str, int], pl.DataFrame]]]:
     """Return what scores systems' lists with every ruler: ruler to system and repeat to table."""
 
-    def scored(
-        systems: Mapping[tuple[str, int], Laid],
-    ) -> dict[str, dict[tuple[str, int], pl.DataFrame]]:
+    def scored(systems: Mapping[tuple[str, int], Laid]) -> dict[str, dict[tuple[str, int], pl.DataFrame]]:
         laid = lay_out(history, systems)
         return {name: score_laid(laid, of_words) for name, of_words in scores.items()}
 

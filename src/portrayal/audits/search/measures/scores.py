@@ -7,8 +7,8 @@ from itertools import compress
 import numpy as np
 
 from portrayal.audits.search.measures.history import History
-from portrayal.text.direction import Direction, score_words
-from portrayal.text.space import WordSpace
+from portrayal.text.vectors.direction import Direction, score_words
+from portrayal.text.vectors.space import WordSpace
 
 
 def usable(word: str) -> bool:

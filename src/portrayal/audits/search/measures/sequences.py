@@ -67,9 +67,7 @@ class Sequences:
             np.add.at(sums, places, weight[words].astype(np.int64))
         return total.T
 
-    def find(
-        self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def find(self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return the place, counted over all lists, and the word wherever a document has a word that its list leaves out."""
         begins = np.cumsum([0, *map(len, lists)])[:-1]
         workers = os.cpu_count() or 1
@@ -103,6 +101,4 @@ class Sequences:
 def _columns(weights: np.ndarray) -> list[np.ndarray]:
     """Return the columns of the weights, each in one piece and those of 0 and 1 in a byte: the smaller, the faster looked up."""
     small = [((column == 0) | (column == 1)).all() for column in weights.T]
-    return [
-        column.astype(np.uint8 if few else np.int64) for column, few in zip(weights.T, small, strict=True)
-    ]
+    return [column.astype(np.uint8 if few else np.int64) for column, few in zip(weights.T, small, strict=True)]

@@ -22,17 +22,11 @@ from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.history import History, lists_of, score_many
 from portrayal.audits.search.measures.lists import DISCOUNTS
 from portrayal.audits.search.measures.perfect_system import perfect_lists
-from portrayal.audits.search.measures.scored_runs import (
-    PERFECT,
-    PartialResult,
-    ScoredRuns,
-    make_ruler,
-    with_options,
-)
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler, with_options
 from portrayal.audits.search.measures.slope import Slope
 from portrayal.engine import shared_out
-from portrayal.stats.joint_flips import flip_jointly
-from portrayal.text.direction import METHODS
+from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.text.vectors.direction import METHODS
 
 KEPT = {True: "left out", False: "kept"}
 MATTERS = 0.1  # of an interval's half width: a choice that moves no number further is left out
@@ -51,9 +45,7 @@ def specifications(scored: ScoredRuns, pairs: Any) -> PartialResult:
     return PartialResult(tables={"specifications": table.drop("place"), "specification_tests": joint})
 
 
-def _measurer(
-    scored: ScoredRuns, pairs: Any
-) -> Callable[[tuple[str, str]], list[tuple[dict[str, Any], Slope]]]:
+def _measurer(scored: ScoredRuns, pairs: Any) -> Callable[[tuple[str, str]], list[tuple[dict[str, Any], Slope]]]:
     return partial(_ways, scored, pairs)
 
 
@@ -77,25 +69,17 @@ def _specified(scored: ScoredRuns, history: History, scores: Any) -> dict[str, S
     lists: dict[str, Any] = {system: (lists_of(run), False) for system, run in scored.runs.items()}
     tables = score_many(history, {**lists, PERFECT: (perfect_lists(history), True)}, scores)
     if scored.judged:
-        return {
-            name: relative_gsr(tables[name], tables[PERFECT], scored.seed).difference for name in scored.runs
-        }
+        return {name: relative_gsr(tables[name], tables[PERFECT], scored.seed).difference for name in scored.runs}
     return {name: gsr(tables[name], scored.seed) for name in scored.runs}
 
 
 def _what_matters(table: pl.DataFrame, scored: ScoredRuns) -> pl.DataFrame:
     """Leave out, system by system, the choices that hardly move a number: they stay as the study has them."""
     settings = scored.settings
-    own = {
-        "direction": settings.direction,
-        "discount": settings.discount,
-        "inflected": KEPT[settings.inflected],
-    }
+    own = {"direction": settings.direction, "discount": settings.discount, "inflected": KEPT[settings.inflected]}
     parts = []
     for (_,), mine in table.group_by("system", maintain_order=True):
-        half = float(
-            np.nanmedian(((mine["high"] - mine["low"]) / 2).cast(pl.Float64).fill_null(np.nan).to_numpy())
-        )
+        half = float(np.nanmedian(((mine["high"] - mine["low"]) / 2).cast(pl.Float64).fill_null(np.nan).to_numpy()))
         for choice, taken in own.items():
             if not _moves(mine, choice, [name for name in ("ruler", *own) if name != choice], MATTERS * half):
                 mine = mine.filter(pl.col(choice) == taken)

@@ -12,16 +12,10 @@ from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, compare_po
 from portrayal.audits.search.measures.gsr import gsr
 from portrayal.audits.search.measures.history import lists_of, score_many
 from portrayal.audits.search.measures.parity import PUBLISHED, Parity, enumerate_histories
-from portrayal.audits.search.measures.scored_runs import (
-    INSTRUMENT,
-    PartialResult,
-    Ruler,
-    ScoredRuns,
-    make_ruler,
-)
+from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredRuns, make_ruler
 from portrayal.stats.estimate import Estimate
 from portrayal.text.collections.synthetic import PERSONS, REFERENCES, paper_words, reference_run
-from portrayal.text.direction import score_words
+from portrayal.text.vectors.direction import score_words
 
 TESTS = {
     "agency_communion": "words of communion and of agency",
@@ -42,9 +36,7 @@ def validation(scored: ScoredRuns, checks: Mapping[tuple[str, str], Any], pairs:
     return PartialResult(rows, tables, _warnings(rows))
 
 
-def _validated(
-    ruler: Ruler, checks: Mapping[tuple[str, str], Any], pairs: Any, scored: ScoredRuns
-) -> PartialResult:
+def _validated(ruler: Ruler, checks: Mapping[tuple[str, str], Any], pairs: Any, scored: ScoredRuns) -> PartialResult:
     """Return the checks of one set of measuring vectors."""
     tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
     literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
@@ -75,10 +67,7 @@ def _reference(
     lists = {system: (lists_of(reference_run(collection, system, words)), False) for system in REFERENCES}
     tables = score_many(history, lists, own.scores)
     about = {"system": INSTRUMENT, "ruler": ruler.name, "collection": name, "word_list": setting}
-    rows = [
-        gsr(table, scored.seed).row("gsr_reference", reference=system, **about)
-        for system, table in tables.items()
-    ]
+    rows = [gsr(table, scored.seed).row("gsr_reference", reference=system, **about) for system, table in tables.items()]
     points = [
         table.with_columns(
             ruler=pl.lit(ruler.name),
@@ -99,9 +88,7 @@ def _parity(ruler: Ruler, count: int, seed: int) -> Parity:
     half = min(count, len(ordered)) // 2
     queries = np.concatenate([ordered[:half], ordered[-half:]])
     high, low = score_words(ruler.space, ruler.direction, list(PERSONS.values()))
-    return enumerate_histories(
-        queries, np.where(queries > 0, high, low), np.where(queries > 0, low, high), seed=seed
-    )
+    return enumerate_histories(queries, np.where(queries > 0, high, low), np.where(queries > 0, low, high), seed=seed)
 
 
 def _parity_row(ruler: Ruler, count: int, parity: Parity) -> dict[str, Any]:

@@ -21,12 +21,7 @@ from portrayal.systems.encoders.clip.sizes import Size, get_size, size_of_weight
 from portrayal.systems.encoders.clip.torchscript import is_torchscript, read_torchscript
 from portrayal.tables import read_json
 
-WEIGHTS = (
-    "open_clip_model.safetensors",
-    "model.safetensors",
-    "open_clip_pytorch_model.bin",
-    "pytorch_model.bin",
-)
+WEIGHTS = ("open_clip_model.safetensors", "model.safetensors", "open_clip_pytorch_model.bin", "pytorch_model.bin")
 OPEN_CLIP = "open_clip_config.json"
 # What a config of OpenCLIP may ask for that CLIP's own towers do not have, and the values that ask for nothing.
 FOREIGN: Mapping[str, Mapping[str, Sequence[Any]]] = {
@@ -98,9 +93,7 @@ def weights_file(path: Path) -> Path:
     for name in WEIGHTS:
         if (path / name).is_file():
             return path / name
-    raise PortrayalError(
-        f"no weights at {path}. Expected a file, or a folder with one of {', '.join(WEIGHTS)}."
-    )
+    raise PortrayalError(f"no weights at {path}. Expected a file, or a folder with one of {', '.join(WEIGHTS)}.")
 
 
 def read_weights(file: Path) -> dict[str, Tensor]:
@@ -156,9 +149,7 @@ def _transformers_config(given: Mapping[str, Any]) -> Declared:
     text, vision = given.get("text_config") or {}, given.get("vision_config") or {}
     acts = {part.get("hidden_act", "quick_gelu") for part in (text, vision)}
     if len(acts) > 1 or not acts <= set(GELU_NAMES):
-        raise PortrayalError(
-            f"config.json names hidden_act {sorted(acts)}. Known, and one for both: quick_gelu, gelu."
-        )
+        raise PortrayalError(f"config.json names hidden_act {sorted(acts)}. Known, and one for both: quick_gelu, gelu.")
     heads = vision.get("num_attention_heads", 12), text.get("num_attention_heads", 8)
     return Declared(GELU_NAMES[acts.pop()], *heads)
 

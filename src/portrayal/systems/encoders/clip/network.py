@@ -54,9 +54,7 @@ class Attention(nn.Module):
     def of_first(self, x: Tensor) -> Tensor:
         """Attend as `forward` does, for the first token alone."""
         width = x.shape[2]
-        weights, biases = (
-            part.split([width, 2 * width]) for part in (self.in_proj_weight, self.in_proj_bias)
-        )
+        weights, biases = (part.split([width, 2 * width]) for part in (self.in_proj_weight, self.in_proj_bias))
         query = functional.linear(x[:, :1], weights[0], biases[0])
         key, value = functional.linear(x, weights[1], biases[1]).chunk(2, dim=2)
         parts = (part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in (query, key, value))
@@ -94,11 +92,7 @@ class Block(nn.Module):
         self.attn = Attention(width, shape.heads)
         self.ln_1 = nn.LayerNorm(width)
         activation = QuickGELU() if shape.gelu == "quick" else nn.GELU()
-        parts = [
-            ("c_fc", nn.Linear(width, hidden)),
-            ("gelu", activation),
-            ("c_proj", nn.Linear(hidden, width)),
-        ]
+        parts = [("c_fc", nn.Linear(width, hidden)), ("gelu", activation), ("c_proj", nn.Linear(hidden, width))]
         self.mlp = nn.Sequential(OrderedDict(parts))
         self.ln_2 = nn.LayerNorm(width)
         self.ls_1, self.ls_2 = (Scale(width) if shape.scaled else nn.Identity() for _ in range(2))
@@ -114,9 +108,7 @@ class Block(nn.Module):
     def _mapped(self, x: Tensor, room: Tensor | None) -> Tensor:
         seen = self.ln_2(x)
         lean = room is not None and isinstance(self.mlp.gelu, QuickGELU)
-        return x + self.ls_2(
-            quick_map(seen, self.mlp.c_fc, self.mlp.c_proj, room) if lean else self.mlp(seen)
-        )
+        return x + self.ls_2(quick_map(seen, self.mlp.c_fc, self.mlp.c_proj, room) if lean else self.mlp(seen))
 
 
 class Transformer(nn.Module):
@@ -165,9 +157,7 @@ class VisionTransformer(nn.Module):
     def forward(self, pixels: Tensor) -> Tensor:
         """Return the embedding of each picture."""
         lean = is_lean(pixels)
-        patches = (
-            patches_of(pixels, self.conv1.weight) if lean else self.conv1(pixels).flatten(2).transpose(1, 2)
-        )
+        patches = patches_of(pixels, self.conv1.weight) if lean else self.conv1(pixels).flatten(2).transpose(1, 2)
         first = self.class_embedding.to(patches.dtype).expand(patches.shape[0], 1, -1)
         x = torch.cat([first, patches], dim=1) + self.positional_embedding.to(patches.dtype)
         run = self.transformer.of_first if lean and self.pool == "token" else self.transformer
@@ -268,9 +258,7 @@ def _layer(width_in: int, width: int, blocks: int, stride: int) -> nn.Sequential
     return nn.Sequential(first, *(Bottleneck(width * EXPANSION, width, 1) for _ in range(blocks - 1)))
 
 
-def normalised(
-    pixels: Tensor, mean: Sequence[float], deviation: Sequence[float], dtype: torch.dtype
-) -> Tensor:
+def normalised(pixels: Tensor, mean: Sequence[float], deviation: Sequence[float], dtype: torch.dtype) -> Tensor:
     """Return 8-bit pixels (batch x side x side x 3) normalised, channels first, on their device."""
     scale = torch.tensor([1 / (255 * d) for d in deviation], device=pixels.device)
     shift = torch.tensor([m / d for m, d in zip(mean, deviation, strict=True)], device=pixels.device)
@@ -289,9 +277,7 @@ class Clip(nn.Module):
         self.token_embedding = nn.Embedding(size.vocabulary, size.text_width)
         self.positional_embedding = nn.Parameter(torch.randn(size.context, size.text_width) * 0.01)
         self.ln_final = nn.LayerNorm(size.text_width)
-        self.text_projection = nn.Parameter(
-            torch.randn(size.text_width, size.embedding) * size.text_width**-0.5
-        )
+        self.text_projection = nn.Parameter(torch.randn(size.text_width, size.embedding) * size.text_width**-0.5)
         self.logit_scale = nn.Parameter(torch.tensor(2.6592600))  # ln(1 / 0.07)
 
     def encode_image(self, pixels: Tensor) -> Tensor:

@@ -67,12 +67,8 @@ SIZES: dict[str, Size] = {
     "ViT-B-16": Size(512, 224, 12, 768, 16, 512, 8, 12, gelu="exact"),
     "ViT-L-14": Size(768, 224, 24, 1024, 14, 768, 12, 12, gelu="exact"),
     "ViT-H-14": Size(1024, 224, 32, 1280, 14, 1024, 16, 24, gelu="exact", vision_heads=16),
-    "ViT-g-14": Size(
-        1024, 224, 40, 1408, 14, 1024, 16, 24, gelu="exact", vision_heads=16, vision_hidden=6144
-    ),
-    "ViT-bigG-14": Size(
-        1280, 224, 48, 1664, 14, 1280, 20, 32, gelu="exact", vision_heads=16, vision_hidden=8192
-    ),
+    "ViT-g-14": Size(1024, 224, 40, 1408, 14, 1024, 16, 24, gelu="exact", vision_heads=16, vision_hidden=6144),
+    "ViT-bigG-14": Size(1280, 224, 48, 1664, 14, 1280, 20, 32, gelu="exact", vision_heads=16, vision_hidden=8192),
 }
 
 

@@ -81,13 +81,7 @@ def read_merges(path: Path) -> tuple[dict[str, int], list[tuple[str, ...]]]:
     lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[1 : MERGES + 1]
     merges = [tuple(line.split()) for line in lines]
     letters = _byte_letters()
-    words = [
-        *letters,
-        *(letter + "</w>" for letter in letters),
-        *("".join(pair) for pair in merges),
-        START,
-        END,
-    ]
+    words = [*letters, *(letter + "</w>" for letter in letters), *("".join(pair) for pair in merges), START, END]
     return {word: number for number, word in enumerate(words)}, merges
 
 
@@ -96,16 +90,12 @@ def build_tokenizer(vocabulary: dict[str, int], merges: Sequence[tuple[str, ...]
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     pairs = [(pair[0], pair[1]) for pair in merges]
-    tokenizer = Tokenizer(
-        models.BPE(vocab=vocabulary, merges=pairs, end_of_word_suffix="</w>", unk_token=END)
-    )
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=pairs, end_of_word_suffix="</w>", unk_token=END))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
     )
     split = pre_tokenizers.Split(Regex(PIECES), behavior="removed", invert=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [split, pre_tokenizers.ByteLevel(add_prefix_space=False)]
-    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False)])
     return tokenizer
 
 
@@ -120,10 +110,6 @@ def _wrap(tokenizer: Any, context: int) -> Tokens:
 
 def _byte_letters() -> list[str]:
     """Return a printable letter for each byte: printable bytes first, the others from 256 on."""
-    printable = [
-        *range(ord("!"), ord("~") + 1),
-        *range(ord("¡"), ord("¬") + 1),
-        *range(ord("®"), ord("ÿ") + 1),
-    ]
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in printable]
     return [chr(byte) for byte in printable] + [chr(256 + place) for place in range(len(others))]

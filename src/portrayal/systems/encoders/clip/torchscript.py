@@ -105,9 +105,7 @@ class _Tensors(pickle.Unpickler):
         return self.storages[key]
 
 
-def _tensor(
-    storage: Tensor, offset: int, size: Sequence[int], stride: Sequence[int], *further: Any
-) -> Tensor:
+def _tensor(storage: Tensor, offset: int, size: Sequence[int], stride: Sequence[int], *further: Any) -> Tensor:
     return storage.as_strided(tuple(size), tuple(stride), offset)
 
 

@@ -1,0 +1,1 @@
+"""Making, judging and applying counterfactual series of faces."""

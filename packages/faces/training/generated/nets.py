@@ -1,0 +1,79 @@
+"""The small networks: a residual reader of faces, and a parser of masks; plain torch, so that both export."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class Block(nn.Module):
+    """Two convolutions and a way around them."""
+
+    def __init__(self, given: int, made: int, stride: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(given, made, 3, stride, 1, bias=False)
+        self.second = nn.Conv2d(made, made, 3, 1, 1, bias=False)
+        self.norms = nn.ModuleList([nn.BatchNorm2d(made), nn.BatchNorm2d(made)])
+        self.around = nn.Conv2d(given, made, 1, stride, bias=False) if stride > 1 or given != made else nn.Identity()
+
+    def forward(self, values: Any) -> Any:
+        """Return the block's output."""
+        inside = functional.relu(self.norms[0](self.first(values)))
+        return functional.relu(self.norms[1](self.second(inside)) + self.around(values))
+
+
+class ResidualReader(nn.Module):
+    """Reads a face (n x 3 x side x side, -1 to 1) into a few numbers."""
+
+    def __init__(self, outputs: int, width: int = 32, blocks: int = 2, drop: float = 0.3) -> None:
+        super().__init__()
+        widths = [width, width, 2 * width, 4 * width, 8 * width]
+        layers: list[nn.Module] = [
+            nn.Conv2d(3, width, 3, 1, 1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+        ]
+        for given, made in pairwise(widths):
+            layers += [Block(given, made, 1 if given == made else 2)]
+            layers += [Block(made, made, 1) for _ in range(blocks - 1)]
+        self.body = nn.Sequential(*layers)
+        self.head = nn.Sequential(nn.Dropout(drop), nn.Linear(widths[-1], outputs))
+
+    def forward(self, faces: Any) -> Any:
+        """Return the numbers."""
+        return self.head(self.body(faces).mean((2, 3)))
+
+
+class Parser(nn.Module):
+    """A small U-Net: each pixel's log odds of being what is looked for (face, ears or neck; glasses; a person)."""
+
+    def __init__(self, width: int = 16, outputs: int = 1) -> None:
+        super().__init__()
+        widths = [width, 2 * width, 3 * width, 4 * width]
+        self.down = nn.ModuleList([_pair(given, made) for given, made in zip([3, *widths[:-1]], widths, strict=True)])
+        self.up = nn.ModuleList(
+            [_pair(deep + flat, flat) for deep, flat in zip(widths[:0:-1], widths[-2::-1], strict=True)]
+        )
+        self.last = nn.Conv2d(width, outputs, 1)
+
+    def forward(self, faces: Any) -> Any:
+        """Return n x outputs x side x side."""
+        kept, values = [], faces
+        for place, layer in enumerate(self.down):
+            values = layer(functional.max_pool2d(values, 2) if place else values)
+            kept.append(values)
+        for layer, flat in zip(self.up, kept[-2::-1], strict=True):
+            values = layer(torch.cat([functional.interpolate(values, scale_factor=2.0, mode="nearest"), flat], 1))
+        return self.last(values)
+
+
+def _pair(given: int, made: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(given, made, 3, 1, 1, bias=False), nn.BatchNorm2d(made), nn.ReLU(),
+        nn.Conv2d(made, made, 3, 1, 1, bias=False), nn.BatchNorm2d(made), nn.ReLU(),
+    )  # fmt: skip

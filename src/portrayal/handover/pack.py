@@ -1,0 +1,128 @@
+"""A pack: a run as one file that others can check, with everything its numbers were computed from, and a hash of each file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import portrayal
+from portrayal.edges.archive import write_archive
+from portrayal.edges.fingerprint import fingerprint
+from portrayal.edges.writing import refuse_foreign_file, replacing
+from portrayal.errors import PortrayalError
+from portrayal.handover.withheld import sort_pictures
+from portrayal.recorder.ledger import Ledger
+from portrayal.run.evidence import RECORD, study_of
+from portrayal.run.files import kept_json, kept_table
+from portrayal.run.folder import Run, existing_run
+from portrayal.run.lock import reading
+from portrayal.run.measured import measured_files
+
+FORM = 1  # raise it when packs of before can no longer be read
+LIST, SEAL = "pack.json", "seal.json"
+NEEDED = ("study.toml", "manifest.json", "stimuli.parquet", "responses.parquet", "results.parquet", "warnings.json")  # fmt: skip
+PERHAPS = ("reviews.csv", "redacted.json")
+
+
+def pack(folder: Path | str, out: Path | str) -> list[str]:
+    """Write a measured run into one file that `verify` can check anywhere.
+
+    Parameters
+    ----------
+    folder
+        The run.
+    out
+        The file; one that is there is replaced if it is an archive.
+
+    Returns
+    -------
+    list of str
+        What was packed, and which pictures were left out and why, a line each.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study, pack
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), f"{folder}/run", quiet=True)
+    ...     lines = pack(f"{folder}/run", f"{folder}/run.zip")
+    >>> lines[0].endswith("run.zip: 12 files, every one of them hashed")
+    True
+    """
+    run, path = existing_run(folder), Path(out)
+    refuse_foreign_file(path, (b"PK\x03\x04",), "an archive")
+    with reading(run), tempfile.TemporaryDirectory() as held:
+        files = _files(run, Path(held))
+        pictures, withheld = sort_pictures(kept_table(run.stimuli, RECORD))
+        files |= pictures
+        about = _about(run, files, withheld)
+        for name, text in ((LIST, as_json(about)), (SEAL, "")):
+            (Path(held) / name).write_text(text, encoding="utf-8")
+            files[name] = Path(held) / name
+        files[SEAL].write_bytes(seal_of(files[LIST]))
+        with replacing(path) as part:
+            write_archive(part, files)
+    return [f"{path}: {len(files):,} files, every one of them hashed", *_told(withheld)]
+
+
+def seal_of(path: Path) -> bytes:
+    """Return what seals the list of files: its own fingerprint."""
+    return as_json({LIST: fingerprint(path)}).encode()
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """Return JSON text that is the same for the same value."""
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _files(run: Run, held: Path) -> dict[str, Path]:
+    """Return the run's own files by their names in the pack; the ledger as a copy without its log."""
+    for name in NEEDED:
+        if not (run.folder / name).is_file():
+            raise PortrayalError(f"{run.folder} has no {name}. Measure it first: portrayal measure {run.folder}")
+    inside = [path for path in sorted(run.inputs.iterdir()) if not path.name.endswith(".part")]
+    paths = [run.folder / name for name in (*NEEDED, *PERHAPS)] + inside + measured_files(run)
+    files = {str(path.relative_to(run.folder)): path for path in paths if path.is_file()}
+    return {**files, "ledger.sqlite": copy_ledger(run, held / "ledger.sqlite")}
+
+
+def copy_ledger(run: Run, copy: Path) -> Path:
+    """Copy the ledger whole, its log folded in; the same questions and answers give the same bytes."""
+    Ledger.reading(run.ledger).close()  # raises where it is none of ours
+    log = run.ledger.with_name(run.ledger.name + "-wal")
+    options = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    address = f"file:{quote(str(run.ledger.resolve()))}?{options}"
+    with closing(sqlite3.connect(address, uri=True)) as connection:
+        connection.execute("VACUUM INTO ?", (str(copy),))
+    return copy
+
+
+def _about(run: Run, files: Mapping[str, Path], withheld: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    study = study_of(run)
+    manifest = kept_json(run.manifest, dict, RECORD)
+    return {
+        "form": FORM,
+        "portrayal": portrayal.__version__,
+        "study": study.name,
+        "audit": study.audit,
+        "study_sha256": manifest.get("study_sha256"),
+        "files": {name: fingerprint(path) for name, path in files.items()},
+        "withheld": list(withheld),
+    }
+
+
+def _told(withheld: Sequence[Mapping[str, str]]) -> list[str]:
+    """Count the pictures left out by reason."""
+    reasons: dict[str, int] = {}
+    for one in withheld:
+        reasons[one["reason"]] = reasons.get(one["reason"], 0) + 1
+    return [
+        f"left out, their hashes kept: {count:,} picture{'' if count == 1 else 's'}: {reason}"
+        for reason, count in reasons.items()
+    ]

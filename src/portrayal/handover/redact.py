@@ -1,0 +1,139 @@
+"""A run without pictures and free text: what was measured stays, what systems and people said in their own words goes.
+
+Answers, references, judgments and paths are left out of a new folder rather than crossed out in the old one, so nothing of
+them can lie in a page of the ledger or a column that nobody thought of. Of each the hash is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.edges.tables import write_parquet
+from portrayal.edges.writing import make_inside, write_bytes, write_text
+from portrayal.handover.pack import copy_ledger
+from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.outcomes import put_right
+from portrayal.run.evidence import RECORD
+from portrayal.run.files import kept_json, kept_table
+from portrayal.run.folder import Run
+from portrayal.run.inputs import PLAIN
+from portrayal.run.measured import MEND, measured_files, read_measured, write_measured
+from portrayal.run.redacted import FILE, refuse_redacted
+from portrayal.run.same_study import STUDY_FILE
+from portrayal.tables import RESPONSES
+
+REDACTED = "(redacted)"
+# Columns of tables that hold somebody's words whatever they are; other cells go where they quote an answer or a reference.
+WORDS = ("caption", "text", "example", "answer", "content", "reference")
+SAID = (
+    "its pictures and free text were taken out (answers, references, judgments, where pictures lie); results and hashes are those of the"
+    " whole run"
+)
+
+
+def redact_run(run: Run, target: Run) -> None:
+    """Write a measured run without pictures and free text into a folder that is held; the report is the caller's."""
+    refuse_redacted(run)
+    measured = read_measured(run)
+    removed = {name: _hash(path) for name, path in _removed(run)}
+    answers, references = _answers(run), _references(run)
+    _redact_ledger(run, target)
+    write_bytes(target.study, run.study.read_bytes())
+    stimuli = kept_table(run.stimuli, RECORD)
+    write_parquet(stimuli.with_columns(content=pl.lit(REDACTED)), target.stimuli)
+    write_parquet(kept_table(run.responses, MEND).select(*RESPONSES), target.responses)
+    write_text(make_inside(target.inputs) / PLAIN, json.dumps({"files": [], "plain": {}}))
+    manifest = {**kept_json(run.manifest, dict, RECORD), "redacted": SAID}
+    write_text(target.manifest, json.dumps(manifest, indent=1))
+    write_text(target.folder / FILE, json.dumps({"said": SAID, "removed": removed}, indent=1))
+    tables = {name: _without(table, [*answers, *references], WORDS) for name, table in measured.tables.items()}
+    warnings, remarks = (_lines(lines, answers) for lines in (measured.warnings, measured.remarks))
+    kept = type(measured)(
+        _without(measured.results, answers), tables, [f"This run was redacted: {SAID}.", *warnings], remarks=remarks
+    )
+    write_measured(target, kept)
+
+
+def _lines(lines: Sequence[str], answers: list[str]) -> list[str]:
+    """Take the answers out of lines of text."""
+    return _without(pl.DataFrame({"line": list(lines)}, {"line": pl.String}), answers)["line"].to_list()
+
+
+def _removed(run: Run) -> Iterator[tuple[str, Path]]:
+    """Yield the files of which only the hash is kept."""
+    paths = [run.ledger, run.stimuli, run.responses, run.reviews, *sorted(run.inputs.glob("*"))]
+    for path in (*paths, *(path for path in measured_files(run) if path.suffix == ".png")):
+        if path.is_file():
+            yield str(path.relative_to(run.folder)), path
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _redact_ledger(run: Run, target: Run) -> None:
+    """Copy the ledger, take the words out, and copy it once more: what was deleted stays in a file's free pages."""
+    whole = target.folder / "ledger.part"
+    copy_ledger(run, whole)
+    with Ledger(whole) as ledger:
+        put_right(ledger)  # states follow from the answers, which nobody can read afterwards
+        ledger.put_fact("study_folder", "")
+        ledger.put_fact(STUDY_FILE, "")
+        ledger.put_fact("redacted", SAID)
+    with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute(
+            "UPDATE questions SET raw = NULL, media = '', error = CASE WHEN error IS NULL THEN NULL ELSE ? END",
+            (REDACTED,),
+        )
+        target.ledger.unlink(missing_ok=True)
+        connection.execute("VACUUM INTO ?", (str(target.ledger),))
+    whole.unlink()
+
+
+def _answers(run: Run) -> list[str]:
+    """Return what systems said in words of their own: captions, and the reasons they gave for not answering."""
+    responses = kept_table(run.responses, MEND)
+    return _texts(responses[name] for name in ("caption", "reason") if name in responses.columns)
+
+
+def _references(run: Run) -> list[str]:
+    """Return what people wrote: captions and texts among the inputs, and the judgments' notes."""
+    tables = [kept_table(path, RECORD) for path in sorted(run.inputs.glob("*.parquet"))]
+    return _texts(table[name] for table in tables for name in WORDS if name in table.columns)
+
+
+def _texts(columns: Any) -> list[str]:
+    """Return the texts of more than one word; a single one is a label, which results are about."""
+    found = {text for column in columns if column.dtype == pl.String for text in column.drop_nulls().unique()}
+    return sorted(text.strip() for text in found if len(text.split()) > 1)
+
+
+def _without(table: pl.DataFrame, texts: list[str], words: tuple[str, ...] = ()) -> pl.DataFrame:
+    """Return a table in which no cell of text holds one of the texts, and columns of words hold none."""
+    return table.with_columns(_clean(name, kind, texts, words) for name, kind in table.schema.items() if _is_text(kind))
+
+
+def _is_text(kind: pl.DataType) -> bool:
+    return kind == pl.String or (isinstance(kind, pl.List) and kind.inner == pl.String)
+
+
+def _clean(name: str, kind: pl.DataType, texts: list[str], words: tuple[str, ...]) -> pl.Expr:
+    column = pl.col(name)
+    if kind != pl.String:
+        return pl.lit(None, kind).alias(name) if name in words or texts else column
+    if name in words:
+        return pl.when(column.is_not_null()).then(pl.lit(REDACTED)).alias(name)
+    if not texts:
+        return column
+    held = column.str.contains_any(texts, ascii_case_insensitive=True)
+    return pl.when(held).then(pl.lit(REDACTED)).otherwise(column).alias(name)

@@ -1,0 +1,223 @@
+"""A pack held against itself: every file against its hash, and every number computed anew from the answers in it.
+
+It is unpacked into a folder of its own and thrown away again. No system is opened, nothing is asked, no code of the study runs.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.edges.archive import unpack_archive, write_archive
+from portrayal.edges.fingerprint import first_change, first_offset
+from portrayal.edges.json_text import parse_json
+from portrayal.errors import PortrayalError
+from portrayal.handover.compare import compare_tables
+from portrayal.handover.pack import FORM, LIST, NEEDED, SEAL, seal_of
+from portrayal.run.evidence import RECORD, evidence_of, study_of
+from portrayal.run.files import kept_json, kept_table
+from portrayal.run.folder import Run
+from portrayal.run.measured import kept_warnings
+from portrayal.run.measuring import measure_evidence
+from portrayal.run.redacted import redaction_of
+from portrayal.study.audit import Measured
+
+SHOWN = 50  # differences that are printed
+
+
+@dataclass
+class Verification:
+    """What a pack came to: what was checked, and everything that differs."""
+
+    file: str
+    differences: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+    def lines(self) -> list[str]:
+        """Return what was checked and what differs, a line each."""
+        more = len(self.differences) - SHOWN
+        differing = [f"DIFFERS: {line}" for line in self.differences[:SHOWN]]
+        differing += [f"DIFFERS: and {more:,} more"] if more > 0 else []
+        verdict = "holds" if self.holds else "does not hold"
+        return [*self.checked, *differing, f"{self.file} {verdict}"]
+
+
+def verify(file: Path | str) -> Verification:
+    """Check a pack: every file against its hash, and every result against what its answers give when measured again.
+
+    Parameters
+    ----------
+    file
+        What `pack` wrote. It may lie anywhere; nothing of its study needs to be there.
+
+    Returns
+    -------
+    Verification
+        `holds`, `differences` (file and byte, or table, row and column), `checked`, and `lines()` of both.
+
+    Raises
+    ------
+    PortrayalError
+        When it is no pack, or holds what could do harm.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study, pack, verify
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), f"{folder}/run", quiet=True)
+    ...     _ = pack(f"{folder}/run", f"{folder}/run.zip")
+    ...     verify(f"{folder}/run.zip").holds
+    True
+    """
+    path = Path(file)
+    found = Verification(path.name)
+    with tempfile.TemporaryDirectory() as held:
+        folder = Path(held) / "run"
+        folder.mkdir()
+        names = unpack_archive(path, folder)
+        about = _about(path, folder)
+        found.differences += _changed_files(folder, names, about)
+        found.checked.append(f"{len(names):,} files held against their hashes")
+        if not found.differences:
+            found.differences += _changed_archive(path, folder, names, Path(held))
+        for step in (_check_manifest, _recompute):
+            try:
+                step(Run(folder), found)
+            # Tables and answers from somebody else may be anything, and what stumbles over them says where.
+            except (Exception, pl.exceptions.PanicException) as error:
+                said = f"{type(error).__name__} {error}" if not isinstance(error, PortrayalError) else str(error)
+                said = said.replace(str(folder), "pack").splitlines()[0][:300]
+                found.differences.append(f"it cannot be measured again: {said}")
+                break
+    return found
+
+
+def _about(path: Path, folder: Path) -> dict[str, Any]:
+    """Read the list of files; without one that can be read it is no pack."""
+    try:
+        about = parse_json((folder / LIST).read_bytes())
+        complete = set(NEEDED) | {"ledger.sqlite"} <= set(about["files"])
+        if about["form"] != FORM or not complete or not all(map(_is_fingerprint, about["files"].values())):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise PortrayalError(
+            f"{path} has no {LIST} that this version can read. Expected what portrayal pack wrote."
+        ) from None
+    return dict(about)
+
+
+def _is_fingerprint(value: Any) -> bool:
+    return {name: type(one) for name, one in value.items()} == {"bytes": int, "sha256": str, "blocks": str}
+
+
+def _changed_files(folder: Path, names: list[str], about: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each file that is not what was packed, with the first byte that differs."""
+    yield from _changed_list(folder)
+    listed = about["files"]
+    for name in sorted({*listed, *names} - {LIST, SEAL}):
+        if name not in names:
+            yield f"{name}: it is listed and not there"
+        elif name not in listed:
+            yield f"{name}: it is there and not listed"
+        elif why := first_change(folder / name, listed[name]):
+            yield f"{name}: {why}"
+
+
+def _changed_list(folder: Path) -> Iterator[str]:
+    """Hold the list and its seal against each other; a seal that fits no list was itself changed."""
+    wanted = seal_of(folder / LIST)
+    kept = (folder / SEAL).read_bytes() if (folder / SEAL).is_file() else b""
+    if kept == wanted:
+        return
+    try:
+        sealed = parse_json(kept)[LIST]
+        of_another = _is_fingerprint(sealed) and sealed["sha256"] != parse_json(wanted)[LIST]["sha256"]
+        if of_another and sealed["blocks"] != parse_json(wanted)[LIST]["blocks"]:
+            yield f"{LIST}: {first_change(folder / LIST, sealed)}"
+            return
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    yield f"{SEAL}: byte {first_offset(kept, wanted)} is the first that differs"
+
+
+def _changed_archive(path: Path, folder: Path, names: list[str], held: Path) -> Iterator[str]:
+    """Hold the archive itself against the one its files give: its names, times and checksums."""
+    write_archive(held / "again.zip", {name: folder / name for name in names})
+    if not filecmp.cmp(path, held / "again.zip", shallow=False):
+        place = _first_offset(path, held / "again.zip")
+        yield f"{path.name}: byte {place} of the archive around the files; the files are whole"
+
+
+def _first_offset(one: Path, other: Path, chunk: int = 1024 * 1024) -> int:
+    with one.open("rb") as first, other.open("rb") as second:
+        start = 0
+        while (a := first.read(chunk)) == (b := second.read(chunk)) and a:
+            start += len(a)
+        return start + first_offset(a, b)
+
+
+def _check_manifest(run: Run, found: Verification) -> None:
+    """Hold study and stimuli against the hashes the manifest noted before anything was asked."""
+    manifest = kept_json(run.manifest, dict, RECORD)
+    if manifest.get("study_sha256") != hashlib.sha256(run.study.read_bytes()).hexdigest():
+        found.differences.append("study.toml: it is not the study whose hash manifest.json has")
+    stimuli = kept_table(run.stimuli, RECORD)
+    kept = manifest.get("stimuli")
+    hashes = dict(stimuli.select("stimulus", "hash").iter_rows())
+    for name in sorted({*hashes, *(kept if isinstance(kept, dict) else ())}):
+        if not isinstance(kept, dict) or kept.get(name) != hashes.get(name):
+            found.differences.append(f"stimuli.parquet: {name!r} has another hash than in manifest.json")
+    for picture in sorted(run.folder.glob("pictures/*")):
+        if picture.stem != hashlib.sha256(picture.read_bytes()).hexdigest():
+            found.differences.append(f"pictures/{picture.name}: it is not the picture of that hash")
+    found.checked.append(f"{stimuli.height:,} stimuli held against their hashes")
+
+
+def _recompute(run: Run, found: Verification) -> None:
+    """Measure the answers again and hold every table against the one that was packed."""
+    if said := redaction_of(run):
+        found.checked.append(f"not measured again: {said}")
+        return
+    study = study_of(run, run.folder)
+    evidence = evidence_of(study, run)
+    measured = measure_evidence(study, evidence)
+    kept = kept_table(run.results, "")
+    results = measured.results
+    if "study" in kept.columns:  # a report adds it
+        results = results.with_columns(study=pl.lit(study.name))
+    computed = {"responses.parquet": evidence.responses, "results.parquet": results}
+    computed |= {f"tables/{name}.parquet": table for name, table in measured.tables.items()}
+    rounded = 0
+    for name, table in computed.items():
+        compared = compare_tables(name, kept_table(run.folder / name, ""), table)
+        found.differences += compared.lines
+        rounded += compared.rounded
+    found.differences += _other_files(run, measured)
+    found.checked.append(
+        f"{results.height:,} results measured again from {evidence.responses.height:,} rows of answers"
+    )
+    if rounded:
+        found.checked.append(f"{rounded:,} numbers are the same up to rounding")
+
+
+def _other_files(run: Run, measured: Measured) -> Iterator[str]:
+    """Hold pictures and warnings against what measuring gave."""
+    for name, picture in measured.pictures.items():
+        kept = (run.tables / f"{name}.png").read_bytes()
+        if kept != picture:
+            yield f"tables/{name}.png: byte {first_offset(kept, picture)} is not what was computed"
+    if kept_json(run.warnings, list, "") != kept_warnings(measured):
+        yield "warnings.json: it holds other warnings than measuring gave"

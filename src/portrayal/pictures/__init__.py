@@ -1,0 +1,1 @@
+"""Composing and measuring pictures; series of pictures on disk."""

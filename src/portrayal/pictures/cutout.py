@@ -1,0 +1,235 @@
+"""Cutting a person out of a uniform backdrop: flood from the top corners, then clean the fringe.
+
+The backdrop is a smooth surface, not one colour: studio light falls off towards the corners, so a quadratic is fitted to
+the picture's border and the tolerance is around it. Pixels near the edge are a mix of person and backdrop; their share
+of backdrop is taken out of both their opacity and their colour. `flaws` says what may have gone wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.pictures.flooding import flood
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+COARSE = 48  # the backdrop is fitted on a picture of this size
+LEAST_UNIFORM = 0.6  # share of the border (top, upper sides) that must match the fitted backdrop
+BAND = 32  # rows worked on at a time, which stay in the processor's cache
+FRINGE = 2  # pixels beside the flood that count as mixed
+# What makes a cut-out suspect; see `flaws`.
+SMALL = 256  # checks run on a picture of about this width
+HOLES = 0.01  # share of the person
+LEFTOVER = 0.003  # share of the picture, in one piece: small ones are shadows on clothes
+CUT_HEAD = "head clipped at the top"
+CLIPPED = 0.05  # share of the picture's width
+
+
+class NoUniformBackdrop(PortrayalError):
+    """There is nothing to flood."""
+
+
+@dataclass(frozen=True)
+class Cutout:
+    """A person with an opacity, and the backdrop-coloured pixels the flood did not reach."""
+
+    image: Picture  # RGBA
+    leftover: np.ndarray | None  # True where the colour is the backdrop's but the pixel was kept
+
+
+def cut_out(image: Picture, tolerance: int = 24, name: str = "picture") -> Cutout:
+    """Return the person with a transparent backdrop.
+
+    Parameters
+    ----------
+    image
+        RGB, or RGBA whose alpha channel already says what is person.
+    tolerance
+        How far, in 8-bit steps of the farthest channel, a pixel may be from the backdrop.
+    name
+        What the picture is called in error messages.
+
+    Raises
+    ------
+    NoUniformBackdrop
+        When the border does not look like one smooth backdrop.
+    """
+    if image.mode == "RGBA" and np.asarray(image.getchannel("A")).min() < 255:
+        return Cutout(image, None)
+    rgb = image.convert("RGB")
+    pixels = _words(rgb)
+    backdrop = np.broadcast_to(_words(fit_backdrop(rgb, tolerance, name)), pixels.shape)
+    distance = _distance(pixels, backdrop)
+    alike = distance <= tolerance
+    flooded = flood(alike)
+    alpha, mixed = _soft_edge(distance, flooded, tolerance)
+    return Cutout(_clean(pixels, backdrop, alpha, mixed), alike ^ flooded)
+
+
+def fit_backdrop(rgb: Picture, tolerance: int, name: str = "picture") -> Picture:
+    """Return the backdrop, a quadratic fitted to the border, outliers left out: a picture of the same size, or one pixel.
+
+    One pixel is all there is where the backdrop has one colour.
+    """
+    from PIL import Image
+
+    small = np.asarray(rgb.resize((COARSE, COARSE), Image.Resampling.BOX), dtype=float)
+    terms = _terms(COARSE)
+    border = _border(COARSE)
+    surface, matching = _robust_fit(terms, small.reshape(-1, 3), border, tolerance)
+    if matching < LEAST_UNIFORM:
+        raise NoUniformBackdrop(
+            f"{name} has no uniform backdrop: {matching:.0%} of its border fits one, {LEAST_UNIFORM:.0%} are"
+            " needed. Give a picture with an alpha channel, or raise the tolerance."
+        )
+    grid = np.clip(surface.reshape(COARSE, COARSE, 3), 0, 255).round().astype(np.uint8)
+    if np.ptp(grid, axis=(0, 1)).max() <= 2:
+        return Image.new("RGB", (1, 1), tuple(np.median(grid, axis=(0, 1)).astype(int).tolist()))
+    return Image.fromarray(grid).resize(rgb.size, Image.Resampling.BILINEAR)
+
+
+def _terms(size: int) -> np.ndarray:
+    y, x = np.mgrid[0:size, 0:size].reshape(2, -1) / (size - 1) - 0.5
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
+
+
+def _border(size: int) -> np.ndarray:
+    """The top rows and the upper part of the sides: where nobody stands in a portrait."""
+    place = np.zeros((size, size), dtype=bool)
+    place[:3] = True
+    place[: size // 2, :3] = place[: size // 2, -3:] = True
+    return place.ravel()
+
+
+def _robust_fit(terms: np.ndarray, colours: np.ndarray, border: np.ndarray, tolerance: int) -> tuple[np.ndarray, float]:
+    """Fit, drop what is far off, fit again; return the surface and the share of the border it explains.
+
+    The two top corners are where the flood starts: when either does not match, nothing does.
+    """
+    start = np.median(colours[border], axis=0)
+    kept = border & (np.abs(colours - start).max(axis=1) <= 2 * tolerance)
+    surface = np.broadcast_to(start, colours.shape)
+    for _ in range(4):
+        if kept.sum() < 4 * terms.shape[1]:
+            break
+        surface = terms @ np.linalg.lstsq(terms[kept], colours[kept], rcond=None)[0]
+        kept = border & (np.abs(colours - surface).max(axis=1) <= tolerance)
+    near = np.abs(colours - surface).max(axis=1) <= tolerance
+    corners = near[:4].all() and near[COARSE - 4 : COARSE].all()
+    return surface, float(near[border].mean()) if corners else 0.0
+
+
+def _words(rgb: Picture) -> np.ndarray:
+    """Return the picture as one number a pixel, red in its lowest byte: half the passes over memory that channels take."""
+    return np.frombuffer(rgb.tobytes("raw", "RGBX"), "<u4").reshape(rgb.height, rgb.width)
+
+
+def _distance(pixels: np.ndarray, backdrop: np.ndarray) -> np.ndarray:
+    """The farthest channel's difference from the backdrop."""
+    found = np.empty(pixels.shape, np.uint8)
+    size = min(BAND, len(pixels)), pixels.shape[1]
+    low, high = np.empty(size, "<u4"), np.empty(size, "<u4")
+    for top in range(0, len(pixels), BAND):
+        rows = slice(top, min(top + BAND, len(pixels)))
+        found[rows] = _farthest(pixels[rows], backdrop[rows], low[: rows.stop - top], high[: rows.stop - top])
+    return found
+
+
+def _farthest(colour: np.ndarray, behind: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the greatest difference of the channels; `low` and `high` are room to work in."""
+    np.copyto(low, behind)
+    seen, least, most = (part.reshape(-1).view(np.uint8) for part in (colour, low, high))
+    np.maximum(seen, least, out=most)
+    np.minimum(seen, least, out=least)
+    most -= least
+    # Every byte beside its neighbours: what comes to stand in red's place is the greatest of the three.
+    np.maximum(most[:-1], most[1:], out=least[:-1])
+    np.maximum(least[:-2], most[2:], out=least[:-2])
+    return low  # assigned to bytes, the lowest of each word is kept
+
+
+def _soft_edge(distance: np.ndarray, flooded: np.ndarray, tolerance: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return opacity, and where it is neither full nor none.
+
+    It is 0 in the flood, 255 in the person, and by distance from the backdrop in the fringe between.
+    """
+    fringe = np.flatnonzero(grow(flooded, FRINGE) ^ flooded)
+    alpha = flooded.view(np.uint8) - np.uint8(1)  # 1 becomes 0, and 0 goes round to 255
+    opacity = np.clip((distance.ravel()[fringe].astype(int) - tolerance) * 255 // (2 * tolerance), 0, 255)
+    alpha.ravel()[fringe] = opacity
+    return alpha, fringe[(opacity > 0) & (opacity < 255)]
+
+
+def grow(mask: np.ndarray, steps: int) -> np.ndarray:
+    """Return the mask with `steps` more pixels on every side, corners included."""
+    grown = mask.copy()
+    for shift in range(1, steps + 1):
+        grown[shift:] |= mask[:-shift]
+        grown[:-shift] |= mask[shift:]
+    rows = grown.copy()
+    for shift in range(1, steps + 1):
+        grown[:, shift:] |= rows[:, :-shift]
+        grown[:, :-shift] |= rows[:, shift:]
+    return grown
+
+
+def _clean(pixels: np.ndarray, backdrop: np.ndarray, alpha: np.ndarray, mixed: np.ndarray) -> Picture:
+    """Take the backdrop out of mixed pixels: F = (C - (1 - a) B) / a."""
+    from PIL import Image
+
+    rows, columns = np.unravel_index(mixed, alpha.shape)
+    share = alpha[rows, columns].astype(np.float32)[:, None] / 255
+    colour, behind = (_channels(part[rows, columns]) for part in (pixels, backdrop))
+    cleaned = (colour - (1 - share) * behind.astype(np.float32)) / np.maximum(share, 0.2)
+    words = alpha.astype("<u4")
+    words <<= 24
+    words |= pixels & 0xFFFFFF
+    picture = words.view(np.uint8).reshape(*alpha.shape, 4)
+    picture[rows, columns, :3] = np.clip(cleaned, 0, 255).astype(np.uint8)
+    return Image.fromarray(picture)
+
+
+def _channels(words: np.ndarray) -> np.ndarray:
+    """Return red, green and blue of some pixels."""
+    return words.view(np.uint8).reshape(-1, 4)[:, :3]
+
+
+def flaws(cutout: Cutout) -> tuple[str, ...]:
+    """Return what looks wrong, in words; nothing when all looks right."""
+    opaque = np.asarray(cutout.image.getchannel("A"))
+    step = max(1, opaque.shape[1] // SMALL)
+    person = opaque[::step, ::step] > 127
+    found = []
+    if not person.any():
+        return ("nobody is left after removing the backdrop",)
+    if hole_share(person) > HOLES:
+        found.append("holes in the person")
+    if cutout.leftover is not None and largest_piece(cutout.leftover[::step, ::step]) > LEFTOVER:
+        found.append("backdrop left over")
+    if person[0].mean() > CLIPPED:
+        found.append(CUT_HEAD)
+    return tuple(found)
+
+
+def hole_share(person: np.ndarray) -> float:
+    """Return the area that closing gaps and filling holes would add, as a share of the person."""
+    from scipy import ndimage
+
+    padded = np.pad(person, 8)
+    closed = ndimage.binary_closing(padded, iterations=3)
+    filled = ndimage.binary_fill_holes(closed)
+    inner = ndimage.binary_erosion(filled, iterations=4)  # wisps at the outline are not holes
+    return float((inner & ~padded).sum() / max(person.sum(), 1))
+
+
+def largest_piece(mask: np.ndarray) -> float:
+    """Return the largest connected piece as a share of the picture."""
+    from scipy import ndimage
+
+    labels, count = ndimage.label(mask)
+    return float(np.bincount(labels.ravel())[1:].max() / mask.size) if count else 0.0

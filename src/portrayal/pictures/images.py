@@ -1,0 +1,126 @@
+"""Opening pictures of any kind as 8-bit RGB or RGBA, or saying in one line why not."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS, check_pixels, check_size
+from portrayal.errors import PortrayalError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+
+class UnreadableImage(PortrayalError):
+    """A picture that cannot be used, named with its reason."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A picture in memory, and what had to be done to it."""
+
+    image: Picture  # mode RGB, or RGBA where the file has transparency
+    notes: tuple[str, ...] = ()
+
+
+def cache_folder(stem: str) -> Path:
+    """Return where an audit's made pictures go when its study names no folder."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portrayal" / stem
+
+
+def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
+    """Read a picture: turned upright as its EXIF says, first frame, 8-bit RGB or RGBA.
+
+    Parameters
+    ----------
+    path
+        A file Pillow can read.
+    most_pixels
+        A larger picture is refused before it is decoded.
+
+    Raises
+    ------
+    UnreadableImage
+        When the file is missing, empty, truncated, enormous or not a picture.
+    """
+    from PIL import Image, ImageOps
+
+    path = Path(path)
+    if not path.is_file():
+        raise UnreadableImage(f"no picture at {path}. Check the path.")
+    if path.stat().st_size > LARGEST_PICTURE:
+        raise UnreadableImage(f"{path.name} has {path.stat().st_size:,} bytes. At most {LARGEST_PICTURE:,} are read.")
+    if path.stat().st_size == 0:
+        raise UnreadableImage(f"{path.name} is empty (0 bytes). Copy it again.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path) as file:
+                _refuse_enormous(path, file.size, most_pixels)
+                notes = _notes(file)
+                file.load()
+                upright = ImageOps.exif_transpose(file)
+                return Opened(to_eight_bits(upright if upright is not None else file.copy()), notes)
+    except UnreadableImage:
+        raise
+    except Image.DecompressionBombError:
+        raise UnreadableImage(f"{path.name} is enormous. Scale it below {most_pixels:,} pixels.") from None
+    except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UnreadableImage(f"{path.name} cannot be read as a picture: {reason}.") from None
+
+
+def is_readable(path: Path) -> bool:
+    """Say whether a file is a whole picture of a size that is read; of PNG and WebP without decoding it."""
+    from PIL import Image
+
+    try:
+        check_size(path, LARGEST_PICTURE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path) as file:
+                check_pixels(file)
+                file.draft("RGB", (64, 64))  # of a JPEG: as whole as it is, and a few times faster
+                # Checksums of a PNG and lengths in a WebP tell what breaks off; of the others only their pixels do.
+                look: Callable[[], object] = file.verify if file.format in ("PNG", "WEBP") else file.load
+                look()
+        return True
+    except Exception:  # what Pillow raises depends on the format and on where the file breaks off
+        return False
+
+
+def to_eight_bits(image: Picture) -> Picture:
+    """Return an RGB or RGBA copy; 16-bit and floating-point greys are scaled, not cut off."""
+    from PIL import Image
+
+    if image.mode.startswith("I") or image.mode == "F":
+        import numpy as np
+
+        values = np.asarray(image, dtype=float)
+        scale = 257.0 if values.max(initial=0) > 255 else 1.0
+        return Image.fromarray(np.clip(values / scale, 0, 255).astype("uint8")).convert("RGB")
+    transparent = image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info
+    return image.convert("RGBA" if transparent else "RGB")
+
+
+def _refuse_enormous(path: Path, size: tuple[int, int], most: int) -> None:
+    if size[0] * size[1] > most:
+        raise UnreadableImage(f"{path.name} has {size[0]} x {size[1]} pixels. Scale it below {most:,} pixels in all.")
+
+
+def _notes(file: Picture) -> tuple[str, ...]:
+    found = []
+    if getattr(file, "n_frames", 1) > 1:
+        found.append("animated: first frame used")
+    if file.mode == "CMYK":
+        found.append("CMYK: converted to RGB")
+    if file.mode.startswith("I") or file.mode == "F":
+        found.append("more than 8 bits: scaled to 8")
+    if file.getexif().get(0x0112, 1) not in (None, 1):
+        found.append("turned upright as its EXIF says")
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Series on disk: a manifest and pictures, whoever made them."""

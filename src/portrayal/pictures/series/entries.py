@@ -1,0 +1,143 @@
+"""What may stand in an entry of a folder of series, whether a manifest, a table or a file's name says it.
+
+Everything that reads such a folder asks this: the audit, what judges its pictures, and what makes more of them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from portrayal.edges.paths import path_inside
+from portrayal.errors import PortrayalError
+from portrayal.pictures.series.manifest import KINDS, Entry
+from portrayal_faces.series.sources import labelled_age
+
+AGED = re.compile(
+    r"\d|\b(age|aged|young(er)?|old(er)?|youth|child(ren)?|kid|teen(ager)?|minor|baby|elderly|adult|senior)s?\b", re.I
+)
+ATTRIBUTES = ("gender", "race", "placebo")
+Pair = tuple[str | None, str | None]  # the poles, or nothing
+
+
+class Step(NamedTuple):
+    """One picture of a folder, looked through: its entry, its file, its value and the labelled age."""
+
+    entry: Entry
+    path: Path
+    value: float | None
+    age: float | None
+
+
+def clean_entries(rows: Sequence[Entry]) -> list[Entry]:
+    """Return entries with attribute and poles looked through: a folder that varies age is refused, whatever is wanted of it.
+
+    Raises
+    ------
+    PortrayalError
+        When another attribute than gender, race or placebo is varied, a pole is an age, or poles are not two different ones.
+    """
+    return [{**row, "attribute": _attribute(row), **_poles(row)} for row in rows]
+
+
+def kinds_of(rows: Sequence[Entry], folder: Path) -> list[str]:
+    """Return the kinds of series there are, or refuse one that is none."""
+    kinds = sorted({str(row["kind"]) for row in rows if row.get("kind")})
+    if strange := [kind for kind in kinds if kind not in KINDS]:  # of a table: a manifest's were looked at
+        raise PortrayalError(f"{folder} has series of kind {strange[0]!r}. Expected {' or '.join(KINDS)}.")
+    return kinds
+
+
+def pair_of(row: Entry) -> Pair:
+    """Return the poles of an entry, or nothing twice."""
+    return row.get("pole_low") or None, row.get("pole_high") or None
+
+
+def with_race_poles(rows: Sequence[Entry], pairs: Sequence[tuple[str, str]] = ()) -> Iterator[Entry]:
+    """Yield the entries, with the one pair a study names where race has no poles of its own.
+
+    An unedited photograph lies at neither end: of it the only pair of the folder will do.
+
+    Raises
+    ------
+    PortrayalError
+        When race has no poles and no single pair is named for it: it would be said of groups that nobody named.
+    """
+    told = {pair_of(row) for row in rows if row["attribute"] == "race" and row.get("pole_low")}
+    for row in rows:
+        if row["attribute"] != "race" or row.get("pole_low"):
+            yield row
+            continue
+        known: list[Pair] = [*pairs] or ([] if is_edited(row) else [*told])
+        if len(known) != 1:
+            raise PortrayalError(
+                f"{row.get('file')!r} varies race without poles. Expected two groups, the negative end first: `poles` in a manifest, "
+                f"pole_low and pole_high in a table, or one pair as `poles` of the study."
+            )
+        named: Entry = {**row, "pole_low": known[0][0], "pole_high": known[0][1]}
+        yield {**named, **_poles(named)}
+
+
+def is_edited(row: Entry) -> bool:
+    """Say whether an entry has a value; the unedited photograph has none."""
+    return bool((row.get("value") or "").strip())
+
+
+def step_of(row: Entry, folder: Path) -> Step:
+    """Return an entry with its file and its numbers.
+
+    Raises
+    ------
+    PortrayalError
+        When file or source picture is not named, the file is not there or lies outside the folder, or a number is none.
+    """
+    for name in ("file", "picture"):
+        if not row.get(name):
+            raise PortrayalError(
+                f"{folder}: an entry of its table has no {name!r}. Name the file and the source picture."
+            )
+    path = path_inside(folder, str(row["file"]), (), folder.name)
+    if not path.is_file():
+        raise PortrayalError(f"{folder} names {row['file']!r}, which is not there.")
+    return Step(row, path, _value(row), labelled_age(row.get("age"), str(row["file"])))
+
+
+def _attribute(row: Entry) -> str:
+    """Return the attribute in small letters; another than the three is refused, whatever it is called."""
+    attribute = str(row.get("attribute") or "").strip().lower()
+    if attribute not in ATTRIBUTES:
+        raise PortrayalError(
+            f"{row['file']!r} varies {row.get('attribute') or ''!r}. Expected gender, race or placebo, and nothing else: "
+            f"age is never varied. Leave other series out of the folder."
+        )
+    return attribute
+
+
+def _poles(row: Entry) -> Entry:
+    """Return the two poles, or none."""
+    low, high = ((row.get(name) or "").strip() for name in ("pole_low", "pole_high"))
+    for pole in filter(None, (low, high)):
+        if AGED.search(pole):
+            raise PortrayalError(f"{row['file']!r} has the pole {pole!r}. Expected a group: age is never varied.")
+    if bool(low) != bool(high) or (low and low.casefold() == high.casefold()):
+        raise PortrayalError(
+            f"{row['file']!r} has the poles {low!r} and {high!r}. Expected two different groups, the negative end first, or none."
+        )
+    return {"pole_low": low or None, "pole_high": high or None}
+
+
+def _value(row: Entry) -> float | None:
+    if not is_edited(row):
+        return None
+    try:
+        value = float(str(row["value"]))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise PortrayalError(
+            f"{row['file']!r} has the value {row['value']!r}. Expected a number, or nothing for the unedited photograph."
+        )
+    return value

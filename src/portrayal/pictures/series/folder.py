@@ -1,0 +1,281 @@
+"""Counterfactual pictures made elsewhere: a folder that says, for each file, its source picture and attribute value.
+
+The same rules hold as for pictures manipulated here: source and consent are needed, age is never varied, and whoever is
+labelled under 20, or put there by the age reader, is left out by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from portrayal.errors import PortrayalError, check_name
+from portrayal.pictures.images import is_readable
+from portrayal.pictures.series.entries import Pair, Step, clean_entries, kinds_of, pair_of, step_of, with_race_poles
+from portrayal.pictures.series.manifest import (
+    FACE_ONLY,
+    MANIFEST,
+    Entry,
+    manifest_checks,
+    manifest_entries,
+    read_manifest,
+    stimulus_name,
+)
+from portrayal.pictures.series.values import axis_title, even_values
+from portrayal.tables import read_csv
+from portrayal_faces.series.build import LEFT_OUT_COLUMNS, UNREADABLE, UNSEEN, YOUNG, open_or_none
+from portrayal_faces.series.series import require_consent
+from portrayal_faces.series.sources import labelled_young
+from portrayal_faces.series.suitability import inspect_face
+
+# Letters of either case, so that a file of another attribute is refused and not passed over.
+NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
+UNEDITED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_unedited$")
+TABLE = "series.csv"
+TYPES = {**dict.fromkeys(("pole_low", "pole_high", "start"), pl.String), "value": pl.Float64, "age": pl.Float64}
+AXIS = ("attribute", "pole_low", "pole_high")
+# By attribute, kind and poles, then by source picture, then by value.
+SeriesFiles = dict[tuple[str, ...], dict[str, dict[float, Path]]]
+LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which series of a folder a study shows; None is all there are."""
+
+    kind: str | None = None
+    attributes: Sequence[str] | None = None
+    pairs: Sequence[tuple[str, str]] | None = None
+
+
+class FolderSeries(NamedTuple):
+    """What a folder holds: the stimuli, who was left out of it and why, and the checks its manifest tells."""
+
+    stimuli: pl.DataFrame
+    left_out: pl.DataFrame
+    checks: pl.DataFrame | None = None
+
+
+def read_folder(
+    folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = "", chosen: Chosen = Chosen()
+) -> FolderSeries:
+    """Return the stimuli of a folder, and who was left out of it and why.
+
+    Parameters
+    ----------
+    folder
+        With `manifest.json` (see `portrayal.pictures.series.manifest`), with `series.csv` (file, picture, attribute, value; person,
+        pole_low, pole_high, kind, start, source, license, consent and age where known; an empty value is the unedited
+        photograph), or with files named PICTURE_ATTRIBUTE_VALUE.png, such as `anna_gender_-1.33.png`, and
+        PICTURE_ATTRIBUTE_unedited.png.
+    source, license_, consent, age
+        What holds for all files, where the table does not say. Without an age the age reader decides; who has neither
+        an age nor a face it can look at is left out.
+    chosen
+        Kind, attributes and pairs of poles wanted. Where no kind is, and both are there, face only.
+
+    Raises
+    ------
+    PortrayalError
+        When there is nothing to read, a file has no source or consent, another attribute than gender, race or
+        placebo is varied, race has no poles, the values of a series are none a slope can be measured on, or nothing of what is
+        wanted is there.
+    """
+    rows = clean_entries(read_entries(folder))
+    kind = _kind(rows, chosen.kind, folder)
+    shown = [row for row in rows if row.get("kind") in (None, "", kind)]
+    _check_pairs(shown, chosen, folder)
+    beside = _placebo_poles(shown)
+    wanted = [row for row in shown if _is_wanted(row, chosen, beside)]
+    if not wanted:
+        raise PortrayalError(f"{folder} has no series of what the study asks for. Mend attributes, poles or kind.")
+    given: Entry = {"source": source, "license": license_, "consent": consent, "age": age}
+    named = with_race_poles(wanted, chosen.pairs or ())
+    told = [given | {name: said for name, said in row.items() if said} for row in named]
+    made = [_stimulus(step_of(row, folder)) for row in told]
+    stimuli = pl.DataFrame(made, schema_overrides=TYPES, infer_schema_length=None)
+    stimuli = stimuli.drop("start") if stimuli["start"].null_count() == stimuli.height else stimuli
+    left_out = pl.DataFrame(list(_left_out(stimuli, folder)), schema=LEFT_OUT_COLUMNS, orient="row")
+    gone = left_out.filter(pl.col("left_out"))["picture"].to_list()
+    kept = stimuli.filter(~pl.col("picture").is_in(gone)).drop("age")
+    _check_values(kept)
+    return FolderSeries(kept, left_out, _checks(folder, kind))
+
+
+def _check_values(stimuli: pl.DataFrame) -> None:
+    """Refuse values that no slope can be measured on: a study would learn it when everything was asked and paid for."""
+    for (attribute, low, high), mine in stimuli.group_by(*AXIS, maintain_order=True):
+        even_values(mine["value"].drop_nulls(), axis_title(str(attribute), *(low, high) if low else ()))
+
+
+def read_files(folder: Path, whole: bool = True) -> SeriesFiles:
+    """Return the files of every series of a folder, of either kind; not `whole`, where steps may be missing: centres alone will do.
+
+    What is asked of a folder is what `read_folder` asks, but for source and consent, which a study may tell. Whoever is labelled
+    under 20 is left out.
+
+    Raises
+    ------
+    PortrayalError
+        Where `read_folder` would refuse the folder for what its entries say.
+    """
+    rows = clean_entries(read_entries(folder))
+    kinds_of(rows, folder)
+    steps = [step_of(row, folder) for row in with_race_poles(rows)]
+    young = {step.entry["picture"] for step in steps if labelled_young(step.age)}
+    series: SeriesFiles = {}
+    for row, path, value, _ in steps:
+        if value is not None and row["picture"] not in young:
+            key = (str(row["attribute"]), row.get("kind") or FACE_ONLY, *filter(None, pair_of(row)))
+            series.setdefault(key, {}).setdefault(str(row["picture"]), {})[value] = path
+    for (attribute, _, *poles), everybody in series.items() if whole else ():
+        even_values((value for one in everybody.values() for value in one), axis_title(attribute, *poles))
+    return series
+
+
+def read_entries(folder: Path) -> list[Entry]:
+    """Return what a folder says of each of its pictures, by its manifest, its table or the names of its files."""
+    if (folder / MANIFEST).is_file():
+        return manifest_entries(read_manifest(folder))
+    table = folder / TABLE
+    rows = _by_table(table) if table.is_file() else _by_name(folder)
+    if not rows:
+        raise PortrayalError(
+            f"no series in {folder}. Expected {MANIFEST}, {TABLE}, or files named PICTURE_ATTRIBUTE_VALUE.png."
+        )
+    if lacking := {"file", "picture", "attribute", "value"} - set(rows[0]):
+        raise PortrayalError(f"{table} lacks column {sorted(lacking)[0]!r}. It needs file, picture, attribute, value.")
+    often = Counter(row["file"] for row in rows)
+    return [{**row, "stimulus": _name(row, often[row["file"]] > 1)} for row in rows]
+
+
+def _by_table(table: Path) -> list[Entry]:
+    return read_csv(
+        table, "a table of series", "Expected a CSV in UTF-8 with file, picture, attribute, value."
+    ).to_dicts()
+
+
+def _name(row: Entry, shared: bool) -> str:
+    axis = (row["attribute"], row.get("pole_low"), row.get("pole_high"))
+    return stimulus_name(str(row["file"]), axis, shared)
+
+
+def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None:
+    """Return the kind of series to show: one of them, since the two kinds of one person are not two people."""
+    kinds = kinds_of(rows, folder)
+    if wanted and kinds and wanted not in kinds:
+        raise PortrayalError(f"{folder} has no series of kind {wanted!r}. It has: {', '.join(kinds)}.")
+    return wanted or (kinds[0] if kinds else None)
+
+
+def _check_pairs(rows: Sequence[Entry], chosen: Chosen, folder: Path) -> None:
+    """Refuse poles that a folder's race does not have: left out in silence, a study would have lost that pair, or race."""
+    there = {pair_of(row) for row in rows if row["attribute"] == "race" and pair_of(row)[0]}
+    if not there or "race" not in (chosen.attributes or ["race"]):
+        return
+    for pair in chosen.pairs or ():
+        for pole in pair:
+            check_name(pole, sorted({str(one) for known in there for one in known}), "race pole")
+        if pair not in there:
+            known = "; ".join(sorted(f"{low} to {high}" for low, high in there))
+            raise PortrayalError(
+                f"{folder} has no series of what the study asks for: race from {pair[0]} to {pair[1]}. It has {known}. Mend poles."
+            )
+
+
+def _is_wanted(row: Entry, chosen: Chosen, beside: set[Pair]) -> bool:
+    if chosen.attributes is not None and row["attribute"] not in chosen.attributes:
+        return False
+    pair = pair_of(row)
+    if row["attribute"] == "placebo" and not _has_axis(pair, chosen.attributes, beside):
+        return False
+    return not (chosen.pairs and pair[0]) or pair in chosen.pairs
+
+
+def _placebo_poles(rows: Sequence[Entry]) -> set[Pair]:
+    return {pair_of(row) for row in rows if row["attribute"] == "placebo"}
+
+
+def _has_axis(pair: Pair, attributes: Sequence[str] | None, beside: set[Pair]) -> bool:
+    """Say whether a placebo stands beside an axis that is shown: one of race's poles, or one of gender that race may have to share."""
+    if attributes is None:
+        return True
+    if pair[0]:
+        return "race" in attributes
+    return "gender" in attributes or beside == {pair}
+
+
+def _checks(folder: Path, kind: str | None) -> pl.DataFrame | None:
+    return manifest_checks(read_manifest(folder), kind) if (folder / MANIFEST).is_file() else None
+
+
+def _by_name(folder: Path) -> list[Entry]:
+    rows: list[Entry] = []
+    for path in sorted(folder.glob("*")):
+        match = NAMED.match(path.stem) or UNEDITED.match(path.stem)
+        if match and path.suffix.lower() in (".png", ".jpg", ".jpeg", ".webp"):
+            rows.append({"file": path.name, "value": None, **match.groupdict()})
+    return rows
+
+
+def _stimulus(step: Step) -> dict[str, object]:
+    row = step.entry
+    require_consent(row, str(row["file"]))
+    return {
+        "stimulus": row["stimulus"], "kind": "image", "content": str(step.path),
+        "hash": hashlib.sha256(step.path.read_bytes()).hexdigest(), "source": row["source"],
+        "license": row["license"], "consent": row["consent"], "picture": row["picture"],
+        "person": row.get("person") or row["picture"], "attribute": row["attribute"],
+        "pole_low": row.get("pole_low"), "pole_high": row.get("pole_high"),
+        "condition": "unedited" if step.value is None else "edited", "value": step.value, "start": row.get("start"),
+        "age": step.age,
+    }  # fmt: skip
+
+
+def _left_out(stimuli: pl.DataFrame, folder: Path) -> Iterator[tuple[str, str, bool]]:
+    """Yield picture, reason and whether it is left out, for whoever is no adult or could not be looked at."""
+    for (picture,), mine in stimuli.group_by("picture", maintain_order=True):
+        if any(labelled_young(age) for age in mine["age"]):
+            yield str(picture), YOUNG, True
+        elif broken := first_unreadable(map(Path, mine["content"]), folder):
+            yield str(picture), f"{UNREADABLE}: {broken}", True
+        elif reason := _reason_of_age(mine):
+            yield str(picture), reason, True
+
+
+def _reason_of_age(series: pl.DataFrame) -> str:
+    """Return why nobody can say that a source picture shows an adult; nothing where it does."""
+    # The unedited photograph before the centre, and the centre before what was changed more.
+    first = series.sort(pl.col("value").abs().fill_null(-1.0), maintain_order=True).row(0, named=True)
+    reason = _reason_seen(first["content"], first["hash"])
+    if reason == "not adult":
+        return reason
+    return UNSEEN if reason == "no face" and series["age"].null_count() == series.height else ""
+
+
+def first_unreadable(files: Iterable[Path], folder: Path) -> str | None:
+    """Return the first file that is no readable picture, by its path in the folder; many are called by their value alone."""
+    broken = next((path for path in files if not _readable(path, path.stat().st_mtime_ns)), None)
+    return None if broken is None else os.path.relpath(broken, folder)
+
+
+@cache
+def _readable(path: Path, _changed: int) -> bool:
+    """Ask once for each file as it lies there, since a study reads its folder twice."""
+    return is_readable(path)
+
+
+@cache
+def _reason_seen(path: str, _content: str) -> str:
+    """Return the reason `inspect_face` gives against a file; asked once for each content, since a study reads its folder twice."""
+    picture = open_or_none(Path(path), LOOKED_AT)
+    return "no face" if picture is None else inspect_face(picture).reason

@@ -1,0 +1,180 @@
+"""The manifest of a folder of series: `manifest.json`, which says of each picture who it shows and what was varied.
+
+docs/counterfactuals.md ("A folder of series") lists its fields. Whatever else it holds (seeds, style vectors, readings) is left
+alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
+
+from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import LARGEST_TABLE, check_size
+from portrayal.errors import PortrayalError
+from portrayal.settings import validate
+
+MANIFEST = "manifest.json"
+FACE_ONLY, WHOLE = KINDS = ("face only", "whole")  # a face laid over its centre, or hair and all
+CHECKS = {
+    "check": pl.String, "attribute": pl.String, "pole_low": pl.String, "pole_high": pl.String, "value": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "unit": pl.String, "needs": pl.String, "passed": pl.Boolean,
+    "note": pl.String,
+}  # fmt: skip
+
+Entry = dict[str, str | None]
+Kind = Literal["face only", "whole"]
+# Names and ages may be written as numbers.
+Text = Annotated[str, BeforeValidator(lambda told: str(told) if isinstance(told, int | float) else told)]
+Poles = Annotated[list[Text], Field(max_length=2)]
+
+
+class Common(BaseModel):
+    """What may be said of a picture, of a person, or once for all."""
+
+    source: str | None = None
+    license: str | None = None
+    consent: str | None = None
+    age: Text | None = None
+    kind: Kind | None = None
+
+
+class Person(Common):
+    """Somebody shown, and the groups they start in."""
+
+    gender: Text | None = None
+    race: Text | None = None
+
+
+class Picture(Common):
+    """One step of a series."""
+
+    file: str = Field(min_length=1)
+    person: Annotated[Text, Field(min_length=1)]
+    attribute: str
+    value: FiniteFloat | None  # null is the unedited photograph
+    poles: Poles = []
+    picture: Text | None = None  # the source image, where a person has several
+    start: Text | None = None
+
+
+class Check(BaseModel):
+    """A manipulation check, done where the series were made."""
+
+    check: str
+    attribute: str
+    poles: Poles = []
+    kind: Kind | None = None
+    value: FiniteFloat | None = None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    n: int = Field(0, ge=0, lt=2**62)
+    unit: str = ""
+    needs: str = ""
+    passed: bool | None = None
+    note: str = ""
+
+
+class Manifest(Common):
+    """What a folder of series says of itself."""
+
+    pictures: list[Picture] = Field(min_length=1)
+    people: dict[str, Person] = {}
+    checks: list[Check] = []
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read a folder's manifest.
+
+    Raises
+    ------
+    PortrayalError
+        When it is no JSON object with a list `pictures`, or a picture lacks a field or has a wrong one.
+    """
+    path = folder / MANIFEST
+    check_size(path, LARGEST_TABLE)
+    try:
+        told = parse_json(path.read_bytes())
+    except ValueError as error:
+        raise PortrayalError(f"{path} is no JSON: {error}. See docs/counterfactuals.md.") from None
+    manifest: Manifest = validate(Manifest, told, str(path))
+    poles = [(one.file, one.poles) for one in manifest.pictures]
+    for name, pair in (*poles, *((one.check, one.poles) for one in manifest.checks)):
+        if len(set(pair)) not in (0, 2):
+            raise PortrayalError(
+                f"{path}: {name!r} has the poles {pair}. Expected two, the negative end first, or none."
+            )
+    return manifest
+
+
+def manifest_entries(told: Manifest) -> list[Entry]:
+    """Return one entry a picture, as `folder.read_folder` reads them; what holds for all, or for a person, is filled in."""
+    often = Counter(picture.file for picture in told.pictures)
+    return [
+        _entry(picture, told, told.people.get(picture.person, Person()), often[picture.file] > 1)
+        for picture in told.pictures
+    ]
+
+
+def manifest_checks(told: Manifest, kind: str | None) -> pl.DataFrame | None:
+    """Return the checks of a manifest for one kind of series, or None where it has none."""
+    rows = [_check(row) for row in told.checks if row.kind in (None, kind)]
+    return pl.DataFrame(rows, schema=CHECKS) if rows else None
+
+
+def listed_pictures(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield file (a path that opens), person, attribute, poles, value and kind of every picture of a folder."""
+    told = read_manifest(folder)
+    for picture in told.pictures:
+        yield {
+            "file": str(folder / picture.file),
+            "person": picture.person,
+            "attribute": picture.attribute,
+            "poles": picture.poles,
+            "value": picture.value,
+            "kind": picture.kind or told.kind,
+        }
+
+
+def stimulus_name(file: str, axis: Sequence[str | None], shared: bool) -> str:
+    """Return the name of a picture: its path without the ending; a file that two series share (a centre) gets one for each.
+
+    Examples
+    --------
+    >>> stimulus_name("p01/gender/-2.00.webp", ["gender"], False), stimulus_name("p01/0.png", ["race", "White", "Black"], True)
+    ('p01/gender/-2.00', 'p01/0 race White Black')
+    """
+    path = PurePosixPath(file)
+    stem = str(path.with_suffix("")) if path.name else file
+    return " ".join((stem, *filter(None, axis))) if shared else stem
+
+
+def _entry(picture: Picture, told: Manifest, person: Person, shared: bool) -> Entry:
+    """Return one picture as text."""
+    low, high = picture.poles or (None, None)
+    start = {"gender": person.gender, "race": person.race}.get(picture.attribute)
+    common = {
+        name: getattr(picture, name) or getattr(person, name) or getattr(told, name) for name in Common.model_fields
+    }
+    return {
+        "file": picture.file,
+        "stimulus": stimulus_name(picture.file, (picture.attribute, *picture.poles), shared),
+        "person": picture.person,
+        "picture": picture.picture or picture.person,
+        "attribute": picture.attribute,
+        "pole_low": low,
+        "pole_high": high,
+        "value": None if picture.value is None else str(picture.value),
+        "start": picture.start or start,
+        **common,
+    }
+
+
+def _check(row: Check) -> dict[str, Any]:
+    low, high = row.poles or (None, None)
+    return {**row.model_dump(exclude={"poles", "kind"}), "pole_low": low, "pole_high": high}

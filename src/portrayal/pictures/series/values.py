@@ -1,0 +1,69 @@
+"""The values of an axis: which there may be, asked where a folder is read and again where slopes are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+
+UNEVEN = 0.05  # of a step: values written with two decimals are as far from evenly spaced
+# Of values much larger slopes are too small to be told from 0, and of squares of values much smaller or larger nothing is left.
+SMALLEST, LARGEST = 1e-6, 1e6
+
+
+def axis_title(attribute: str, low: str | None = None, high: str | None = None) -> str:
+    """Return an axis in words.
+
+    Examples
+    --------
+    >>> axis_title("gender"), axis_title("placebo", "White", "Black")
+    ('gender', 'placebo beside race from White to Black')
+    """
+    if not (low and high):
+        return attribute
+    return f"{'placebo beside race' if attribute == 'placebo' else attribute} from {low} to {high}"
+
+
+def even_values(values: Iterable[float], title: str) -> np.ndarray:
+    """Return the values of an axis, each once and rising, or refuse those that no slope can be measured on.
+
+    The reversal test reads a series backwards and the conditional logistic slope counts on sums of either sign, so the
+    values must lie alike on both sides of 0; both count steps, so the steps must be alike.
+
+    Parameters
+    ----------
+    values
+        Of all pictures of the axis that were edited.
+    title
+        The axis in words, for the message.
+
+    Raises
+    ------
+    PortrayalError
+        When there are fewer than three, none is 0, or they are not symmetric around 0 and evenly spaced.
+
+    Examples
+    --------
+    >>> even_values([2, 0, -2, 0], "gender").tolist()
+    [-2.0, 0.0, 2.0]
+    """
+    found = np.array(sorted(set(map(float, values))))
+    told = f"the {title} series has {_told(found)}"
+    if len(found) < 3 or 0.0 not in found:
+        raise PortrayalError(f"{told}. Expected three or more steps with a centre at 0. Make the missing ones.")
+    if not (np.abs(found) <= LARGEST).all() or not (np.abs(found[found != 0]) >= SMALLEST).all():
+        raise PortrayalError(f"{told}. Expected sizes from {SMALLEST:g} to {LARGEST:g}, such as -2, -1, 0, 1, 2.")
+    step = np.diff(found).mean()
+    lopsided = np.abs(found + found[::-1]).max() > 1e-6 * step
+    if lopsided or np.abs(np.diff(found) - step).max() > UNEVEN * step:
+        raise PortrayalError(
+            f"{told}. Expected steps symmetric around 0 and evenly "
+            f"spaced, such as -2, -1, 0, 1, 2. Leave out the steps without a counterpart, or make the missing ones."
+        )
+    return found
+
+
+def _told(values: np.ndarray) -> str:
+    return f"the values {values.tolist()}" if len(values) else "no values, only the unedited photograph"

@@ -1,0 +1,365 @@
+"""The ledger: one SQLite file per run that knows every question of a study and what came of it.
+
+A question is written before it is asked (its intent), marked in flight before the call, and its raw answer
+is stored before anything reads it; reading it then settles its state (`portrayal.recorder.outcomes`). The journal is a
+write-ahead log with synchronous=FULL, so an answer that was acknowledged survives a kill or a power cut.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from portrayal.recorder.ledger_file import STATES, has_hashes, open_readonly, open_writable
+from portrayal.recorder.storable import kept_words, short_text
+from portrayal.systems.core.base import BROKEN, Answer
+
+__all__ = ["STATES", "Entry", "Ledger", "Planned"]
+
+
+_ANSWERED = ("done", "refused", "unreadable")
+DAMAGED = "the stored bytes are not those that came: their hash is another"
+
+
+def hash_of(raw: bytes | None) -> str:
+    """Return the SHA-256 of stored bytes, or nothing where there are none."""
+    return "" if raw is None else hashlib.sha256(raw).hexdigest()
+
+
+def is_whole(raw: bytes | None, sha256: str) -> bool:
+    """Whether stored bytes are those that came; without a hash nobody can tell."""
+    return not sha256 or hash_of(raw) == sha256
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A question's intent row; `reader` is how its answer will be read (`portrayal.systems.core.readers`)."""
+
+    key: str
+    system: str
+    identity: str
+    version: str
+    parameters: Mapping[str, Any]
+    hash: str
+    repeat: int
+    kind: str = ""
+    reader: str = "plain"
+
+
+class Entry(NamedTuple):
+    """A question as the ledger knows it, with all it takes to read the answer."""
+
+    key: str
+    system: str
+    hash: str
+    repeat: int
+    kind: str
+    reader: str
+    parameters: Mapping[str, Any]
+    state: str
+    answer: Answer | None
+    error: str | None
+
+
+_HELD = "SELECT key, system, kind, reader, current FROM questions"
+_PLANNED = (
+    "INSERT INTO questions (key, system, identity, version, parameters, hash, repeat, kind, reader)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (key) DO UPDATE SET current = 1, system = excluded.system, kind = excluded.kind, reader = excluded.reader"
+)
+
+
+def _row(question: Planned) -> tuple[Any, ...]:
+    parameters = json.dumps(question.parameters, sort_keys=True, default=str)
+    return (
+        question.key,
+        question.system,
+        question.identity,
+        question.version,
+        parameters,
+        question.hash,
+        question.repeat,
+        question.kind,
+        question.reader,
+    )
+
+
+def _digest(plan: Sequence[tuple[str, str, str, Set[str]]]) -> str:
+    """Return a hash of a plan as it is ordered: another order is another hash, though it may be the same plan."""
+    lines = (f"{json.dumps(about)} {len(keys)} {' '.join(keys)}" for *about, keys in plan)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _parameters(text: str) -> Mapping[str, Any]:
+    """Return the parameters of a question; those of a system's questions are all the same."""
+    return MappingProxyType(json.loads(text))
+
+
+class Ledger:
+    """A ledger open for writing (one process at a time, see `portrayal.run.folder`) or for reading; closes itself after `with`."""
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self.path = path
+        self._together = False
+        self._connection = open_readonly(path) if readonly else open_writable(path)
+
+    @classmethod
+    def reading(cls, path: Path) -> Ledger:
+        """Open a ledger that is only looked at."""
+        return cls(path, readonly=True)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the write-ahead log is folded in."""
+        self._connection.close()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is written inside as one transaction: all of it or nothing."""
+        self._together = True
+        try:
+            with self._connection:
+                yield
+        finally:
+            self._together = False
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        if self._together:
+            yield self._connection
+            return
+        with self._connection:
+            yield self._connection
+
+    def is_plan(self, plan: Sequence[tuple[str, str, str, Set[str]]]) -> bool:
+        """Whether the study's questions are these and no others: the keys of each (system, kind, reader)."""
+        ((current,),) = self._connection.execute("SELECT count(*) FROM questions WHERE current").fetchall()
+        if current != sum(len(keys) for *_, keys in plan):
+            return False
+        if self.fact("plan") == _digest(plan):  # to read the keys, SQLite passes over every answer
+            return True
+        held = "SELECT key FROM questions WHERE current AND system = ? AND kind = ? AND reader = ?"
+        return all({key for (key,) in self._connection.execute(held, about)} == keys for *about, keys in plan)
+
+    def plan(self, questions: Iterable[Planned]) -> None:
+        """Make these the study's questions; answers already here are kept, other questions set aside."""
+        held = {key: tuple(rest) for key, *rest in self._connection.execute(_HELD)}
+        rows, planned = [], set()
+        about: dict[tuple[str, str, str], dict[str, None]] = {}
+        for question in questions:
+            planned.add(question.key)
+            about.setdefault((question.system, question.kind, question.reader), {})[question.key] = None
+            if held.get(question.key) != (question.system, question.kind, question.reader, 1):
+                rows.append(question)
+        gone = [(key,) for key, (*_, current) in held.items() if current and key not in planned]
+        if not rows and not gone:  # as the ledger has it: nothing is written
+            return
+        with self._transaction() as connection:
+            connection.executemany("UPDATE questions SET current = 0 WHERE key = ?", gone)
+            connection.executemany(_PLANNED, [_row(question) for question in rows])
+            digest = _digest([(*each, keys.keys()) for each, keys in about.items()])
+            connection.execute("INSERT OR REPLACE INTO facts VALUES ('plan', ?)", (json.dumps(digest),))
+
+    def recover(self) -> int:
+        """Mark calls in flight when the last process died as unknown; return how many there were."""
+        with self._transaction() as connection:
+            return connection.execute("UPDATE questions SET state = 'unknown' WHERE state = 'in_flight'").rowcount
+
+    def ask_again(self, state: str, system: str | None = None) -> int:
+        """Put questions of this state ('unknown', 'failed' or 'unreadable'), of one system or all, back to planned."""
+        with self._transaction() as connection:
+            return connection.execute(
+                "UPDATE questions SET state = 'planned' WHERE current AND state = ? AND system = coalesce(?, system)",
+                (state, system),
+            ).rowcount
+
+    def ask_system_again(self, system: str, states: Sequence[str]) -> int:
+        """Put a system's questions of these states back to planned; return how many."""
+        marks = ", ".join("?" * len(states))
+        with self._transaction() as connection:
+            return connection.execute(
+                f"UPDATE questions SET state = 'planned' WHERE current AND system = ? AND state IN ({marks})",
+                (system, *states),
+            ).rowcount
+
+    def find_damaged(self) -> int:
+        """Mark answers unreadable whose bytes are not those that came; return how many there are."""
+        rows = self._connection.execute(
+            "SELECT key, raw, sha256 FROM questions WHERE current AND state IN ('done', 'refused') AND sha256 != ''"
+        )
+        damaged = [key for key, raw, sha256 in rows if not is_whole(raw, sha256)]
+        self.restate((key, "unreadable", DAMAGED) for key in damaged)
+        return len(damaged)
+
+    def start(self, keys: Sequence[str], now: float) -> None:
+        """Write the intent: these are about to be asked."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = 'in_flight', attempts = attempts + 1, started = ? WHERE key = ?",
+                [(now, key) for key in keys],
+            )
+
+    def finish(self, answers: Iterable[tuple[str, Answer]], now: float) -> None:
+        """Store raw answers."""
+        rows = [
+            (
+                "refused" if answer.refused else "done",
+                answer.raw,
+                hash_of(answer.raw),
+                answer.media,
+                answer.version,
+                answer.cost,
+                now,
+                key,
+            )
+            for key, answer in answers
+        ]
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = ?, raw = ?, sha256 = ?, media = ?, version_answered = ?, cost = cost + ?,"
+                " ended = ?, error = NULL WHERE key = ?",
+                rows,
+            )
+
+    def restate(self, states: Iterable[tuple[str, str, str | None]]) -> None:
+        """Put answered questions into the state that reading their answers gave: (key, state, reason)."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = ?, error = ? WHERE key = ?",
+                [(state, reason and short_text(reason), key) for key, state, reason in states],
+            )
+
+    def settle(self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None) -> None:
+        """Put questions that got no answer into `state`, with the reason."""
+        kept = kept_words(raw)
+        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ?, sha256 = ? WHERE key = ?",
+                [(state, short_text(error), now, kept, hash_of(kept), key) for key in keys],
+            )
+
+    def open_keys(self, system: str) -> set[str]:
+        """Return the keys of this system that are still to be asked."""
+        rows = self._connection.execute(
+            "SELECT key FROM questions WHERE current AND system = ? AND state = 'planned'", (system,)
+        )
+        return {key for (key,) in rows}
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return, for each system, how many of the study's questions are in each of the seven states."""
+        table: dict[str, dict[str, int]] = {}
+        rows = self._connection.execute(
+            "SELECT system, state, count(*) FROM questions WHERE current GROUP BY system, state ORDER BY system"
+        )
+        for system, state, count in rows:
+            table.setdefault(system, dict.fromkeys(STATES, 0))[state] = count
+        return table
+
+    def states(self) -> dict[str, str]:
+        """Return the state of every question ever asked of this run, by key."""
+        return dict(self._connection.execute("SELECT key, state FROM questions").fetchall())
+
+    def was_asked(self) -> bool:
+        """Whether anything was ever asked, though it may have been put back to be asked again."""
+        asked = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
+        return bool(self._connection.execute(asked).fetchone()[0])
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield the study's questions with their raw answers, in the order in which they were first planned."""
+        sha256 = "sha256" if has_hashes(self._connection) else "''"
+        rows = self._connection.execute(
+            "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
+            f" {sha256} FROM questions WHERE current ORDER BY rowid"  # as they lie in the file: nothing is sorted
+        )
+        for key, system, digest, repeat, kind, reader, asked, state, raw, media, version, cost, error, sha256 in rows:
+            answer = None
+            if state in _ANSWERED:
+                media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
+                answer = Answer(raw or b"", media, version or "", cost, state == "refused")
+            yield Entry(key, system, digest, repeat, kind, reader, _parameters(asked), state, answer, error)
+
+    def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
+        """Return the stored bytes of one question, their media type and its state; empty where nothing is stored."""
+        row = self._connection.execute(
+            "SELECT raw, media, state FROM questions WHERE current AND system = ? AND hash = ? AND repeat = ?",
+            (system, digest, repeat),
+        ).fetchone()
+        return (row[0] or b"", row[1] or "", row[2]) if row else (b"", "", "")
+
+    def spent(self) -> float:
+        """Return the money spent so far, in US dollars."""
+        return self._connection.execute("SELECT coalesce(sum(cost), 0) FROM questions").fetchone()[0]
+
+    def versions_answered(self) -> dict[str, list[str]]:
+        """Return the model versions each system named in its answers."""
+        table: dict[str, list[str]] = {}
+        rows = self._connection.execute(
+            "SELECT DISTINCT system, version_answered FROM questions"
+            " WHERE current AND version_answered != '' ORDER BY system, version_answered"
+        )
+        for system, version in rows:
+            table.setdefault(system, []).append(version)
+        return table
+
+    def errors(self, limit: int = 5) -> list[tuple[str, str, int]]:
+        """Return the most common reasons why questions have no answer: (system, reason, count)."""
+        return self._connection.execute(
+            "SELECT system, error, count(*) AS n FROM questions"
+            " WHERE current AND error IS NOT NULL AND state != 'done'"
+            " GROUP BY system, error ORDER BY n DESC, system LIMIT ?",
+            (limit,),
+        ).fetchall()
+
+    def commonest_error(self, system: str) -> str | None:
+        """Return the reason that most of a system's questions without an answer have."""
+        row = self._connection.execute(
+            "SELECT error FROM questions WHERE current AND system = ? AND error IS NOT NULL"
+            " GROUP BY error ORDER BY count(*) DESC, error LIMIT 1",
+            (system,),
+        ).fetchone()
+        return row[0] if row else None
+
+    def begin_wave(self, now: float, portrayal: str) -> int:
+        """Note that a process begins to record."""
+        with self._transaction() as connection:
+            cursor = connection.execute("INSERT INTO waves (started, portrayal) VALUES (?, ?)", (now, portrayal))
+        return int(cursor.lastrowid or 0)
+
+    def end_wave(self, wave: int, now: float) -> None:
+        """Note that it ended of its own accord."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE waves SET ended = ? WHERE rowid = ?", (now, wave))
+
+    def waves(self) -> list[dict[str, Any]]:
+        """Return start and end of each wave; a wave that was killed has no end."""
+        rows = self._connection.execute("SELECT started, ended, portrayal FROM waves ORDER BY started").fetchall()
+        return [{"started": started, "ended": ended, "portrayal": version} for started, ended, version in rows]
+
+    def was_killed(self) -> bool:
+        """Whether the last wave has no end: some of its answers may not have been read."""
+        waves = self.waves()
+        return bool(waves) and waves[-1]["ended"] is None
+
+    def put_fact(self, name: str, value: Any) -> None:
+        """Keep a fact about the run, such as the folder its study came from."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+
+    def fact(self, name: str) -> Any:
+        """Return a fact, or None."""
+        row = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return json.loads(row[0]) if row else None

@@ -1,0 +1,142 @@
+"""The ledger's file: its tables, and how it is opened for writing or for reading, whichever version wrote it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+from portrayal.errors import PortrayalError
+from portrayal.recorder.ledger_check import check_ours, refuse_strange
+
+STATES = ("planned", "in_flight", "done", "refused", "unreadable", "failed", "unknown")
+
+_QUESTIONS = f"""
+CREATE TABLE IF NOT EXISTS questions (
+    key TEXT PRIMARY KEY,
+    system TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    version TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    kind TEXT NOT NULL DEFAULT '',
+    reader TEXT NOT NULL DEFAULT '',
+    state TEXT NOT NULL DEFAULT 'planned'
+        CHECK (state IN ({", ".join(f"'{state}'" for state in STATES)})),
+    current INTEGER NOT NULL DEFAULT 1,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    started REAL,
+    ended REAL,
+    raw BLOB,
+    sha256 TEXT NOT NULL DEFAULT '',
+    media TEXT,
+    version_answered TEXT,
+    cost REAL NOT NULL DEFAULT 0,
+    error TEXT
+);
+CREATE INDEX IF NOT EXISTS questions_by_state ON questions (system, state) WHERE current;
+"""
+_OTHERS = """
+CREATE TABLE IF NOT EXISTS waves (started REAL NOT NULL, ended REAL, portrayal TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+
+# Columns that ledgers of earlier versions lack; they are filled when the run is recorded again.
+_ADDED = ("kind", "reader")
+# This one is not: answers that came before there were hashes are read without being checked.
+_ADDED_EMPTY = ("sha256",)
+
+
+def open_writable(path: Path) -> sqlite3.Connection:
+    """Open for writing; the ledger of an earlier version is brought up to date, its answers kept."""
+    refuse_strange(path)
+    try:
+        in_memory = str(path) == ":memory:"
+        if not in_memory and not path.exists():
+            _create(path)
+        # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.run.asking`).
+        connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
+        if not in_memory:
+            check_ours(connection, path)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.executescript(_QUESTIONS + _OTHERS)
+        for column in (*_ADDED, *_ADDED_EMPTY):
+            if column not in _columns(connection):
+                connection.execute(f"ALTER TABLE questions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+                with connection:  # what the plan's hash was of has lost a column
+                    connection.execute("DELETE FROM facts WHERE name = 'plan'")
+        _allow_all_states(connection)
+    except sqlite3.OperationalError as error:
+        raise PortrayalError(f"cannot write the ledger {path}: {error}.") from None
+    except sqlite3.DatabaseError as error:
+        raise PortrayalError(f"{path} is not a ledger of Portrayal ({error}). Move it away and record again.") from None
+    return connection
+
+
+def _create(path: Path) -> None:
+    """Make a ledger beside its place and put it there whole: one that is cut or empty is never of our making."""
+    part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    connection = sqlite3.connect(part)
+    connection.executescript(_QUESTIONS + _OTHERS)
+    connection.close()
+    part.replace(path)
+
+
+def _allow_all_states(connection: sqlite3.Connection) -> None:
+    """Copy the questions of a ledger whose table refuses a state that came later; SQLite cannot alter a check."""
+    ((table,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'questions'").fetchall()
+    if all(f"'{state}'" in table for state in STATES):
+        return
+    kept = ", ".join(sorted(_columns(connection)))
+    connection.executescript(
+        "BEGIN IMMEDIATE; DROP INDEX IF EXISTS questions_by_state; ALTER TABLE questions RENAME TO questions_before;"
+        f"{_QUESTIONS} INSERT INTO questions ({kept}) SELECT {kept} FROM questions_before;"
+        "DROP TABLE questions_before; COMMIT;"
+    )
+
+
+def has_hashes(connection: sqlite3.Connection) -> bool:
+    """Whether the ledger keeps the hashes of its answers; those of earlier versions do not."""
+    return set(_ADDED_EMPTY) <= _columns(connection)
+
+
+def _columns(connection: sqlite3.Connection) -> set[str]:
+    return {row[1] for row in connection.execute("PRAGMA table_info(questions)")}
+
+
+def open_readonly(path: Path) -> sqlite3.Connection:
+    """Open without writing.
+
+    Without a write-ahead log all is in the one file, which is read as it stands: SQLite would put two files beside
+    it, and could not in a folder that may not be written to.
+    """
+    if not path.exists():
+        raise PortrayalError(f"no ledger at {path}. Record a run first: portrayal audit STUDY.toml")
+    refuse_strange(path)
+    log = path.with_name(path.name + "-wal")
+    beside = ["mode=ro"] if log.exists() and log.stat().st_size else []
+    for options in (*beside, "mode=ro&immutable=1"):
+        connection = sqlite3.connect(f"file:{quote(str(path))}?{options}", uri=True, timeout=30)
+        try:
+            check_ours(connection, path)
+            connection.execute("SELECT count(*) FROM questions")
+            return _complete(connection, path)
+        except sqlite3.DatabaseError as error:
+            reason = error
+            connection.close()
+    raise PortrayalError(f"{path} cannot be read as a ledger of Portrayal ({reason}).")
+
+
+def _complete(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Refuse the ledger of an earlier version, whose answers cannot be read without their systems."""
+    if set(_ADDED) <= _columns(connection):
+        return connection
+    connection.close()
+    raise PortrayalError(
+        f"{path.parent} was recorded by an earlier version of Portrayal. Complete it once, where its study's files are: "
+        f"portrayal record {path.parent}. Answers are kept and nothing is asked twice."
+    )

@@ -1,0 +1,278 @@
+"""The recorder: the only caller of systems.
+
+For each system a few workers take questions from a queue. Before a call its intent is in the ledger, after it
+the raw answer is, and only then does a worker go on. What proves that no answer was produced is asked
+again with a growing, jittered pause; what proves nothing becomes unknown; what cannot be mended by waiting
+stops the system and leaves the rest planned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from portrayal.edges.secrets import hidden
+from portrayal.errors import PortrayalError
+from portrayal.recorder.draining import draining
+from portrayal.recorder.journal import Journal
+from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.outcomes import read_outcome
+from portrayal.recorder.pace import TOLD_FROM, Pace, pause, waiting_line
+from portrayal.recorder.storable import storable
+from portrayal.safety.generator_guard import guard_answer, guard_system
+from portrayal.systems.core.base import (
+    Answer,
+    CallFailed,
+    OutcomeUnknown,
+    Question,
+    QuotaSpent,
+    System,
+    Throttled,
+    Unreachable,
+)
+
+GIVE_UP_AFTER = 3  # batches in a row still throttled after all retries: the service is down
+
+Outcome: TypeAlias = Answer | Exception
+Listener = Callable[[str, str, int, float], None]  # system, state, how many questions, dollars
+
+
+@dataclass
+class Recorder:
+    """Records the planned questions of several systems into one ledger."""
+
+    ledger: Ledger
+    listen: Listener = lambda system, state, count, dollars: None
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] | None = None  # None: sleep until `stopping` is set
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    messages: list[str] = field(default_factory=list)  # why a system was stopped early
+    monotonic: Callable[[], float] = time.monotonic  # paces; the other clock may be set back
+    tell: Callable[[str], None] = lambda line: None  # told of long waits as they begin
+    signal: int = 0  # the signal that stopped it, if one did
+    journal: Journal = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.ledger)
+
+    async def record(self, work: Sequence[tuple[System, Mapping[str, Question]]]) -> None:
+        """Ask every planned question of every system; questions are given by ledger key."""
+        with draining(self._drain):
+            tasks = [asyncio.ensure_future(self._record_system(system, questions)) for system, questions in work]
+            try:
+                await _wait_for_all(tasks)
+            finally:
+                self.journal.flush()  # answers whose workers were cancelled
+                await asyncio.gather(*(system.close() for system, _ in work))
+
+    def _drain(self, number: int) -> None:
+        self.signal = number
+        self.stopping.set()
+
+    async def rest(self, seconds: float) -> None:
+        """Sleep until the time is over or recording is stopped."""
+        if self.sleep is not None:
+            await self.sleep(seconds)
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), seconds)
+
+    async def _record_system(self, system: System, questions: Mapping[str, Question]) -> None:
+        """Run this system's workers until its queue is empty or it is stopped."""
+        planned = self.ledger.open_keys(system.name)
+        queue = _batches([(key, question) for key, question in questions.items() if key in planned], system.batch)
+        asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.monotonic, self.rest))
+        await _wait_for_all([asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)])
+
+
+Batch = list[tuple[str, Question]]
+
+
+@dataclass
+class _Asking:
+    """One system being asked: the queue its workers share and whether it was stopped."""
+
+    recorder: Recorder
+    system: System
+    queue: Iterator[Batch]
+    pace: Pace
+    stopped: bool = False
+    throttled_batches: int = 0
+    answered: bool = False
+    in_vain: list[str] = field(default_factory=list)  # keys since the last answer whose errors may stop the system
+    told_until: float = float("-inf")
+
+    async def work(self) -> None:
+        for batch in self.queue:
+            if self._is_stopping():
+                return
+            try:
+                await self._ask_until_settled(batch)
+            except Exception:  # the other workers finish what is in flight: those answers may be paid for
+                self.recorder.stopping.set()
+                raise
+
+    def _is_stopping(self) -> bool:
+        return self.stopped or self.recorder.stopping.is_set()
+
+    async def _ask_until_settled(self, batch: Batch) -> None:
+        """Ask a batch; ask again what was throttled, up to the limit of retries."""
+        for attempt in range(self.system.limits.retries + 1):
+            later = await self._ask_once(batch)
+            if not later:
+                self.throttled_batches = 0
+                return
+            batch = [pair for pair, _ in later]
+            if not self._is_stopping() and attempt < self.system.limits.retries:
+                await self._wait(attempt, [error for _, error in later], batch[0][0])
+            if self._is_stopping():
+                return
+        self._give_up(batch, later[0][1])
+
+    async def _wait(self, attempt: int, errors: Sequence[Throttled], key: str) -> None:
+        """Wait before asking again; of long waits one worker tells."""
+        seconds, now = pause(attempt, errors, key), self.recorder.monotonic()
+        if seconds >= TOLD_FROM and now >= self.told_until:
+            self.told_until = now + seconds
+            self.recorder.tell(waiting_line(self.system.name, errors, seconds))
+        await self.recorder.rest(seconds)
+
+    async def _ask_once(self, batch: Batch) -> list[tuple[tuple[str, Question], Throttled]]:
+        """Ask, settle every outcome, and return the questions that were throttled."""
+        keys = [key for key, _ in batch]
+        await self.pace.wait()
+        if self._is_stopping():  # nothing was asked: these stay planned
+            return []
+        await self._write_intent(keys)
+        try:
+            outcomes = await self._outcomes([question for _, question in batch])
+        except PortrayalError:  # nothing was sent: a credential, an extra or a program is missing
+            self._settle(keys, "planned", "could not be asked")
+            raise
+        price = self.system.limits.price
+        await self._finish(
+            [(key, storable(o, price)) for key, o in zip(keys, outcomes, strict=True) if isinstance(o, Answer)]
+        )
+        for key, outcome in zip(keys, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                self._settle_error(key, outcome)
+        return [(pair, o) for pair, o in zip(batch, outcomes, strict=True) if isinstance(o, Throttled)]
+
+    async def _outcomes(self, questions: Sequence[Question]) -> Sequence[Outcome]:
+        """Return one outcome per question, whatever happens, except what the user must mend first."""
+        limit = self.system.limits.timeout * (1 if self.system.remote else len(questions))
+        guard_system(self.system, questions)
+        try:
+            async with asyncio.timeout(limit):
+                outcomes = await self.system.ask(questions)
+        except PortrayalError:
+            raise
+        except TimeoutError:
+            return [OutcomeUnknown(f"no answer within {limit:g} s")] * len(questions)
+        except Exception as error:
+            return [error] * len(questions)
+        if len(outcomes) != len(questions):
+            message = f"{len(questions)} questions were asked, {len(outcomes)} answers came"
+            return [CallFailed(message)] * len(questions)
+        return [guard_answer(self.system, o) if isinstance(o, Answer) else o for o in outcomes]
+
+    def _settle_error(self, key: str, error: Exception) -> None:
+        """Write down what came of a question without an answer; a throttled one stays planned."""
+        if isinstance(error, Throttled | QuotaSpent):
+            self._settle([key], "planned", str(error), quietly=True)
+        if isinstance(error, QuotaSpent):
+            self._stop(f"{self.system.name}: the quota is spent ({error}). The rest stays planned; run again later.")
+        elif not isinstance(error, Throttled):
+            # A generator's words may hold an image: of its errors only the reason is kept.
+            raw = None if self.system.kind == "generator" else getattr(error, "raw", None)
+            state = "unknown" if isinstance(error, OutcomeUnknown) else "failed"
+            self._settle([key], state, _reason(error), raw=raw)
+            self._stop_if_in_vain(key, error)
+
+    def _stop_if_in_vain(self, key: str, error: Exception) -> None:
+        """Stop a system that will say the same to every question: it lets nobody in, or is not there.
+
+        Where it never answered, what it turned down was not answered either and stays planned.
+        """
+        limit = getattr(error, "stops_after", 0)
+        if not limit:
+            return
+        self.in_vain.append(key)
+        if len(self.in_vain) < limit:
+            return
+        if isinstance(error, CallFailed) and not self.answered:
+            self._settle(self.in_vain, "planned", str(error), quietly=True)
+        self._stop(f"{self.system.name}: stopped, because it would be the same for every question: {error}")
+
+    def _give_up(self, batch: Batch, error: Throttled) -> None:
+        """Fail questions that were throttled to the end; stop the system when the service itself is down."""
+        tries = self.system.limits.retries + 1
+        if isinstance(error, Unreachable):  # never sent: these stay planned
+            self._stop(f"{self.system.name}: tried {tries} times: {error}. The rest stays planned.")
+            return
+        self.throttled_batches += 1
+        self._settle([key for key, _ in batch], "failed", f"throttled {tries} times: {error}")
+        if self.throttled_batches >= GIVE_UP_AFTER:
+            self._stop(f"{self.system.name}: the service keeps throttling ({error}). The rest stays planned.")
+
+    async def _write_intent(self, keys: Sequence[str]) -> None:
+        ledger, now = self.recorder.ledger, self.recorder.clock()
+        await self.recorder.journal.write(lambda: ledger.start(keys, now), needless_when_cancelled=True)
+
+    async def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
+        """Store the raw answers, then read them: what cannot be read, or refuses in words, is not done."""
+        if not answers:
+            return
+        ledger, now, system = self.recorder.ledger, self.recorder.clock(), self.system
+        await self.recorder.journal.write(lambda: ledger.finish(answers, now))
+        self.answered = True
+        self.in_vain.clear()
+        read = [read_outcome(system.reader, answer, system.kind, system.parameters) for _, answer in answers]
+        states = [
+            (key, outcome.state, outcome.reason)
+            for (key, _), outcome in zip(answers, read, strict=True)
+            if outcome.reason
+        ]
+        if states:
+            await self.recorder.journal.write(lambda: ledger.restate(states))
+        for (_, answer), outcome in zip(answers, read, strict=True):
+            self.recorder.listen(system.name, outcome.state, 1, answer.cost)
+
+    def _settle(
+        self, keys: Sequence[str], state: str, reason: str, raw: bytes | None = None, quietly: bool = False
+    ) -> None:
+        self.recorder.ledger.settle(keys, state, reason, self.recorder.clock(), raw)
+        if not quietly:
+            self.recorder.listen(self.system.name, state, len(keys), 0.0)
+
+    def _stop(self, message: str) -> None:
+        if not self.stopped:
+            self.recorder.messages.append(hidden(message))
+        self.stopped = True
+
+
+def _batches(pairs: Batch, size: int) -> Iterator[Batch]:
+    """Yield batches; a plain generator is safe to share because workers run in one thread."""
+    for start in range(0, len(pairs), size):
+        yield pairs[start : start + size]
+
+
+async def _wait_for_all(tasks: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for all tasks even when one fails, then raise the first failure; a cancel cancels them all."""
+    try:
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException):
+            raise end
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, CallFailed | OutcomeUnknown) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,75 @@
+"""An answer as the ledger can keep it: bytes within a size, a version that can be written, a cost that is money.
+
+A system may hand over anything. Nothing it hands over may stop the recording or cost an answer that came.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from portrayal.edges.secrets import hidden, hidden_bytes
+from portrayal.systems.core.base import KEPT_OF_LARGER, LARGEST_ANSWER, Answer, broken_answer
+from portrayal.systems.core.rows import writable
+
+LONGEST_VERSION = 200  # characters
+LONGEST_REASON = 2000
+
+
+def storable(answer: Answer, price: float = 0.0) -> Answer:
+    """Return an answer that can be stored.
+
+    Parameters
+    ----------
+    answer
+        As the system gave it.
+    price
+        What it cost in US dollars where the cost it names is none: NaN, infinite, negative, no number.
+    """
+    cost = money(answer.cost, price)
+    answer = _without_secrets(answer)
+    if not isinstance(answer.raw, bytes):
+        reason = f"the system gave a {type(answer.raw).__name__} where bytes are expected"
+        return broken_answer(repr(answer.raw).encode(errors="replace"), reason, cost)
+    if len(answer.raw) > LARGEST_ANSWER:
+        return broken_answer(answer.raw, f"it is larger than {LARGEST_ANSWER:,} bytes", cost)
+    version = short_text(answer.version, LONGEST_VERSION)
+    return Answer(answer.raw, short_text(answer.media, LONGEST_REASON), version, cost, bool(answer.refused))
+
+
+def _without_secrets(answer: Answer) -> Answer:
+    """Take out the secrets that a service or a program echoes, before an answer is cut or stored."""
+    return replace(answer, raw=hidden_bytes(answer.raw)) if isinstance(answer.raw, bytes) else answer
+
+
+def kept_words(raw: bytes | None) -> bytes | None:
+    """Return what came in place of an answer as it is kept: without secrets, of larger ones the beginning."""
+    if raw is None:
+        return None
+    clean = hidden_bytes(raw)
+    return clean if len(clean) <= LARGEST_ANSWER else clean[:KEPT_OF_LARGER]
+
+
+def money(value: Any, price: float = 0.0) -> float:
+    """Return a cost in US dollars, finite and not negative; the price where it is none.
+
+    Examples
+    --------
+    >>> money(float("nan"), 0.01), money(-1.0), money(0.5)
+    (0.01, 0.0, 0.5)
+    """
+    try:
+        amount = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return price
+    return amount if math.isfinite(amount) and amount >= 0 else price
+
+
+def short_text(value: Any, longest: int = LONGEST_REASON) -> str:
+    """Return text that can be written, of a length somebody reads."""
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except Exception:  # whatever an object of a user's function does when it is asked for its text
+        text = f"a {type(value).__name__}"
+    return writable(hidden(text)[:longest])

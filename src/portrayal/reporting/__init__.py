@@ -1,0 +1,1 @@
+"""Report of a run: pages, charts, words and answers."""

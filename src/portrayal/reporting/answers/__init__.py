@@ -1,0 +1,1 @@
+"""Answers behind each row of a report."""

@@ -1,0 +1,191 @@
+"""Waves of one study held against each other: lines for the terminal, a page with a chart over all waves, and the numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from portrayal.edges.folders import claim
+from portrayal.edges.writing import write_text
+from portrayal.reporting.charts.drawing import prefixed
+from portrayal.reporting.charts.theme import dark_rules
+from portrayal.reporting.charts.wave_charts import wave_charts
+from portrayal.reporting.page.files import strict
+from portrayal.reporting.page.page import environment
+from portrayal.reporting.words.names import NAMES
+from portrayal.reporting.words.words import cell, estimate, interval, p_value
+from portrayal.stats.decisions.decision import FOUND, NOT_FOUND
+from portrayal.tables import RESULTS
+from portrayal.waves.answers_changed import changes_by_group, paired_answers, vocabulary
+from portrayal.waves.changes import WAVES, moved
+from portrayal.waves.versions_changed import versions_changed
+from portrayal.waves.waves import Wave, read_waves
+
+EXAMPLES = 5  # changed answers shown of each system
+WORDS = 12  # words shown that appeared or vanished
+LONGEST = 160  # characters of an answer that is shown
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What changed between waves: `answers` by group, `measures` that moved, `words`, `versions`, `examples`, and the `page`."""
+
+    waves: list[str]
+    answers: pl.DataFrame
+    measures: pl.DataFrame
+    words: pl.DataFrame
+    versions: list[str]
+    examples: pl.DataFrame
+    page: Path | None = None
+
+    def lines(self) -> list[str]:
+        """Return what changed, a line each: answers, measures, words, versions."""
+        return [*_answer_lines(self.answers), *_moved_lines(self.measures), *_word_lines(self.words), *self.versions]
+
+
+def diff(folders: Sequence[Path | str], out: Path | str = "diff") -> Diff:
+    """Hold two or more waves of one study against each other; calls no system.
+
+    Parameters
+    ----------
+    folders
+        The runs, the earliest first; every later one is held against it.
+    out
+        Where diff.html and diff.json go: a new or empty folder, or one of an earlier time.
+
+    Returns
+    -------
+    Diff
+        `answers` (how many changed, by system and group), `measures` (a decided Results table whose values are changes),
+        `words` that appeared or vanished, `versions`, `examples`, `page`, and `lines()` of all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, diff, example_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = [audit(example_study(), f"{folder}/{wave}", quiet=True) for wave in ("may", "june")]
+    ...     print(diff([f"{folder}/may", f"{folder}/june"], f"{folder}/diff").lines()[0])
+    simulated: 0 of 32 answers changed from may to june
+    """
+    waves = read_waves(folders)
+    found = compare(waves)
+    claim(Path(out), "report")
+    page = Path(out) / "diff.html"
+    write_text(Path(out) / "diff.json", json.dumps(as_json(found), indent=1, allow_nan=False))
+    write_text(page, render(found, waves))
+    return Diff(**{**vars(found), "page": page})
+
+
+def compare(waves: Sequence[Wave]) -> Diff:
+    """Hold every later wave against the first."""
+    first, others = waves[0], waves[1:]
+    paired = [paired_answers(first, later) for later in others]
+    examples = [
+        answers.filter("changed").group_by("system", maintain_order=True).head(EXAMPLES).with_columns(to=pl.lit(later.name))
+        for later, answers in zip(others, paired, strict=True)
+    ]  # fmt: skip
+    return Diff(
+        waves=[wave.name for wave in waves],
+        answers=pl.concat(changes_by_group(first, later, one) for later, one in zip(others, paired, strict=True)),
+        measures=moved(waves),
+        words=pl.concat([vocabulary(first, later) for later in others], how="diagonal"),
+        versions=[f"{later.name}: {line}" for later in others for line in versions_changed(first, later)],
+        examples=pl.concat(examples),
+    )
+
+
+def as_json(found: Diff) -> dict[str, Any]:
+    """Return what diff.json holds: every number, unrounded."""
+    tables = {name: getattr(found, name).to_dicts() for name in ("answers", "measures", "words", "examples")}
+    return strict({"waves": found.waves, **tables, "versions": found.versions})
+
+
+def _answer_lines(answers: pl.DataFrame) -> Iterator[str]:
+    for row in answers.filter(pl.col("group").is_null()).iter_rows(named=True):
+        mine = answers.filter(
+            pl.col("system") == row["system"], pl.col("to") == row["to"], pl.col("group").is_not_null()
+        )
+        parts = [f"{one['group']} {one['changed']:,} of {one['asked']:,}" for one in mine.iter_rows(named=True)]
+        told = f" ({', '.join(parts)})" if parts and row["changed"] else ""
+        yield f"{row['system']}: {row['changed']:,} of {row['asked']:,} answers changed from {row['from']} to {row['to']}{told}"
+
+
+def _moved_lines(measures: pl.DataFrame) -> Iterator[str]:
+    for row in measures.filter(pl.col("decision") == FOUND).iter_rows(named=True):
+        change = f"{estimate(row['value'], row['low'], row['high'])} {interval(row['value'], row['low'], row['high'])}"
+        values = f"{cell(row['first'])} in {row['from']}, {cell(row['second'])} in {row['to']}"
+        yield f"moved: {about(row)}: {values}; change {change}, corrected p {p_value(row['p_adjusted'])}, {row['compared']}"
+    tested = measures.filter(pl.col("decision").is_in([FOUND, NOT_FOUND])).height
+    if FOUND not in measures["decision"]:
+        yield f"no measure moved beyond noise: {tested:,} of {measures.height:,} changes could be tested"
+
+
+def about(row: Mapping[str, Any]) -> str:
+    """Say which row of the results this is: system, measure, sides and facets."""
+    names = ["system", "measure", "group", "versus", *(name for name in row if name not in _OWN)]
+    parts = [NAMES.get(str(row[name]), row[name]) if name == "measure" else row.get(name) for name in names]
+    return ", ".join(str(part) for part in parts if part)
+
+
+_OWN = {*WAVES, *RESULTS, "study", "status"}
+
+
+def _word_lines(words: pl.DataFrame) -> Iterator[str]:
+    for (system, what, to), mine in words.group_by("system", "what", "to", maintain_order=True):
+        shown = ", ".join(f"{row['word']} ({row['answers']:,})" for row in mine.head(WORDS).iter_rows(named=True))
+        more = f" and {mine.height - WORDS:,} more" if mine.height > WORDS else ""
+        yield f"{system}: {what} by {to}: {shown}{more}"
+
+
+def render(found: Diff, waves: Sequence[Wave]) -> str:
+    """Return the page: what moved, a chart over all waves, answers that changed with examples, words, versions."""
+    drawn = wave_charts(found.measures, waves, about)
+    style = files("portrayal.reporting").joinpath("templates/style.css").read_text("utf-8")
+    view = {
+        "title": f"{waves[0].study.name}: {', '.join(found.waves)}",
+        "style": Markup(style),
+        "dark": Markup(dark_rules()),
+        "parts": list(_parts(found)),
+        "charts": [
+            {"title": one.title, "said": one.said, "svg": Markup(prefixed(one.svg, f"wave-{place}"))}
+            for place, one in enumerate(drawn)
+        ],
+        "tables": list(_tables(found)),
+    }
+    return environment().get_template("diff.html").render(view)
+
+
+def _parts(found: Diff) -> Iterator[tuple[str, list[str]]]:
+    """Yield what changed by kind, what moved first."""
+    yield "Measures", [line.removeprefix("moved: ") for line in _moved_lines(found.measures)]
+    yield "Answers", list(_answer_lines(found.answers))
+    yield "Words", list(_word_lines(found.words)) or ["no word that only one wave has"]
+    yield "Versions", found.versions or ["none differs that is known"]
+
+
+def _tables(found: Diff) -> Iterator[dict[str, Any]]:
+    """Yield the tables of the page: title, columns, rows of cells."""
+    measures = found.measures.select(
+        pl.Series("row", [about(row) for row in found.measures.iter_rows(named=True)], dtype=pl.String),
+        "from", "to", "first", "second", change="value", low="low", high="high", corrected_p="p_adjusted", decision="decision",
+        compared="compared",
+    )  # fmt: skip
+    examples = found.examples.with_columns(pl.col("answer", "answer_later").str.slice(0, LONGEST)).drop(
+        "changed", strict=False
+    )
+    for title, table in (
+        ("Every change of a measure", measures),
+        ("Answers that changed, by group", found.answers),
+        ("Examples of changed answers", examples),
+        ("Words only one wave has", found.words.head(200)),
+    ):
+        columns = [name.replace("_", " ") for name in table.columns]
+        yield {"title": title, "columns": columns, "rows": [[cell(value) for value in row] for row in table.rows()]}

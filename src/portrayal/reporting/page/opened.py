@@ -1,0 +1,125 @@
+"""A run as a person works with it in Python: findings, results, charts, answers and the report."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from markupsafe import escape
+
+from portrayal.errors import PortrayalError
+from portrayal.reporting.page.files import finding_json
+from portrayal.reporting.page.measured_run import read_section
+from portrayal.reporting.page.section import Section
+from portrayal.run.files import kept_table
+from portrayal.run.folder import existing_run
+from portrayal.run.measured import MEND
+from portrayal.stats.decisions.decision import FOUND
+
+
+class ResultsTable(pl.DataFrame):
+    """A polars table whose `to_pandas` needs pandas alone; that of polars needs pyarrow too."""
+
+    def to_pandas(self, **options: Any) -> Any:
+        """Return it as a pandas table; with options, as polars does it."""
+        if options:
+            return super().to_pandas(**options)
+        try:
+            import pandas
+        except ImportError:
+            raise PortrayalError(
+                "to_pandas() needs pandas, which is not installed. Run: pip install pandas. Without it, `results` is a polars table."
+            ) from None
+        return pandas.DataFrame(self.to_dict(as_series=False))
+
+
+class Run:
+    """A run of a study, opened.
+
+    A notebook shows it as its findings. It stands for its report where a path is expected.
+
+    Parameters
+    ----------
+    folder
+        A run folder, as `portrayal audit` makes it; it must have been measured.
+
+    Attributes
+    ----------
+    folder
+        Where everything lies.
+    findings
+        One dict a sentence, as in results.json: `audit`, `study`, `system`, `sentence`, `decision` and `row`, the row's number
+        in `results`.
+    results
+        The Results table (polars); `to_pandas()` gives it to pandas.
+    charts
+        Altair charts by name; a figure that is a picture is its PNG.
+    answers
+        The answers, read into rows: one or more a question, with `status`.
+    report
+        The page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = audit(example_study(), folder, quiet=True)
+    ...     first = run.findings[0]
+    ...     first["system"], first["decision"], run.results["n"][first["row"]]
+    ('simulated', 'not found', 16)
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self._files = existing_run(folder)
+        self.folder = self._files.folder
+        self.report = self.folder / "report.html"
+
+    @cached_property
+    def _section(self) -> Section:
+        return read_section(self._files)
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """Return every sentence of the report with its decision and its row."""
+        return [finding_json(self._section, finding, 0) for finding in self._section.findings]
+
+    @property
+    def results(self) -> ResultsTable:
+        """Return the Results table."""
+        return ResultsTable(self._section.measured.results)
+
+    @property
+    def charts(self) -> dict[str, Any]:
+        """Return the charts of the report by name."""
+        return {chart.name: chart.chart or chart.png for chart in self._section.charts}
+
+    @property
+    def answers(self) -> pl.DataFrame:
+        """Return the answers as they were read."""
+        return kept_table(self._files.responses, MEND)
+
+    def to_pandas(self) -> Any:
+        """Return the results as a pandas table; needs pandas alone."""
+        return self.results.to_pandas()
+
+    def __fspath__(self) -> str:
+        return str(self.report)
+
+    def __repr__(self) -> str:
+        found = sum(one["decision"] == FOUND for one in self.findings)
+        return f"<portrayal run {str(self.folder)!r}: {found} of {len(self.findings)} sentences are findings>"
+
+    def _repr_html_(self) -> str:
+        """Show the sentences, found ones first and heavy, and where the report is; all text is inert."""
+        lines = "".join(map(_line, self.findings)) or "<li>Nothing was measured.</li>"
+        title = escape(f"{self._section.study_name}: {self._section.audit.title}")
+        return f"<div><p><b>{title}</b></p><ul>{lines}</ul><p>Report: <code>{escape(self.report)}</code></p></div>"
+
+
+def _line(finding: dict[str, Any]) -> str:
+    decision = escape(finding["decision"])
+    tag = "b" if finding["decision"] == FOUND else "span"
+    return f"<li><{tag}>{decision}</{tag}>: {escape(finding['sentence'])}</li>"

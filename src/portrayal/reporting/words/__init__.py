@@ -1,0 +1,1 @@
+"""Wording of results: sentences, numbers, names."""

@@ -1,0 +1,224 @@
+"""Sentences from decided rows: an audit says its claims once, and every decision has one form for all audits.
+
+    found            {system} {what it does to whom}: {figures}.
+    not found        It was not found that {system} {what it might do}: {figures}; {effect} would have been found in 80 of 100 ...
+    not tested       It was not tested whether {system} {what it might do}: {reason}.
+    not measurable   It cannot be said whether {system} {what it might do}: {reason}.
+
+Rows that were found get a sentence each. The others share one for each system, claim and decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from portrayal.reporting.words.words import count, estimate, interval, is_missing, listed, number, p_value, plural
+from portrayal.stats.decisions.decision import DESCRIBED, EXPLORATORY, FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
+from portrayal.study.audit import Finding, Measured
+
+Row = Mapping[str, Any]
+NAMED = 4  # rows a shared sentence names; further ones are counted
+SINGULAR = {"people": "person", "queries": "query", "images": "image", "pictures": "picture", "captions": "caption"}
+# Units whose numbers are written as percent, or as percentage points where they are differences.
+PERCENT, POINTS = "share", "points"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a measure would show: the clauses after a system's name, with the row's columns in braces.
+
+    `positive` and `negative` say what it does where the value lies above and below the null; without `negative` only a
+    value above it is a harm that was looked for, and one below is said with `positive`'s question. `asks` says what it
+    might do, for rows that were not found, tested or measurable, and `several` says it where several rows share the sentence
+    and `asks` speaks of one only. `where` names one of several rows in a shared sentence.
+    """
+
+    positive: str | Callable[[Row], str]
+    asks: str | Callable[[Row], str]
+    negative: str | Callable[[Row], str] | None = None
+    where: str | Callable[[Row], str] | None = None
+    after: Callable[[Row], str] | None = None  # a further sentence for rows that were found
+    figure: str = ""  # what the number is: "d =", "slope"
+    several: str | None = None
+    always_where: bool = False  # name the row by `where` even where it is the only one
+    # A difference below 0 is told from the other side, with `positive`: group and versus change places, and the signs.
+    turned: bool = False
+
+
+def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
+    """Return the sentences of every row in the family whose measure has a claim: found ones first, the largest before.
+
+    Parameters
+    ----------
+    measured
+        With decided results.
+    claims
+        By measure.
+    wanted
+        Rows to speak of, where not all of the measures' are in question.
+    """
+    rows = measured.results.with_row_index("row").filter(
+        pl.col("measure").is_in(list(claims)),
+        pl.col("family").fill_null("") != EXPLORATORY,
+        pl.col("reason").fill_null("") != DESCRIBED,
+    )
+    rows = rows if wanted is None else rows.filter(wanted)
+    found = rows.filter(pl.col("decision") == FOUND).sort("p_adjusted", "row", maintain_order=True)
+    singles = [
+        Finding(found_sentence(row, claims[row["measure"]], measured), row["row"])
+        for row in found.iter_rows(named=True)
+    ]
+    return [*singles, *_shared(rows.filter(pl.col("decision") != FOUND), claims, measured)]
+
+
+def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
+    """Say what was found in one row."""
+    above = row["value"] >= (row["null"] or 0.0)
+    if claim.turned and not above:
+        row, above = other_side(row), True
+    clause = claim.positive if above or claim.negative is None else claim.negative
+    said = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
+    return f"{said} {claim.after(row)}".strip() if claim.after else said
+
+
+def other_side(row: Row) -> Row:
+    """Return a difference as seen from the other of its two groups."""
+    ends = {name: None if is_missing(row[name]) else -row[name] for name in ("value", "low", "high")}
+    return {
+        **row,
+        "group": row["versus"],
+        "versus": row["group"],
+        "value": ends["value"],
+        "low": ends["high"],
+        "high": ends["low"],
+    }
+
+
+def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured) -> Iterator[Finding]:
+    for decision in (NOT_MEASURABLE, NOT_FOUND, NOT_TESTED):
+        part = rows.filter(pl.col("decision") == decision)
+        keys = ["system", "measure"] if decision == NOT_FOUND else ["system", "measure", _same_reason()]
+        for _, mine in part.group_by(keys, maintain_order=True):
+            yield SHARED[decision](mine, claims[mine["measure"][0]], measured)
+
+
+def _same_reason() -> pl.Expr:
+    """Tell reasons apart, but not tests of too few units by the smallest p that each could have had."""
+    floored = pl.col("p").is_not_null() & pl.col("p_floor").is_not_null()
+    return pl.when(~floored).then("reason").alias("same reason")
+
+
+def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
+    nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
+    asked = f"{measured.shown(nearest['system'])} {_asked(rows, claim, nearest)}"
+    told = figures(nearest, claim.figure)
+    if rows.height == 1 and claim.always_where:
+        asked = f"{asked} ({_named(rows, claim)})"
+    if rows.height > 1:
+        where = f" ({_named(rows, claim)})" if claim.where else ""
+        nearest_where = f" in {_filled(claim.where, nearest)}" if claim.where else ""
+        asked, told = (f"{asked} in {plural(rows.height, 'test')}{where}", f"the nearest{nearest_where}: {told}")
+    said = f"It was not found that {asked}{'; ' if rows.height > 1 else ': '}{told}"
+    return Finding(f"{said}{_detectable(nearest)}.", nearest["row"])
+
+
+def _not_tested(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
+    return _without_answer("It was not tested whether", rows, claim, measured)
+
+
+def _not_measurable(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
+    return _without_answer("It cannot be said whether", rows, claim, measured)
+
+
+def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
+    # Of tests of too few units, the one that came nearest to being possible.
+    first = rows.sort("p_floor", nulls_last=True, maintain_order=True).row(0, named=True)
+    named = rows.height > 1 or claim.always_where
+    where = f" ({_named(rows, claim)})" if named and claim.where else ""
+    said = f"{begin} {measured.shown(first['system'])} {_asked(rows, claim, first)}{where}: {first['reason']}."
+    return Finding(said, first["row"])
+
+
+def _asked(rows: pl.DataFrame, claim: Claim, row: Row) -> str:
+    return _filled(claim.several if rows.height > 1 and claim.several else claim.asks, row)
+
+
+SHARED: Mapping[str, Callable[[pl.DataFrame, Claim, Measured], Finding]] = {
+    NOT_FOUND: _not_found,
+    NOT_TESTED: _not_tested,
+    NOT_MEASURABLE: _not_measurable,
+}
+
+
+def figures(row: Row, figure: str = "") -> str:
+    """Write a row's value, interval, what was counted and its p: '12.3 percentage points (95% interval 8 to 16, ...)'.
+
+    Examples
+    --------
+    >>> figures({"value": 0.12, "low": 0.08, "high": 0.16, "unit": "points", "n": 40, "counted": "people", "p_adjusted": 0.003})
+    '12 percentage points (95% interval 8 to 16, 40 people, adjusted p = .003)'
+    """
+    value, ends = written(row)
+    parts = [f"95% interval {ends}"] if ends else []
+    parts.append(counted(row))
+    if row.get("n_missing"):
+        parts.append(f"{count(row['n_missing'])} missing")
+    if not is_missing(row.get("p_adjusted")):
+        p = p_value(row["p_adjusted"])
+        sided = f"{row['sided']} " if row.get("sided") else ""  # a facet of audits that test either way
+        parts.append(f"{sided}adjusted p {p if p[0] in '<>' else f'= {p}'}")
+    return f"{f'{figure} ' if figure else ''}{value} ({', '.join(parts)})"
+
+
+def written(row: Row) -> tuple[str, str]:
+    """Return a row's value and interval as text, in its unit."""
+    scale = 100.0 if row["unit"] in (PERCENT, POINTS) else 1.0
+    numbers = [None if is_missing(row[name]) else row[name] * scale for name in ("value", "low", "high")]
+    places = 1 if scale == 100.0 and not is_missing(numbers[1]) and numbers[2] - numbers[1] < 10 else 0  # type: ignore[operator]
+    if scale == 1.0:
+        ends = interval(*numbers).strip("[]").replace(", ", " to ")
+        return estimate(*numbers), ends
+    value, *ends_written = [number(one, places) for one in numbers]
+    points = " percentage point" if value in ("1", "1.0") else " percentage points"
+    suffix = "%" if row["unit"] == PERCENT else points
+    between = f"{ends_written[0]} to {ends_written[1]}{'%' if row['unit'] == PERCENT else ''}"
+    return f"{value}{suffix}", between if not is_missing(numbers[1]) else ""
+
+
+def counted(row: Row) -> str:
+    """Write how many a row rests on, and of what: '1 person', '40 people', 'n = 12'."""
+    noun = row.get("counted")
+    if not noun:
+        return f"n = {count(row.get('n'))}"
+    return f"{count(row['n'])} {SINGULAR.get(noun, noun.removesuffix('s')) if row['n'] == 1 else noun}"
+
+
+def _detectable(row: Row) -> str:
+    if is_missing(row["detectable"]):
+        return ""
+    if row["unit"] in (PERCENT, POINTS) and row["detectable"] > 1:
+        return "; so few were counted that no effect would have been found in 80 of 100 such audits"
+    least, _ = written({**row, "value": row["detectable"], "low": None, "high": None})
+    return f"; an effect of {least} would have been found in 80 of 100 such audits"
+
+
+def _named(rows: pl.DataFrame, claim: Claim) -> str:
+    names = list(dict.fromkeys(_filled(claim.where, row) for row in rows.iter_rows(named=True)))
+    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    return listed([*names[:NAMED], *more])
+
+
+def _filled(clause: str | Callable[[Row], str] | None, row: Row) -> str:
+    if callable(clause):
+        return clause(row)
+    return (clause or "").format_map({name: "" if item is None else item for name, item in row.items()})
+
+
+def in_order(findings: Sequence[Finding], results: pl.DataFrame) -> list[Finding]:
+    """Put what was found first, then what cannot be said, then what was not found, then what was not tested."""
+    places = {FOUND: 0, NOT_MEASURABLE: 1, NOT_FOUND: 2, NOT_TESTED: 3}
+    return sorted(findings, key=lambda finding: places[results["decision"][finding.row]])

@@ -1,0 +1,82 @@
+"""Silence in words: systems that say nothing, and people about whom a system says nothing more often than about others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from portrayal.reporting.words.sentences import Claim, Row, say
+from portrayal.reporting.words.words import listed, percent, plural
+from portrayal.run.silence import ANSWERED, DIFFERENCE, THE_OTHERS, UNANSWERED
+from portrayal.stats.decisions.decision import NOT_MEASURABLE
+from portrayal.study.audit import Audit, Finding, Measured
+
+VERBS = {"refused": "refuses", "empty": "has nothing to say about", "unreadable": "gives no readable answer about"}
+WORDS = {"refused": "refused", "empty": "empty", "unreadable": "unreadable", "failed": "failed"}
+
+
+def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
+    """Return a sentence for every system that says nothing, or says nothing about some people more often than others."""
+    claim = Claim(
+        positive=lambda row: (
+            f"{_verb(row)} {_shown(audit, row, 'group')} more often than {_shown(audit, row, 'versus')}"
+        ),
+        asks=lambda row: (
+            f"leaves questions unanswered more often for some groups of {row['axis']} than for others{_within(row)}"
+        ),
+        after=lambda row: _shares(measured.results, row, audit.kind in ("tagger", "generator")),
+    )
+    silent = [Finding(_nothing(row, measured), row["row"]) for row in _silent(measured.results)]
+    spoken = pl.col("system").is_in([measured.results["system"][one.row] for one in silent]).not_()
+    return [*silent, *say(measured, {DIFFERENCE: claim}, spoken)]
+
+
+def _silent(results: pl.DataFrame) -> Iterator[Row]:
+    rows = results.with_row_index("row").filter(pl.col("measure") == ANSWERED)
+    yield from rows.filter(pl.col("decision") == NOT_MEASURABLE).iter_rows(named=True)
+
+
+def _nothing(row: Row, measured: Measured) -> str:
+    name = measured.shown(row["system"])
+    if not row["n"]:
+        return f"Nothing can be said of {name}: none of its questions has been asked."
+    kinds = measured.results.filter(
+        pl.col("measure") == UNANSWERED, pl.col("system") == row["system"], pl.col("axis").is_null()
+    )
+    told = [
+        f"{round(share * n):,} {'were' if round(share * n) != 1 else 'was'} {WORDS.get(status, status)}"
+        for status, share, n in kinds.select("status", "value", "n").iter_rows()
+    ]
+    answered = f"it answered {row['n_answered'] or 'none'} of {plural(row['n'], 'question')}"
+    return f"Nothing can be said of {name}: {answered} ({listed(told)})."
+
+
+def _verb(row: Row) -> str:
+    return VERBS.get(row["status"] or "", "does not answer")
+
+
+def _shown(audit: Audit, row: Row, side: str) -> str:
+    if row[side] == THE_OTHERS:
+        return THE_OTHERS
+    if callable(audit.shows):
+        return audit.shows(row[side], row["axis"], row["within"])
+    return audit.shows.format(group=row[side], axis=row["axis"])
+
+
+def _within(row: Row) -> str:
+    return f" in the {row['within']}" if row["within"] else ""
+
+
+def _shares(results: pl.DataFrame, row: Row, lists: bool) -> str:
+    """Name the share of each group, the largest first; and what this means for the other measures."""
+    mine = results.filter(
+        pl.col("measure") == UNANSWERED,
+        pl.col("system") == row["system"],
+        pl.col("axis") == row["axis"],
+        pl.col("within").eq_missing(pl.lit(row["within"], pl.String)),
+    ).sort("value", descending=True, maintain_order=True)
+    told = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
+    # A tagger's empty list is an answer, and is measured.
+    rest = "" if row["status"] == "empty" and lists else "; the other measures speak only of what was answered"
+    return f"Unanswered: {listed(told)}{rest}."

@@ -1,0 +1,1 @@
+"""Viewer of a run, and judgments by people."""

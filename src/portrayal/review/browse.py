@@ -1,0 +1,198 @@
+"""The organiser's pages: findings, results, answers, two systems side by side, further tables, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any
+
+import polars as pl
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from portrayal.reporting.answers.answers import Chosen, narrowed, one_answer, raw_text
+from portrayal.reporting.answers.behind import Behind, behind
+from portrayal.reporting.words.names import NAMES
+from portrayal.review.compare import side_by_side
+from portrayal.review.listing import listed
+from portrayal.review.opened import OpenRun, raw_answer
+from portrayal.review.pages import ORGANISERS, message, page
+from portrayal.review.pictures import ABSENT, SIDES, shown_picture
+from portrayal.tables import RESULTS, facets
+
+CARDS = 24  # answers on a page
+# What of a result row is shown first; its facets follow.
+FIRST = (
+    "system", "measure", "group", "versus", "value", "low", "high", "unit", "p_adjusted", "decision", "n", "counted",
+)  # fmt: skip
+Handler = Callable[[Request, int, OpenRun], Any]
+
+
+def of_run(make: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """Let a page of a run be asked for by the run's number, by the organiser alone; it is made beside the event loop."""
+
+    @wraps(make)
+    async def handler(request: Request) -> Response:
+        if not request.state.organiser:
+            return message(request, 403, ORGANISERS)
+        number = request.path_params["number"]
+        opened = await run_in_threadpool(request.app.state.shelf.run, number)
+        if opened is None:
+            return message(request, 404, "There is no such run.")
+        return await run_in_threadpool(make, request, number, opened)
+
+    return handler
+
+
+@of_run
+def overview(request: Request, number: int, opened: OpenRun) -> Response:
+    """Return what was found, each sentence with the answers behind it."""
+    results = opened.measured.results
+    found = [(finding, results["decision"][finding.row]) for finding in opened.findings]
+    counted = dict(results["decision"].value_counts(sort=True).iter_rows())
+    states = opened.answers.group_by("system", "status", maintain_order=True).len()
+    tables = [(name, table.height) for name, table in opened.measured.tables.items() if table.height]
+    sheets = [*opened.measured.pictures]
+    return page(
+        request, "run.html", number=number, opened=opened, found=found, counted=counted, tables=tables, sheets=sheets,
+        states=states.rows(),
+    )  # fmt: skip
+
+
+@of_run
+def results(request: Request, number: int, opened: OpenRun) -> Response:
+    """Return the results, sorted and narrowed down as the reader chose."""
+    asked = request.query_params
+    table = opened.measured.results.with_row_index("row")
+    choices = {name: _levels(table, name) for name in ("system", "measure", "decision")}
+    for name in choices:
+        if asked.get(name):
+            table = table.filter(pl.col(name) == asked[name])
+    further = [name for name in facets(opened.measured.results) if table[name].drop_nulls().len()]
+    columns = ["row", *FIRST, *further]
+    listing = listed(
+        table.select(columns), asked.get("sort", ""), "desc" in asked, _page(asked), asked.get("words", "")
+    )
+    return page(request, "results.html", number=number, opened=opened, listing=listing, choices=choices,
+                numbers=_numbers(), names={**NAMES, **opened.audit.names}, asked=asked)  # fmt: skip
+
+
+@of_run
+def answers(request: Request, number: int, opened: OpenRun) -> Response:
+    """Return answers with their pictures, those behind a result row where one is named."""
+    asked = request.query_params
+    told, found = _behind(opened, asked), narrowed(opened.answers, opened.stimuli, _chosen(asked, opened))
+    if told:
+        parts = pl.concat([narrowed(found, opened.stimuli, one.chosen) for one in told])
+        found = parts.unique(["system", "stimulus", "repeat"], maintain_order=True)
+    listing = listed(found, page=_page(asked), size=CARDS)
+    return page(
+        request, "answers.html", number=number, opened=opened, listing=listing, asked=asked, told=told,
+        statuses=_levels(opened.answers, "status"), decisions=_levels(opened.measured.results, "decision"),
+    )  # fmt: skip
+
+
+@of_run
+def answer(request: Request, number: int, opened: OpenRun) -> Response:
+    """Return one answer: the picture or text shown, the raw answer, and how it was read; others' beside it."""
+    asked = request.query_params
+    system, stimulus, repeat = asked.get("system", ""), asked.get("stimulus", ""), _number(asked, "repeat", 0)
+    row = one_answer(opened.answers, system, stimulus, repeat)
+    if row is None:
+        return message(request, 404, "There is no such answer in this run.")
+    raw, media, state = raw_answer(opened, system, stimulus, repeat)
+    others = opened.answers.filter(
+        pl.col("stimulus") == stimulus, pl.col("repeat") == repeat, pl.col("system") != system
+    )
+    return page(request, "answer.html", number=number, opened=opened, row=row, raw=raw_text(raw), media=media, state=state,
+                stimulus=opened.shown[stimulus], others=others.to_dicts())  # fmt: skip
+
+
+@of_run
+def compare(request: Request, number: int, opened: OpenRun) -> Response:
+    """Return two systems' answers to the same stimuli, the least alike first."""
+    asked, systems = request.query_params, opened.systems
+    first = asked.get("first") or systems[0]
+    second = asked.get("second") or (systems[1] if len(systems) > 1 else systems[0])
+    if {first, second} - set(systems):
+        return message(request, 404, "There is no such system in this run.")
+    within = narrowed(opened.answers, opened.stimuli, _chosen(asked, opened))
+    pairs = side_by_side(within, first, second)
+    same = int((pairs["alike"] == 1).sum())
+    listing = listed(pairs, page=_page(asked), size=CARDS)
+    return page(request, "compare.html", number=number, opened=opened, listing=listing, first=first, second=second,
+                same=same, asked=asked)  # fmt: skip
+
+
+@of_run
+def table(request: Request, number: int, opened: OpenRun) -> Response:
+    """Return a further table of the run."""
+    name, asked = request.path_params["name"], request.query_params
+    found = opened.measured.tables.get(name)
+    if found is None:
+        return message(request, 404, "There is no such table in this run.")
+    flat = found.select(column for column, kind in found.schema.items() if not kind.is_nested())
+    listing = listed(flat, asked.get("sort", ""), "desc" in asked, _page(asked), asked.get("words", ""))
+    return page(request, "table.html", number=number, opened=opened, name=name, listing=listing, asked=asked)
+
+
+@of_run
+def sheet(request: Request, number: int, opened: OpenRun) -> Response:
+    """Return a contact sheet or strip that measuring left in the run."""
+    found = opened.measured.pictures.get(request.path_params["name"])
+    if found is None or not found.startswith(b"\x89PNG"):
+        return message(request, 404, "There is no such picture in this run.")
+    return Response(found, media_type="image/png")
+
+
+async def picture(request: Request) -> Response:
+    """Return a picture that systems were shown: to the organiser, and to reviewers, who judge some of them."""
+    if not (request.state.organiser or request.state.reviewer):
+        return message(request, 403, "Open the link you were given first.")
+    opened = request.app.state.shelf.run(request.path_params["number"])
+    size = request.query_params.get("size", "large")
+    known = opened.pictures.get(request.path_params["key"]) if opened else None
+    if known is None or size not in SIDES:
+        return message(request, 404, "There is no such picture in this run.")
+    found = await run_in_threadpool(shown_picture, *known, size)
+    if found is None:
+        return Response(ABSENT, 404, media_type="image/svg+xml")  # a browser shows it in the picture's place
+    return Response(found, media_type="image/jpeg", headers={"cache-control": "private, max-age=3600"})
+
+
+def _behind(opened: OpenRun, asked: Mapping[str, str]) -> list[Behind]:
+    """Return what stands behind the row, or behind all rows of the decision, that the address names."""
+    table = opened.measured.results
+    if asked.get("row", "").isdigit() and int(asked["row"]) < table.height:
+        rows = [table.row(int(asked["row"]), named=True)]
+    elif asked.get("decision"):
+        rows = table.filter(pl.col("decision") == asked["decision"]).to_dicts()
+    else:
+        return []
+    about = (opened.systems, opened.factors, opened.labels, opened.level_names)
+    told = {repr(one.chosen): one for one in (behind(row, *about) for row in rows)}
+    return list(told.values())
+
+
+def _chosen(asked: Any, opened: OpenRun) -> Chosen:
+    systems = (asked["system"],) if asked.get("system") else ()
+    factors = {name: [asked[f"of_{name}"]] for name in opened.factors if asked.get(f"of_{name}")}
+    return Chosen(systems, asked.get("status", ""), asked.get("label", ""), asked.get("words", ""), factors)
+
+
+def _levels(frame: pl.DataFrame, column: str) -> list[str]:
+    return frame[column].drop_nulls().unique().sort().to_list()
+
+
+def _page(asked: Mapping[str, str]) -> int:
+    return _number(asked, "page", 1)
+
+
+def _number(asked: Mapping[str, str], name: str, otherwise: int) -> int:
+    given = asked.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else otherwise
+
+
+def _numbers() -> list[str]:
+    return [name for name, kind in RESULTS.items() if kind == pl.Float64]

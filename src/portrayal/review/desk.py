@@ -1,0 +1,169 @@
+"""A run's desk: its queues, what stands in its journal, and where each reviewer is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.review.journal import Journal
+from portrayal.review.opened import OpenRun, Shelf, Stamp
+from portrayal.review.queues import GENDERED, PLACES, RATER_GENDER, WORDS, Item, Queue, in_order, queues_of
+from portrayal.run.judgments import JUDGE, PLACE, SKIP, UNDO, Act, Place
+
+LONGEST_NOTE = 2000
+REASONS = ("cannot tell", "too upsetting", "not enough shown", "another reason")
+GENDERS = ("woman", "man", "nonbinary")  # offered; any other word may be written
+
+
+class Desk:
+    """Where judgments of one run are made."""
+
+    def __init__(self, opened: OpenRun) -> None:
+        self.seed = opened.seed
+        self.journal = Journal(opened.run.judgments)
+        self.stands: dict[Place, Act] = {}
+        self._orders: dict[tuple[str, str], list[Item]] = {}
+        self._queues: dict[str, Queue] = {}
+        self._stamp: tuple[Stamp, int] | None = None
+        for act in self.journal.acts:
+            self._apply(act)
+
+    def queues(self, opened: OpenRun) -> dict[str, Queue]:
+        """Return the queues, made anew when the run was measured again or a rater wrote about a place."""
+        stamp = (opened.stamp, sum(1 for _, queue, _ in self.stands if queue == PLACES))
+        if self._stamp != stamp:
+            self._queues = queues_of(opened, list(self.stands.values()))
+            self._orders, self._stamp = {}, stamp
+        return self._queues
+
+    def next_item(self, queue: Queue, reviewer: str) -> Item | None:
+        """Return the first item of the reviewer's order that they have neither judged nor skipped."""
+        return next((item for item in self._order(queue, reviewer) if not self._act(queue, reviewer, item)), None)
+
+    def progress(self, queue: Queue, reviewer: str) -> tuple[int, int]:
+        """Return how many items a reviewer has judged or skipped, and how many there are."""
+        own = self._order(queue, reviewer)
+        return sum(1 for item in own if self._act(queue, reviewer, item)), len(own)
+
+    def last(self, queue: Queue, reviewer: str) -> Item | None:
+        """Return the item a reviewer judged or skipped last, which an undo takes back."""
+        for who, name, key in reversed(self.stands):
+            if who == reviewer and name == queue.name:
+                return queue.by_key(key)
+        return None
+
+    def gender(self, reviewer: str) -> str:
+        """Return what a reviewer last said of their own gender, so that it need not be written for every place."""
+        for (who, queue, _), act in reversed(self.stands.items()):
+            if who == reviewer and queue == PLACES:
+                told = [row["judgment"] for row in act.get("rows", ()) if row["question"] == RATER_GENDER]
+                return told[0] if told else ""
+        return ""
+
+    async def judge(self, queue: Queue, item: Item, reviewer: str, form: Mapping[str, str]) -> None:
+        """Keep a judgment; it is on disk when this returns."""
+        await self._keep(JUDGE, queue, item, reviewer, rows=rows_of(queue, item, reviewer, form))
+
+    async def skip(self, queue: Queue, item: Item, reviewer: str, reason: str) -> None:
+        """Keep that a reviewer passed over an item, and why."""
+        await self._keep(SKIP, queue, item, reviewer, reason=_text(reason) or REASONS[0])
+
+    async def undo(self, queue: Queue, item: Item, reviewer: str) -> None:
+        """Take back what a reviewer said of an item."""
+        await self._keep(UNDO, queue, item, reviewer)
+
+    async def _keep(self, act: str, queue: Queue, item: Item, reviewer: str, **further: Any) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        kept = {"act": act, "reviewer": reviewer, "queue": queue.name, "item": item.key, "time": now, **further}
+        await asyncio.wrap_future(self.journal.add(kept))
+        self._apply(kept)
+
+    def _apply(self, act: Act) -> None:
+        place = (act["reviewer"], act["queue"], act["item"])
+        self.stands.pop(place, None)
+        if act["act"] != UNDO:
+            self.stands[place] = act
+
+    def _act(self, queue: Queue, reviewer: str, item: Item) -> Act | None:
+        return self.stands.get((reviewer, queue.name, item.key))
+
+    def _order(self, queue: Queue, reviewer: str) -> list[Item]:
+        """Return a reviewer's items in order; nobody codes their own words."""
+        where = (queue.name, reviewer)
+        if where not in self._orders:
+            items = in_order(queue, reviewer, self.seed)
+            own = queue.name == WORDS
+            self._orders[where] = [one for one in items if not own or one.columns["rater"] != reviewer]
+        return self._orders[where]
+
+
+class Desks:
+    """The desks of the runs on a shelf; a journal is opened when it is first needed, so that a run only looked at stays untouched."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf, self._desks = shelf, dict[int, Desk]()
+
+    def of(self, number: int) -> Desk:
+        """Return a run's desk.
+
+        Raises
+        ------
+        PortrayalError
+            When there is no such run, judgments cannot be kept there, or another viewer keeps them.
+        """
+        if number not in self._desks:
+            opened = self._shelf.run(number)
+            if opened is None:
+                raise PortrayalError(f"there is no run {number}. Expected 1 to {len(self._shelf)}.")
+            self._desks[number] = Desk(opened)
+        return self._desks[number]
+
+    def open_all(self) -> None:
+        """Open every journal now, so that what stands in the way is told at once."""
+        for number in range(1, len(self._shelf) + 1):
+            self.of(number)
+
+    def close(self) -> None:
+        """Write what waits."""
+        for desk in self._desks.values():
+            desk.journal.close()
+
+
+def rows_of(queue: Queue, item: Item, reviewer: str, form: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the Reviews rows of a judgment.
+
+    Raises
+    ------
+    PortrayalError
+        When the form holds no judgment this queue takes.
+    """
+    about = {"item": item.name, "reviewer": reviewer, **item.columns}
+    if queue.form == "slider":
+        return list(_rating(about, form))
+    given = [part for part in form.get("judgment", "").split(";") if part]
+    known = {value for value, _ in queue.choices}
+    if not given or set(given) - known or (len(given) > 1 and queue.form != "clusters"):
+        raise PortrayalError("no judgment was chosen. Choose one, or skip the item.")
+    judgment = ";".join(sorted(set(given)))
+    note = item.texts["words"] if queue.name == WORDS else _text(form.get("note", ""))
+    return [{**about, "question": item.question, "judgment": judgment, "note": note or None}]
+
+
+def _rating(about: Mapping[str, Any], form: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return a place's rows: how gendered, what is done there in the rater's words, and the rater's gender where they say it."""
+    value = form.get("judgment", "")
+    if not form.get("moved") or not value.isdigit() or not 0 <= int(value) <= 10:
+        raise PortrayalError("the slider was not moved. Move it (and back, if its middle is meant), or skip the place.")
+    rows = [{**about, "question": GENDERED, "judgment": str(int(value)), "note": None}]
+    if words := _text(form.get("note", "")):
+        rows.append({**about, "question": PLACE, "judgment": None, "note": words})
+    if gender := _text(form.get("gender", ""))[:60]:
+        rows.append({**about, "question": RATER_GENDER, "judgment": gender, "note": None})
+    return rows
+
+
+def _text(given: str) -> str:
+    return " ".join(given.split())[:LONGEST_NOTE]

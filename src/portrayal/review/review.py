@@ -1,0 +1,123 @@
+"""Pages for reviewers: their queues, and one item after another; and the organiser's: who reviews, and how they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from portrayal.errors import PortrayalError
+from portrayal.review.agreed import agreement_of, disputed
+from portrayal.review.desk import GENDERS, REASONS, Desk
+from portrayal.review.opened import OpenRun
+from portrayal.review.pages import ORGANISERS, message, page
+from portrayal.review.queues import Queue, scene_words
+from portrayal.run.judgments import JUDGE, Act
+
+KEYS = "123456789"
+
+
+async def queues(request: Request) -> Response:
+    """Return a reviewer's queues, with how far they are in each."""
+    reviewer = request.state.reviewer
+    if not reviewer:
+        return message(request, 403, "Open the link you were sent first.")
+    found = []
+    for number, opened in request.app.state.shelf.all():
+        desk = request.app.state.desks.of(number)
+        for queue in desk.queues(opened).values():
+            found.append((number, queue, desk.progress(queue, reviewer)))
+    several = len(request.app.state.shelf) > 1
+    return page(request, "queues.html", queues=[one for one in found if one[2][1]], several=several)
+
+
+async def judge(request: Request) -> Response:
+    """Show the next item, or take what a reviewer said of one and go on."""
+    number, reviewer = request.path_params["number"], request.state.reviewer
+    if not reviewer:
+        return message(request, 403, "Open the link you were sent first.")
+    opened = request.app.state.shelf.run(number)
+    desk = request.app.state.desks.of(number) if opened else None
+    queue = desk.queues(opened).get(request.path_params["queue"]) if opened and desk else None
+    if opened is None or desk is None or queue is None:
+        return message(request, 404, "There is no such queue.")
+    if request.method == "GET":
+        return _shown(request, number, opened, desk, queue)
+    try:
+        await _taken(desk, queue, reviewer, request.state.form)
+    except PortrayalError as error:
+        return _shown(request, number, opened, desk, queue, str(error))
+    except OSError as error:
+        told = f"This judgment could not be written to disk ({error.strerror}) and was not kept. Tell the organiser."
+        return message(request, 507, told)
+    return RedirectResponse(f"/review/{number}/{quote(queue.name)}", status_code=303)
+
+
+async def _taken(desk: Desk, queue: Queue, reviewer: str, form: dict[str, str]) -> None:
+    item = queue.by_key(form.get("item", ""))
+    if item is None:
+        raise PortrayalError("that item is no longer in this queue. Here is the next one.")
+    if form.get("act") == "undo":
+        await desk.undo(queue, item, reviewer)
+    elif form.get("act") == "skip":
+        await desk.skip(queue, item, reviewer, form.get("reason", ""))
+    else:
+        await desk.judge(queue, item, reviewer, form)
+
+
+def _shown(request: Request, number: int, opened: OpenRun, desk: Desk, queue: Queue, fault: str = "") -> Response:
+    reviewer = request.state.reviewer
+    item = desk.next_item(queue, reviewer)
+    done, total = desk.progress(queue, reviewer)
+    view: dict[str, Any] = {
+        "number": number, "queue": queue, "item": item, "done": done, "total": total, "fault": fault, "keys": KEYS,
+        "last": desk.last(queue, reviewer), "reasons": REASONS, "genders": GENDERS,
+        "gender": desk.gender(reviewer), "scene": scene_words,
+        "stimuli": [opened.shown[name] for name in item.stimuli] if item else [],
+    }  # fmt: skip
+    return page(request, "judge.html", 400 if fault else 200, **view)
+
+
+async def people(request: Request) -> Response:
+    """Return who reviews and how far they are; take a new name, or make a new link for one."""
+    if not request.state.organiser:
+        return message(request, 403, ORGANISERS)
+    known, made = request.app.state.people, None
+    fault = ""
+    if request.method == "POST":
+        form = request.state.form
+        try:
+            name = known.add(form.get("name", "")) if form.get("act") == "add" else form.get("name", "")
+            made = (name, f"{request.url.scheme}://{request.headers['host']}/enter/{known.invite(name)}")
+        except PortrayalError as error:
+            fault = str(error)
+    rows = []
+    for number, opened in request.app.state.shelf.all():
+        desk = request.app.state.desks.of(number)
+        for queue in desk.queues(opened).values():
+            rows += [(name, opened.name, queue.title, *desk.progress(queue, name)) for name in known.names]
+    return page(request, "people.html", 400 if fault else 200, names=known.names, rows=rows, made=made, fault=fault)
+
+
+async def agreement(request: Request) -> Response:
+    """Return how far reviewers agree on each queue of a run, and where they differ."""
+    if not request.state.organiser:
+        return message(request, 403, ORGANISERS)
+    number = request.path_params["number"]
+    opened = request.app.state.shelf.run(number)
+    if opened is None:
+        return message(request, 404, "There is no such run.")
+    desk: Desk = request.app.state.desks.of(number)
+    acts, queues = list(desk.stands.values()), list(desk.queues(opened).values())
+    found = await run_in_threadpool(lambda: [_agreed(queue, acts, opened.seed) for queue in queues])
+    return page(request, "agreement.html", number=number, opened=opened, found=found)
+
+
+def _agreed(queue: Queue, acts: Sequence[Act], seed: int) -> dict[str, Any]:
+    judged = sum(act["queue"] == queue.name and act["act"] == JUDGE for act in acts)
+    differ = [(item, said) for key, said in disputed(queue, acts) if (item := queue.by_key(key))]
+    return {"queue": queue, "judged": judged, "table": agreement_of(queue, acts, seed), "differ": differ}

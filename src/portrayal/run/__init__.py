@@ -1,0 +1,1 @@
+"""A run: its folder, recording, measuring and status."""

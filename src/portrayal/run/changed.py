@@ -1,0 +1,107 @@
+"""Functions and programs whose source changed since they answered: said, and never mixed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.recorder.ledger import Ledger
+from portrayal.run.folder import Run
+from portrayal.study.questions import Work
+from portrayal.study.study import Study
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.plugins.sources import Source, source_of
+
+FACT = "sources"
+CHANGED = "changed"  # `--again changed`
+ANSWERED = ("done", "refused", "unreadable")  # a failure is no answer: code that is mended may be asked again
+
+
+def refuse_mixed(run: Run, study: Study, work: Work, wanted: Sequence[str]) -> None:
+    """Refuse to ask a function or program whose source changed since it answered: its answers would be of two sources.
+
+    Parameters
+    ----------
+    run
+        Nothing of it is changed.
+    study, work
+        Its functions and programs, and their questions.
+    wanted
+        States whose questions are asked again; with 'changed' all of a changed system's are.
+
+    Raises
+    ------
+    PortrayalError
+        Saying which one, and what to do.
+    """
+    if not run.ledger.exists() or CHANGED in wanted:
+        return
+    with Ledger(run.ledger) as ledger:
+        for system, states in _changed(ledger, study, work):
+            if _sum(states, ["planned", *wanted]):
+                raise PortrayalError(_line(system, states))
+
+
+def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]) -> list[str]:
+    """Note the source of each function and program; return a line for each whose answers are all of an earlier one.
+
+    With 'changed' among the `wanted` states such a system's questions are put back to planned.
+    """
+    changed, lines = {_name(system): states for system, states in _changed(ledger, study, work)}, []
+    noted = dict(ledger.fact(FACT) or {})
+    for system, source in _sources(study):
+        name = _name(system)
+        if name in changed and CHANGED not in wanted:
+            lines.append(_line(system, changed[name]))
+            continue
+        if name in changed:
+            ledger.ask_system_again(system.name, (*ANSWERED, "failed"))
+        noted[name] = asdict(source)
+    ledger.put_fact(FACT, noted)
+    return lines
+
+
+def _changed(ledger: Ledger, study: Study, work: Work) -> Iterator[tuple[SystemSettings, Counter[str]]]:
+    """Yield the systems that answered under another source, with how many of the study's questions are in each state."""
+    noted, keys = ledger.fact(FACT) or {}, {system.name: table for system, table in work}
+    for system, source in _sources(study):
+        if noted.get(_name(system), {}).get("sha256", source.sha256) == source.sha256:
+            continue
+        known = ledger.states()
+        states = Counter(known.get(key, "planned") for key in keys[system.name])
+        if _sum(states, ANSWERED):
+            yield system, states
+
+
+def noted_source(ledger: Ledger, system: SystemSettings) -> dict[str, Any] | None:
+    """Return the source that gave a system's answers, for the manifest."""
+    return (ledger.fact(FACT) or {}).get(_name(system))
+
+
+def _sources(study: Study) -> Iterator[tuple[SystemSettings, Source]]:
+    for system in study.systems:
+        source = source_of(system.use, study.folder)
+        if source is not None:
+            yield system, source
+
+
+def _name(system: SystemSettings) -> str:
+    """Name a system by what its questions' keys are made of."""
+    parts = [system.use, system.version, json.dumps(system.parameters, sort_keys=True, default=str)]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
+
+
+def _sum(states: Mapping[str, int], wanted: Sequence[str]) -> int:
+    return sum(states.get(state, 0) for state in dict.fromkeys(wanted))
+
+
+def _line(system: SystemSettings, states: Mapping[str, int]) -> str:
+    return (
+        f"{system.name}: the source of {system.use!r} changed since its {_sum(states, ANSWERED)} answers were recorded. Ask all of"
+        " them again with --again changed, or give the system a new `version` in the study; answers of two sources are never mixed"
+    )

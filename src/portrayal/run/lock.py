@@ -1,0 +1,135 @@
+"""The lock of a run: who records, measures or reports keeps others out, and a lock dies with its owner."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from portrayal.errors import PortrayalError
+from portrayal.run.folder import Run
+
+RECORDING, MEASURING, REPORTING = "recording", "measuring", "reporting"
+
+_held: set[int] = set()
+
+
+def _let_go() -> None:
+    """Close the locks in a forked child: a worker that outlives its parent must not hold what the parent held."""
+    while _held:
+        with contextlib.suppress(OSError):
+            os.close(_held.pop())
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
+@contextmanager
+def locked(run: Run, patience: float = 1.0, doing: str = RECORDING) -> Iterator[None]:
+    """Hold the run's lock alone; the kernel lets go of it when the process ends, however it ends.
+
+    Raises
+    ------
+    PortrayalError
+        When another process holds it for longer than `patience` seconds, or nothing can be written there.
+    """
+    with _holding(_open(run), run, fcntl.LOCK_EX, patience) as descriptor:
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()} {doing}".encode())
+        yield
+
+
+@contextmanager
+def reading(run: Run, patience: float = 1.0) -> Iterator[None]:
+    """Keep others from writing while a run is read; a folder that may not be written to needs no lock."""
+    try:
+        descriptor = _open(run)
+    except PortrayalError:
+        if os.access(run.folder, os.W_OK):
+            raise
+        yield
+        return
+    with _holding(descriptor, run, fcntl.LOCK_SH, patience):
+        yield
+
+
+def is_recording(run: Run) -> bool:
+    """Tell whether a living process records: it holds the run's lock, and not for measuring or reporting."""
+    lock = run.folder / "lock"
+    if not lock.is_file():
+        return False
+    with lock.open("r") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return file.read(100).partition(" ")[2] not in (MEASURING, REPORTING)
+    return False
+
+
+@contextmanager
+def _holding(descriptor: int, run: Run, kind: int, patience: float) -> Iterator[int]:
+    _held.add(descriptor)
+    try:
+        _take(descriptor, run, kind, patience)
+        yield descriptor
+    finally:
+        if descriptor in _held:  # a forked child has let go already
+            _held.discard(descriptor)
+            os.close(descriptor)
+
+
+def _open(run: Run) -> int:
+    """Open the lock file, which is made where it is not there and never followed where it is a link."""
+    path = run.folder / "lock"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        raise PortrayalError(_why_not(path, error)) from None
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
+        os.close(descriptor)
+        raise PortrayalError(f"{path} is shared with another file or no plain file. Remove it.")
+    return descriptor
+
+
+def _why_not(path: Path, error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return f"{path} is a link. Expected a plain file: remove the link."
+    return f"cannot write to {path.parent}: {error.strerror}. Name another with --out."
+
+
+def _take(descriptor: int, run: Run, kind: int, patience: float) -> None:
+    """Take the lock, waiting a moment because `portrayal status` may be looking at it just now."""
+    give_up = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= give_up:
+                raise PortrayalError(_busy_message(descriptor, run)) from None
+            time.sleep(0.05)
+
+
+def _busy_message(descriptor: int, run: Run) -> str:
+    holder = os.pread(descriptor, 100, 0).decode(errors="replace").partition(" ")[0].strip()
+    who = f"process {holder}" if holder.isdigit() and _lives(int(holder)) else "another process"
+    return (
+        f"{who} is working on {run.folder}. Wait for it or stop it; portrayal status {run.folder} shows how far it is."
+    )
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,1 @@
+"""Decisions over a family of tests."""

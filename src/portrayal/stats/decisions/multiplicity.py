@@ -1,0 +1,68 @@
+"""Corrections for many tests: Holm, Bonferroni, Benjamini-Hochberg.
+
+A missing p stays missing and is not counted as a test. What the family is, and what is found in it, is decided in
+`portrayal.stats.decisions.decision`.
+
+References
+----------
+.. [1] Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+.. [2] Benjamini, Hochberg (1995), Journal of the Royal Statistical Society B 57, 289-300.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+
+LEVEL = 0.05  # under which a sentence says that something was found
+
+
+def adjust(p: Sequence[float] | np.ndarray, method: str = "holm") -> np.ndarray:
+    """Return adjusted p-values in the order given; NaN stays NaN.
+
+    Parameters
+    ----------
+    p
+        Uncorrected p-values.
+    method
+        'holm', 'bonferroni', 'benjamini-hochberg' or 'none'.
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    if method not in METHODS:
+        raise PortrayalError(f"no correction {method!r}. Known: {', '.join(METHODS)}.")
+    p = np.asarray(p, dtype=float)
+    adjusted = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    adjusted[order] = np.minimum(METHODS[method](p[order]), 1.0)
+    return adjusted
+
+
+def _holm(ordered: np.ndarray) -> np.ndarray:
+    """Step down: the smallest p times n, the next times n - 1, never falling."""
+    return np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
+
+
+def _bonferroni(ordered: np.ndarray) -> np.ndarray:
+    return ordered * len(ordered)
+
+
+def _benjamini_hochberg(ordered: np.ndarray) -> np.ndarray:
+    """Step up: p times n over its rank, never rising from the largest down."""
+    raw = ordered * len(ordered) / np.arange(1, len(ordered) + 1)
+    return np.minimum.accumulate(raw[::-1])[::-1]
+
+
+METHODS = {
+    "holm": _holm,
+    "bonferroni": _bonferroni,
+    "benjamini-hochberg": _benjamini_hochberg,
+    "none": lambda ordered: ordered,
+}

@@ -1,0 +1,115 @@
+"""Specification curves: every defensible way to ask the same thing, with its sign, and one test of them all.
+
+Only choices that could have been made otherwise and can change the result belong into a curve; a claim has one curve
+of its own. A specification supports the claim when it points the claimed way and is under the level by itself. The
+joint test asks whether the median estimate over all specifications could have come about without an effect: the same
+rearrangements of sides go through every specification, so that what ties them to one another stays [1]_.
+
+References
+----------
+.. [1] Simonsohn, Simmons, Nelson (2020), Specification curve analysis, Nature Human Behaviour 4, 1208-1214.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.tests.permutation import FOLDS
+
+SAME = 1e-9  # of a statistic: the same numbers added in another order
+
+
+class Joint(NamedTuple):
+    """For each specification its estimate, p and support, and over all of them the median and its p."""
+
+    values: np.ndarray
+    p: np.ndarray
+    supports: np.ndarray
+    median: float
+    joint_p: float
+
+
+def specifications(choices: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return every combination of the choices, the first named varying slowest.
+
+    Examples
+    --------
+    >>> specifications({"prompt": ["all"], "article": ["right", "printed"]})
+    [{'prompt': 'all', 'article': 'right'}, {'prompt': 'all', 'article': 'printed'}]
+    """
+    return [dict(zip(choices, taken, strict=True)) for taken in product(*choices.values())]
+
+
+def curve_test(values: np.ndarray, rearranged: np.ndarray, alternative: str, sign: float = 1.0) -> Joint:
+    """Test every specification, and the median of all, against the same rearrangements.
+
+    Parameters
+    ----------
+    values
+        The estimate of each specification.
+    rearranged
+        The estimates under each rearrangement: specifications x rearrangements, without the observed one.
+    alternative
+        'greater', 'less' or 'two-sided'.
+    sign
+        Of the claim: 1 or -1. A specification that points the other way does not support it.
+
+    Examples
+    --------
+    >>> found = curve_test(np.array([2.0, -2.0]), np.zeros((2, 99)), "two-sided")
+    >>> found.supports.tolist(), found.median, found.joint_p
+    ([True, False], 0.0, 1.0)
+    """
+    p = _p(values, rearranged, alternative)
+    median = float(np.median(values))
+    joint = _p(np.array([median]), np.median(rearranged, axis=0)[None], alternative)
+    return Joint(values, p, (p < LEVEL) & (np.sign(values) == sign), median, float(joint[0]))
+
+
+def _p(values: np.ndarray, rearranged: np.ndarray, alternative: str) -> np.ndarray:
+    """Return (k + 1) / (n + 1), with k the rearrangements that reach the value."""
+    fold = FOLDS[alternative]
+    scale = SAME * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    reached = (fold(rearranged) >= fold(values)[:, None] - scale).sum(axis=1)
+    return np.asarray((reached + 1) / (rearranged.shape[1] + 1))
+
+
+def support(table: pl.DataFrame, by: Sequence[str] = (), value: str = "value") -> pl.DataFrame:
+    """Return for each claim how many specifications there are and how many support it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `by`, then `specifications`, `supporting`, `share`, `lowest`, `median`, `highest`.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"value": [0.2, 0.9, 0.7], "supports": [False, True, True]})
+    >>> support(table)["share"].round(3).to_list()
+    [0.667]
+    """
+    _check(table, [*by, value, "supports"])
+    figures = [
+        pl.len().alias("specifications"),
+        pl.col("supports").fill_null(False).sum().alias("supporting"),
+        pl.col("supports").fill_null(False).mean().alias("share"),
+        pl.col(value).min().alias("lowest"),
+        pl.col(value).median().alias("median"),
+        pl.col(value).max().alias("highest"),
+    ]
+    return table.group_by(list(by), maintain_order=True).agg(figures) if by else table.select(figures)
+
+
+def _check(table: pl.DataFrame, columns: Sequence[str]) -> None:
+    for column in columns:
+        if column not in table.columns:
+            raise PortrayalError(
+                f"specifications lacks column {column!r} (found: {', '.join(table.columns) or 'none'})."
+            )

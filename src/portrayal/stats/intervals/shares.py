@@ -1,0 +1,109 @@
+"""Shares and their changes when the same people are seen several times.
+
+A share is a ratio of sums over people (F1 is one too: twice the hits over inferred plus depicted), so its variance comes
+from the people, not from the pictures. Intervals stay inside the scale and keep a width at 0 and 1.
+
+References
+----------
+.. [1] Korn, Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
+   estimated from survey data, Survey Methodology 24, 193-201.
+.. [2] Zou, Donner (2008), Construction of confidence limits about effect measures: a general approach, Statistics in
+   Medicine 27, 1693-1702.
+.. [3] Bonett, Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based on paired
+   data, Journal of Educational and Behavioral Statistics 37, 479-488.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import wilson_ends
+
+
+@dataclass(frozen=True, eq=False)
+class Share(Estimate):
+    """A ratio of sums over people, with what each person contributes to its error."""
+
+    influence: np.ndarray = field(default_factory=lambda: np.zeros(0))  # one per person; its sum is zero
+
+
+def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -> Share:
+    """Return the sum of `hits` over the sum of `totals`, one pair per person, with a Wilson interval.
+
+    Wilson's formula takes the effective number of observations: the one at which simple sampling would have the
+    variance that the people show [1]_. Where nobody differs it is the number of people. One person says nothing
+    about people, so the interval is then 0 to 1.
+    """
+    hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
+    total = totals.sum()
+    people = int(np.count_nonzero(totals))
+    if total == 0:
+        return Share(n=0, influence=np.zeros(len(hits)))
+    value = float(hits.sum() / total)
+    influence = (hits - value * totals) / total
+    if people < 2:
+        return Share(value, 0.0, 1.0, n=int(total), influence=influence)
+    ends = wilson_ends(value, _effective(value, influence, people), _quantile(people, level))
+    return Share(value, *ends, n=int(total), influence=influence)
+
+
+def change(after: Share, before: Share) -> Estimate:
+    """Return `after` minus `before` for shares of the same people, by recovering variances from both intervals [2]_."""
+    value = after.value - before.value
+    correlation = _correlation(after.influence, before.influence)
+    low = _recovered(after.value - after.low, before.high - before.value, correlation)
+    high = _recovered(after.high - after.value, before.value - before.low, correlation)
+    return Estimate(value, value - low, value + high)
+
+
+def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Estimate:
+    """Return the mean of one value per person, each between -1 and 1, with an interval that never has no width.
+
+    The t interval over people, or, where it is wider, the one with two made-up people added, after Bonett and Price [3]_:
+    they stand one picture's step above and below the mean (1 with one picture a person, less with more). Where all
+    people are alike nothing is known of how they vary, and the step is 1.
+
+    Parameters
+    ----------
+    values
+        One value per person.
+    pictures
+        How many pictures a person's value is a mean of.
+    level
+        Of the interval.
+    """
+    values = np.asarray(values, dtype=float)
+    n = len(values)
+    mean = float(values.mean()) if n else np.nan
+    if n < 2:
+        return Estimate(mean, n=n)
+    step = 1.0 if np.ptp(values) < 1e-12 else 1.0 / max(pictures, 1)
+    padded = np.append(values, [mean + step, mean - step]).std() / np.sqrt(n + 2)
+    half = _quantile(n, level) * max(values.std(ddof=1) / np.sqrt(n), padded)
+    return Estimate(mean, float(max(mean - half, -1.0)), float(min(mean + half, 1.0)), n=n)
+
+
+def _effective(value: float, influence: np.ndarray, people: int) -> float:
+    """How many independent observations would have this variance; the number of people where nobody differs."""
+    variance = people / (people - 1) * np.sum(influence**2)
+    return float(value * (1 - value) / variance) if variance > 1e-15 and 0 < value < 1 else float(people)
+
+
+@cache
+def _quantile(people: int, level: float) -> float:
+    from scipy import special
+
+    return float(special.stdtrit(people - 1, 0.5 + level / 2))
+
+
+def _correlation(first: np.ndarray, second: np.ndarray) -> float:
+    scale = np.sqrt(np.sum(first**2) * np.sum(second**2))
+    return float(np.clip(np.sum(first * second) / scale, -1, 1)) if scale > 1e-15 else 0.0
+
+
+def _recovered(one: float, other: float, correlation: float) -> float:
+    return float(np.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0)))

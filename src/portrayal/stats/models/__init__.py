@@ -1,0 +1,1 @@
+"""Regressions and analysis of variance."""

@@ -1,0 +1,277 @@
+"""Comparing groups: analysis of variance with interaction (type II), Tukey's HSD on its cells, Welch's and the paired t.
+
+All take plain arrays. A term that the design cannot estimate comes back with its reason, never with a number.
+
+References
+----------
+.. [1] Langsrud (2003), ANOVA for unbalanced data: use type II instead of type III sums of squares, Statistics and
+   Computing 13, 163-167.
+.. [2] Kramer (1956), Extension of multiple range tests to group means with unequal numbers of replications, Biometrics
+   12, 307-310.
+.. [3] Welch (1947), The generalization of "Student's" problem when several different population variances are involved,
+   Biometrika 34, 28-35.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.models.studentised_range import critical, survival
+
+# A residual this small a share of all variation is rounding, not variation; so is a spread this small of the values, or of 1
+# where they are smaller: shares and distances that differ by less were made equal and added in another order.
+DUST = 1e-12
+
+
+@dataclass(frozen=True)
+class Term(Estimate):
+    """One line of an analysis of variance; the value is partial eta squared, the note says why there is none."""
+
+    name: str = ""
+    sum_of_squares: float = np.nan
+    df: int = 0
+    f: float = np.nan
+
+
+@dataclass(frozen=True)
+class Anova:
+    """The terms, and the residual variance that Tukey's test borrows."""
+
+    terms: tuple[Term, ...]
+    residual_variance: float
+    residual_df: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Difference(Estimate):
+    """A difference of two group means; the note says why there is none."""
+
+    first: str = ""
+    second: str = ""
+    statistic: float = np.nan  # t, or the studentised range
+    df: float = np.nan
+
+
+def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
+    """Return the type II analysis of variance for one factor, or two with their interaction.
+
+    Parameters
+    ----------
+    values
+        One number per person.
+    factors
+        Factor name to one level per person; one or two factors.
+
+    Raises
+    ------
+    PortrayalError
+        When there are no factors, or more than two.
+    """
+    if not 1 <= len(factors) <= 2:
+        raise PortrayalError(f"anova got {len(factors)} factors ({', '.join(factors)}). Expected one or two.")
+    values = np.asarray(values, dtype=float)
+    compared, full = models(factors)
+    values = np.full(len(values), values.mean()) if is_constant(values) else values
+    residual, rank = _fit(values, full)
+    residual_df = len(values) - rank
+    if is_constant(values) or residual <= DUST * np.sum((values - values.mean()) ** 2):
+        residual = 0.0
+    variance = residual / residual_df if residual_df > 0 else np.nan
+    terms = tuple(_term(name, values, *pair, variance, residual_df, expected) for name, pair, expected in compared)
+    return Anova(terms, variance, residual_df, len(values))
+
+
+def tukey(
+    values: np.ndarray,
+    groups: np.ndarray,
+    residual_variance: float,
+    residual_df: float,
+    least: int = 3,
+    level: float = 0.95,
+) -> list[Difference]:
+    """Return Tukey-Kramer differences between all pairs of groups, with the model's residual variance.
+
+    A group of fewer than `least` people is left out of the family; its pairs come back with that reason.
+    """
+    values, groups = np.asarray(values, dtype=float), np.asarray(groups)
+    names = sorted(set(groups.tolist()))
+    parts = {name: values[groups == name] for name in names}
+    large = [name for name in names if len(parts[name]) >= least]
+    comparable = len(large) > 1 and residual_df > 0 and residual_variance > 0
+    found = _tukey_pairs(parts, large, residual_variance, residual_df, level) if comparable else {}
+    reason = "the residual variance is zero or has no degrees of freedom"
+    return [found.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)]
+
+
+def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Difference:
+    """Return the difference of means by Welch's test [3]_.
+
+    With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
+    """
+    from scipy import special
+
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    n = len(first) + len(second)
+    gap = float(first.mean() - second.mean()) if len(first) and len(second) else np.nan
+    if min(len(first), len(second)) < 2 or (is_constant(first) and is_constant(second)):
+        return Difference(gap, n=n)
+    parts = np.array([side.var(ddof=1) / len(side) for side in (first, second)])
+    error = float(np.sqrt(parts.sum()))
+    df = float(parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum())
+    half, t = float(special.stdtrit(df, (1 + level) / 2)) * error, gap / error
+    p = float(2 * special.stdtr(df, -abs(t)))
+    return Difference(gap, gap - half, gap + half, p, n, statistic=t, df=df)
+
+
+def paired_t(differences: np.ndarray) -> Estimate:
+    """Return the mean of paired differences by Student's t; p is 1 without any change, NaN where all change alike."""
+    from scipy import stats
+
+    found = clustered_mean(differences)
+    if len(differences) < 2 or np.ptp(differences) == 0:
+        return replace(found, p=1.0 if len(differences) > 1 and not np.any(differences) else np.nan)
+    return replace(found, p=float(stats.ttest_1samp(differences, 0.0).pvalue))
+
+
+def is_constant(values: np.ndarray) -> bool:
+    """Tell whether the values are all the same but for rounding.
+
+    Examples
+    --------
+    >>> is_constant(np.array([0.0, 2.2e-16])), is_constant(np.array([0.0, 1e-9]))
+    (True, False)
+    """
+    values = np.asarray(values, dtype=float)
+    return len(values) == 0 or bool(np.ptp(values) <= DUST * max(1.0, np.abs(values).max()))
+
+
+def _dummies(levels: np.ndarray) -> np.ndarray:
+    """Indicator columns of all levels but the first."""
+    names = np.unique(levels)
+    return (levels[:, None] == names[None, 1:]).astype(float)
+
+
+def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
+    """Residual sum of squares and rank of a least-squares fit."""
+    solution, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
+    return float(np.sum((values - design @ solution) ** 2)), int(rank)
+
+
+def models(
+    factors: Mapping[str, np.ndarray],
+) -> tuple[list[tuple[str, tuple[np.ndarray, np.ndarray], int]], np.ndarray]:
+    """Return each term's name, its smaller and larger model and its degrees of freedom; and the full model.
+
+    A main effect is compared after the other one, the interaction after both.
+    """
+    designs = {name: _dummies(np.asarray(levels)) for name, levels in factors.items()}
+    columns = [*designs.values()]
+    people = len(columns[0])
+    intercept = np.ones((people, 1))
+    if len(columns) == 2:
+        columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(people, -1))
+    return _comparisons(designs, columns, intercept), np.hstack([intercept, *columns])
+
+
+def _comparisons(
+    designs: Mapping[str, np.ndarray], columns: list[np.ndarray], intercept: np.ndarray
+) -> list[tuple[str, tuple[np.ndarray, np.ndarray], int]]:
+    """Each term's smaller and larger model: a main effect after the other one, the interaction after both."""
+    names = list(designs)
+    if len(names) == 1:
+        return [(names[0], (intercept, np.hstack([intercept, columns[0]])), columns[0].shape[1])]
+    first, second, product = columns
+    both = np.hstack([intercept, first, second])
+    return [
+        (names[0], (np.hstack([intercept, second]), both), first.shape[1]),
+        (names[1], (np.hstack([intercept, first]), both), second.shape[1]),
+        (f"{names[0]} x {names[1]}", (both, np.hstack([both, product])), product.shape[1]),
+    ]
+
+
+def _term(
+    name: str,
+    values: np.ndarray,
+    smaller: np.ndarray,
+    larger: np.ndarray,
+    variance: float,
+    residual_df: int,
+    expected: int,
+) -> Term:
+    from scipy import special
+
+    before, rank_before = _fit(values, smaller)
+    after, rank_after = _fit(values, larger)
+    df, squares = rank_after - rank_before, max(before - after, 0.0)
+    reason = _why_not(df, expected, variance, residual_df)
+    if reason:
+        return Term(n=len(values), note=reason, name=name, df=df)
+    f = squares / df / variance
+    share = squares / (squares + variance * residual_df)
+    p, ends = float(special.fdtrc(df, residual_df, f)), share_interval(f, df, residual_df)
+    # With an F far below 1 no noncentrality fits and both ends are 0; the interval still holds its estimate.
+    low, high = ends[0], max(ends[1], share)
+    return Term(share, low, high, p, len(values), name=name, sum_of_squares=squares, df=df, f=f)
+
+
+def _why_not(df: int, expected: int, variance: float, residual_df: int) -> str:
+    if expected == 0:
+        return "a factor has a single level here"
+    if df < expected:
+        return f"the design estimates {df} of {expected} degrees of freedom: some cells have nobody in them"
+    if residual_df < 1:
+        return "no degrees of freedom are left for the residual"
+    return "" if variance > 0 else "nothing varies within the cells"
+
+
+def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the ends for partial eta squared, by inverting the noncentral F distribution."""
+    ends = [_noncentrality(f, df, residual_df, (1 + level) / 2), _noncentrality(f, df, residual_df, (1 - level) / 2)]
+    low, high = (end / (end + df + residual_df + 1) for end in ends)
+    return low, high
+
+
+def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
+    """The noncentrality under which a share `below` of F values lies below `f`; zero when there is none."""
+    from scipy import optimize, special
+
+    if special.fdtr(df, residual_df, f) <= below:
+        return 0.0
+    if f > 1e5:
+        return np.nan  # beyond what the noncentral distribution is computed for
+    highest = 10.0 + 4 * f * df
+    while special.ncfdtr(df, residual_df, highest, f) > below:
+        highest *= 2
+    return float(optimize.brentq(lambda at: special.ncfdtr(df, residual_df, at, f) - below, 1e-12, highest))
+
+
+def _tukey_pairs(
+    parts: Mapping[str, np.ndarray], large: list[str], variance: float, df: float, level: float
+) -> dict[tuple[str, str], Difference]:
+    pairs = list(combinations(large, 2))
+    gaps = np.array([parts[a].mean() - parts[b].mean() for a, b in pairs])
+    errors = np.array([np.sqrt(variance / 2 * (1 / len(parts[a]) + 1 / len(parts[b]))) for a, b in pairs])
+    q = np.abs(gaps) / errors
+    p, half = survival(q, len(large), df), critical(len(large), float(df), level) * errors
+    columns = (column.tolist() for column in (gaps, half, p, q))
+    return {
+        (a, b): Difference(gap, gap - reach, gap + reach, chance, len(parts[a]) + len(parts[b]), first=a, second=b,
+                           statistic=statistic, df=df)
+        for (a, b), gap, reach, chance, statistic in zip(pairs, *columns, strict=True)
+    }  # fmt: skip
+
+
+def _not_compared(first: str, second: str, parts: Mapping[str, np.ndarray], least: int, reason: str) -> Difference:
+    small = [f"{name} has {len(parts[name])}" for name in (first, second) if len(parts[name]) < least]
+    if small:
+        reason = f"a group under {least} people is not compared: {', '.join(small)}"
+    n = len(parts[first]) + len(parts[second])
+    return Difference(n=n, note=reason, first=first, second=second)

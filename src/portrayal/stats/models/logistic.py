@@ -1,0 +1,264 @@
+r"""Many logistic regressions on the same rows with different weights, fitted together.
+
+The objective is that of scikit-learn's LogisticRegression with an L2 penalty,
+
+    C * sum_i w_i log(1 + exp(-y_i (x_i b + a))) + |b|^2 / 2,
+
+the intercept `a` free. Splits and bootstraps differ only in the weights `w`, so all are solved at once: the rows
+are rotated onto their singular vectors (which leaves the penalty as it is and drops columns that are always zero),
+and Newton's steps are found by conjugate gradients, preconditioned with the Hessian of the fit to all rows. Every
+step is a product of matrices over all fits. The same code runs on numpy and, where torch is given, on its device.
+Rows with the same features have the same margin: where many are alike they are added up, and fitted as one.
+Features that are nearly all zero (words of captions) come as a sparse matrix: they are left as they are, and the
+Hessian's diagonal preconditions, so that a step costs as much as there are entries.
+
+References
+----------
+.. [1] Lin, Weng, Keerthi (2008), Trust region Newton method for large-scale logistic regression, JMLR 9, 627-650.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from portrayal.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+TOLERANCE = 1e-6  # largest entry of the gradient
+NEWTON_STEPS = 50
+INNER_STEPS = 30
+MANY_ALIKE = 2  # rows of each kind, in the mean, from which on adding them up is worth it
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Coefficients (features x fits), intercepts (fits), and the margins x b + a (rows x fits)."""
+
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    margins: np.ndarray
+    gradient: np.ndarray  # largest entry of each fit's gradient: at most the tolerance when converged
+
+
+def fit(
+    features: np.ndarray | csr_array,
+    outcome: np.ndarray,
+    weights: np.ndarray,
+    C: float = 1.0,
+    tolerance: float = TOLERANCE,
+    device: str = "",
+) -> Fits:
+    """Fit one regression for each column of `weights`.
+
+    Parameters
+    ----------
+    features
+        Rows x features, as they are: nothing is scaled. An array, or a sparse one (on numpy only).
+    outcome
+        One per row, true or false, or the share of it that is true; or rows x fits, where each fit has outcomes of its own.
+    weights
+        Rows x fits: 1 where a row is in the training set, 0 where not, counts in a bootstrap.
+    C
+        The inverse of the penalty's strength, as in scikit-learn.
+    tolerance
+        The largest gradient entry at which a fit has converged.
+    device
+        'cpu' or 'cuda' to compute with torch; '' for numpy.
+    """
+    weighted = np.asarray(weights, dtype=float) * C
+    outcomes = np.asarray(outcome, dtype=float).reshape(len(weighted), -1)
+    if not isinstance(features, np.ndarray):
+        return _fit_sparse(features, outcomes, weighted, tolerance)
+    first, kind = alike(features)
+    if len(first) * MANY_ALIKE <= len(features):
+        found = fit(features[first], *_added_up(outcomes, weighted, kind), 1.0, tolerance, device)
+        return replace(found, margins=found.margins[kind])
+    rotated, back = rotate(np.asarray(features, dtype=float))
+    design = np.hstack([rotated, np.ones((len(rotated), 1))])
+    arrays = (design, outcomes, weighted)
+    if device:
+        solution, size = _on_torch(arrays, tolerance, device)
+    else:
+        solution, size = _solve(*arrays, tolerance, np)
+    return Fits(back @ solution[:-1], solution[-1], design @ solution, size)
+
+
+def alike(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first row of each kind of rows with the same features, and every row's kind.
+
+    Examples
+    --------
+    >>> first, kind = alike(np.array([[0, 1], [1, 0], [0, 1]]))
+    >>> first.tolist(), kind.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    if not features.shape[1]:
+        return np.zeros(min(1, len(features)), np.intp), np.zeros(len(features), np.intp)
+    rows = np.ascontiguousarray(features + 0.0)  # so that -0 is 0
+    seen = rows.view(f"V{rows.shape[1] * rows.itemsize}")[:, 0]
+    numbers: dict[bytes, int] = {}
+    kind = np.array([numbers.setdefault(row, len(numbers)) for row in seen.tolist()], np.intp)
+    return np.unique(kind, return_index=True)[1], kind
+
+
+def _added_up(outcome: np.ndarray, weights: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each kind of row and fit the share of the weight whose outcome is true, and the weight."""
+    from scipy import sparse
+
+    of_kind = sparse.csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))))
+    total, true = of_kind @ weights, of_kind @ (weights * outcome)
+    return np.divide(true, total, out=np.zeros_like(total), where=total > 0), total
+
+
+def _fit_sparse(features: csr_array, outcome: np.ndarray, weights: np.ndarray, tolerance: float) -> Fits:
+    from scipy import sparse
+
+    design = sparse.hstack([features, np.ones((features.shape[0], 1))], format="csr")
+    penalty = np.ones((design.shape[1], 1))
+    penalty[-1] = 0.0
+    # At the start every chance is a half: a quarter of the weight is the curve.
+    diagonal = design.power(2).T @ (weights.mean(1) / 4) + penalty[:, 0]
+    inverse = sparse.diags_array(1 / np.maximum(diagonal, 1e-9))
+    start = np.zeros((design.shape[1], weights.shape[1]))
+    solution, size = _newton(design, outcome, weights, penalty, inverse, start, tolerance, np)
+    return Fits(solution[:-1], solution[-1], design @ solution, size)
+
+
+def rotate(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows in the basis of their singular vectors, and the matrix that leads back to features."""
+    used = np.flatnonzero(features.any(axis=0))
+    back = np.zeros((features.shape[1], 0))
+    if not len(used):
+        return np.zeros((len(features), 0)), back
+    left, values, right = np.linalg.svd(features[:, used], full_matrices=False)
+    rank = int((values > values[0] * 1e-12).sum()) if len(values) else 0
+    back = np.zeros((features.shape[1], rank))
+    back[used] = right[:rank].T
+    return left[:, :rank] * values[:rank], back
+
+
+def effective_parameters(features: np.ndarray, margins: np.ndarray, C: float = 1.0) -> float:
+    """Return how many free parameters a penalised fit amounts to: all of them without a penalty, one (the intercept) with all."""
+    rotated = rotate(np.asarray(features, dtype=float))[0]
+    design = np.hstack([rotated, np.ones((len(rotated), 1))])
+    chance = _logistic(margins, np)
+    data = design.T @ (design * (chance * (1 - chance))[:, None])
+    penalty = np.append(np.full(rotated.shape[1], 1 / C), 0.0)
+    return float(np.trace(np.linalg.solve(data + np.diag(penalty), data)))
+
+
+def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -> tuple[Any, Any]:
+    """Newton's method on all fits, by conjugate gradients with one preconditioner."""
+    penalty = xp.ones((design.shape[1], 1), dtype=design.dtype, **_where(design, xp))
+    penalty[-1] = 0.0
+    start = _one_fit(design, outcome.mean(1), weights.mean(1), penalty, xp)
+    inverse = _preconditioner(design, start, weights.mean(1), penalty, xp)
+    solution = start[:, None] * xp.ones((1, weights.shape[1]), dtype=design.dtype, **_where(design, xp))
+    return _newton(design, outcome, weights, penalty, inverse, solution, tolerance, xp)
+
+
+def _newton(
+    design: Any, outcome: Any, weights: Any, penalty: Any, inverse: Any, solution: Any, tolerance: float, xp: Any
+) -> tuple[Any, Any]:
+    """Take steps until every fit's gradient is small; return the solution, and how large the gradients are."""
+    loss = None
+    for _ in range(NEWTON_STEPS):
+        chance = _logistic(design @ solution, xp)
+        gradient = design.T @ (weights * (chance - outcome)) + penalty * solution
+        size = abs(gradient).max(0)
+        size = getattr(size, "values", size)
+        if float(size.max()) <= tolerance:
+            break
+        curve = weights * chance * (1 - chance)
+        step = _conjugate_gradients(design, curve, penalty, inverse, gradient, xp)
+        step, loss = _damped(design, outcome, weights, penalty, solution, step, loss, xp)
+        solution = solution - step
+    return solution, size
+
+
+def _conjugate_gradients(design: Any, curve: Any, penalty: Any, inverse: Any, gradient: Any, xp: Any) -> Any:
+    """Solve Hessian x = gradient for every column, to a tenth of a percent."""
+    step = xp.zeros_like(gradient)
+    rest = gradient + 0.0
+    scaled = inverse @ rest
+    direction = scaled + 0.0
+    product = (rest * scaled).sum(0)
+    goal = 1e-3 * (gradient**2).sum(0) ** 0.5 + 1e-300
+    for _ in range(INNER_STEPS):
+        image = design.T @ (curve * (design @ direction)) + penalty * direction
+        length = product / ((direction * image).sum(0) + 1e-300)
+        step = step + length * direction
+        rest = rest - length * image
+        if bool(((rest**2).sum(0) ** 0.5 <= goal).all()):
+            break
+        scaled = inverse @ rest
+        new = (rest * scaled).sum(0)
+        direction = scaled + new / (product + 1e-300) * direction
+        product = new
+    return step
+
+
+def _damped(
+    design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, step: Any, loss: Any, xp: Any
+) -> tuple[Any, Any]:
+    """Halve the step of any fit whose loss would rise; return the loss after it as well, where it is known."""
+    before = _loss(design, outcome, weights, penalty, solution, xp) if loss is None else loss
+    for _ in range(20):
+        after = _loss(design, outcome, weights, penalty, solution - step, xp)
+        worse = after > before + 1e-9 * (1 + abs(before))
+        if not bool(worse.any()):
+            return step, after
+        step = xp.where(worse[None, :], step / 2, step)
+    return step, None
+
+
+def _loss(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, xp: Any) -> Any:
+    margins = design @ solution
+    # log(1 + exp(z)) without overflow; an outcome may be a share, of rows that were added up
+    each = xp.log1p(xp.exp(-abs(margins))) + (margins + abs(margins)) / 2 - outcome * margins
+    return (weights * each).sum(0) + (penalty * solution**2).sum(0) / 2
+
+
+def _one_fit(design: Any, outcome: Any, weights: Any, penalty: Any, xp: Any) -> Any:
+    """Fit with the mean weights by plain Newton steps; a good start for all the others."""
+    solution = xp.zeros_like(design[0])
+    for _ in range(NEWTON_STEPS):
+        chance = _logistic(design @ solution, xp)
+        gradient = design.T @ (weights * (chance - outcome)) + penalty[:, 0] * solution
+        if float(abs(gradient).max()) < TOLERANCE:
+            break
+        solution = solution - xp.linalg.solve(_hessian(design, chance, weights, penalty, xp), gradient)
+    return solution
+
+
+def _hessian(design: Any, chance: Any, weights: Any, penalty: Any, xp: Any) -> Any:
+    curve = (weights * chance * (1 - chance))[:, None]
+    tiny = 1e-9  # keeps the intercept's entry above zero where all outcomes are certain
+    return design.T @ (curve * design) + xp.diag(penalty[:, 0] + tiny)
+
+
+def _preconditioner(design: Any, start: Any, weights: Any, penalty: Any, xp: Any) -> Any:
+    return xp.linalg.inv(_hessian(design, _logistic(design @ start, xp), weights, penalty, xp))
+
+
+def _logistic(margins: Any, xp: Any) -> Any:
+    return 1.0 / (1.0 + xp.exp(-xp.clip(margins, -500, 500)))
+
+
+def _where(array: Any, xp: Any) -> dict[str, Any]:
+    return {} if xp is np else {"device": array.device}
+
+
+def _on_torch(arrays: tuple[np.ndarray, ...], tolerance: float, device: str) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("fitting on a device", "torch") from None
+    design, outcome, weights = (torch.as_tensor(array, device=device) for array in arrays)
+    solution, size = _solve(design, outcome, weights, tolerance, torch)
+    return solution.cpu().numpy(), size.cpu().numpy()

@@ -1,0 +1,213 @@
+"""How far raters agree: Cronbach's alpha, Krippendorff's alpha, Cohen's kappa, each with an interval.
+
+A rater is anybody who judged: a person, or a classifier used as a ruler. Judgments form a matrix, one row an
+item, one column a rater, NaN where a rater did not judge. The intervals resample items, because the items are
+what a study samples; the coefficients are sums over items, so a resample is a reweighting.
+
+References
+----------
+.. [1] Cronbach (1951), Coefficient alpha and the internal structure of tests, Psychometrika 16, 297-334.
+.. [2] Krippendorff (2011), Computing Krippendorff's alpha-reliability, University of Pennsylvania.
+.. [3] Cohen (1960), A coefficient of agreement for nominal scales, Educational and Psychological
+   Measurement 20, 37-46.
+.. [4] Cohen (1968), Weighted kappa, Psychological Bulletin 70, 213-220.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.estimate import Estimate
+
+# Takes item weights (draws x items) and gives one coefficient per draw; NaN where it is not defined.
+Weighted = Callable[[np.ndarray], np.ndarray]
+
+
+def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Estimate:
+    """Return Cronbach's alpha: k / (k - 1) (1 - sum of the raters' variances / variance of the sum).
+
+    Parameters
+    ----------
+    ratings
+        Items x raters, numbers. Items somebody did not rate are left out: alpha has no rule for them.
+    draws
+        Resamples of the items for the 95% interval.
+    seed
+        Of the resampling.
+
+    Examples
+    --------
+    >>> round(cronbach_alpha(np.array([[1, 1], [2, 3], [3, 2]]), draws=10).value, 4)
+    0.6667
+    """
+    ratings = complete(_matrix(ratings))
+    return _interval(_cronbach(ratings), len(ratings), draws, seed)
+
+
+def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int = 2000, seed: int = 0) -> Estimate:
+    """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]_.
+
+    Parameters
+    ----------
+    ratings
+        Items x raters, numbers (codes of categories for 'nominal', ranks for 'ordinal'), NaN for no judgment.
+        An item with fewer than two judgments has nothing to compare and does not count.
+    level
+        'nominal', 'ordinal' or 'interval'.
+    draws
+        Resamples of the items for the 95% interval.
+    seed
+        Of the resampling.
+
+    Examples
+    --------
+    >>> a, b = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    >>> round(krippendorff_alpha(np.array([a, b]).T, draws=10).value, 3)
+    0.095
+    """
+    if level not in DISTANCES:
+        raise PortrayalError(f"no level of measurement {level!r}. Known: {', '.join(DISTANCES)}.")
+    ratings = comparable(_matrix(ratings))
+    return _interval(_krippendorff(ratings, level), len(ratings), draws, seed)
+
+
+def cohen_kappa(
+    first: np.ndarray, second: np.ndarray, weights: str = "none", draws: int = 2000, seed: int = 0
+) -> Estimate:
+    """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]_.
+
+    Parameters
+    ----------
+    first, second
+        The two raters' judgments of the same items, numbers, NaN for no judgment.
+    weights
+        How much a disagreement weighs: 'none' (all alike), 'linear' or 'quadratic' in the difference [4]_.
+    draws
+        Resamples of the items for the 95% interval.
+    seed
+        Of the resampling.
+
+    Examples
+    --------
+    >>> pairs = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
+    >>> round(cohen_kappa(*np.array(pairs).T, draws=10).value, 3)
+    0.4
+    """
+    if weights not in KAPPA_WEIGHTS:
+        raise PortrayalError(f"no weights {weights!r} for kappa. Known: {', '.join(KAPPA_WEIGHTS)}.")
+    pairs = complete(_matrix(np.column_stack([first, second])))
+    return _interval(_kappa(pairs, weights), len(pairs), draws, seed)
+
+
+def complete(ratings: np.ndarray) -> np.ndarray:
+    """Return the items every rater judged."""
+    return ratings[~np.isnan(ratings).any(axis=1)]
+
+
+def comparable(ratings: np.ndarray) -> np.ndarray:
+    """Return the items at least two raters judged."""
+    return ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
+
+
+def _matrix(ratings: np.ndarray) -> np.ndarray:
+    ratings = np.asarray(ratings, dtype=float)
+    if ratings.ndim != 2 or ratings.shape[1] < 2:
+        raise PortrayalError(
+            f"ratings has shape {ratings.shape}. Agreement needs items x raters with at least two raters."
+        )
+    return ratings
+
+
+def _interval(statistic: Weighted, items: int, draws: int, seed: int) -> Estimate:
+    """Evaluate at equal weights and take the 2.5% and 97.5% quantiles over resampled items."""
+    if items < 2:
+        return Estimate(n=items)
+    value = statistic(np.ones((1, items)))[0]
+    counts = np.random.default_rng(seed).multinomial(items, np.full(items, 1 / items), size=draws)
+    sampled = statistic(counts.astype(float))
+    defined = sampled[~np.isnan(sampled)]
+    # A resample without any variation has no coefficient; when most are such, the interval says nothing.
+    if np.isnan(value) or len(defined) < draws / 2:
+        return Estimate(float(value), n=items)
+    low, high = np.quantile(defined, [0.025, 0.975])
+    return Estimate(float(value), float(low), float(high), n=items)
+
+
+def _cronbach(ratings: np.ndarray) -> Weighted:
+    raters = ratings.shape[1]
+    columns = np.column_stack([ratings, ratings.sum(axis=1)])
+
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        n = weights.sum(axis=1, keepdims=True)
+        means = weights @ columns / n
+        variances = (weights @ columns**2 - n * means**2) / (n - 1)
+        total = np.where(variances[:, -1] > 1e-12, variances[:, -1], np.nan)
+        return raters / (raters - 1) * (1 - variances[:, :-1].sum(axis=1) / total)
+
+    return statistic
+
+
+def _krippendorff(ratings: np.ndarray, level: str) -> Weighted:
+    values, coincidences = _coincidences(ratings)
+    distance = DISTANCES[level]
+
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        observed = np.tensordot(weights, coincidences, axes=1)
+        marginal = observed.sum(axis=2)
+        squared = distance(values, marginal)
+        expected = marginal[:, :, None] * marginal[:, None, :]
+        chance = (expected * squared).sum(axis=(1, 2))
+        chance = np.where(chance > 0, chance, np.nan)
+        return 1 - (marginal.sum(axis=1) - 1) * (observed * squared).sum(axis=(1, 2)) / chance
+
+    return statistic
+
+
+def _coincidences(ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values and, per item, the pairs of values two raters gave it over (judgments - 1)."""
+    values = np.unique(ratings[~np.isnan(ratings)])
+    counts = (ratings[:, :, None] == values).sum(axis=1).astype(float)
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, np.arange(len(values)), np.arange(len(values))] -= counts
+    return values, pairs / np.maximum(counts.sum(axis=1) - 1, 1)[:, None, None]
+
+
+def _kappa(pairs: np.ndarray, weights: str) -> Weighted:
+    values = np.unique(pairs)
+    first, second = (pairs[:, [column]] == values for column in (0, 1))
+    table = (first[:, :, None] & second[:, None, :]).astype(float)
+    cost = KAPPA_WEIGHTS[weights](np.abs(values[:, None] - values[None, :]))
+
+    def statistic(items: np.ndarray) -> np.ndarray:
+        observed = np.tensordot(items, table, axes=1) / items.sum(axis=1)[:, None, None]
+        chance = observed.sum(axis=2)[:, :, None] * observed.sum(axis=1)[:, None, :]
+        expected = (chance * cost).sum(axis=(1, 2))
+        return 1 - (observed * cost).sum(axis=(1, 2)) / np.where(expected > 0, expected, np.nan)
+
+    return statistic
+
+
+def _nominal(values: np.ndarray, marginal: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(1.0 - np.eye(len(values)), (len(marginal), len(values), len(values)))
+
+
+def _ordinal(values: np.ndarray, marginal: np.ndarray) -> np.ndarray:
+    """Square the number of judgments between two ranks, the ends counted half [2]_."""
+    middle = np.cumsum(marginal, axis=1) - marginal / 2
+    return (middle[:, :, None] - middle[:, None, :]) ** 2
+
+
+def _interval_distance(values: np.ndarray, marginal: np.ndarray) -> np.ndarray:
+    squared = (values[:, None] - values[None, :]) ** 2
+    return np.broadcast_to(squared, (len(marginal), *squared.shape))
+
+
+DISTANCES = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval_distance}
+KAPPA_WEIGHTS = {
+    "none": lambda difference: (difference > 0).astype(float),
+    "linear": lambda difference: difference,
+    "quadratic": lambda difference: difference**2,
+}

@@ -1,0 +1,1 @@
+"""Permutation tests and other tests."""

@@ -1,0 +1,199 @@
+"""Shares of two groups compared, a trend of shares, and a share corrected for the detector that counted it.
+
+Groups are given by their counts, or unit by unit: a unit's value is then a share between 0 and 1, whether its one
+caption did it or the share of its captions that did.
+
+References
+----------
+.. [1] Newcombe (1998), Interval estimation for the difference between independent proportions, Statistics in
+   Medicine 17, 873-890, method 10.
+.. [2] Katz, Baptista, Azen, Pike (1978), Obtaining confidence intervals for the risk ratio, Biometrics 34,
+   469-474.
+.. [3] Armitage (1955), Tests for linear trends in proportions and frequencies, Biometrics 11, 375-386.
+.. [4] Rogan, Gladen (1978), Estimating prevalence from the results of a screening test, American Journal of
+   Epidemiology 107, 71-76.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from portrayal.errors import PortrayalError
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import clustered_mean, wilson
+from portrayal.stats.models.groups import welch
+
+STILL = 1e-12  # a spread that is only rounding
+
+
+def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Estimate:
+    """Return the difference of two shares, Newcombe's interval [1]_ and Fisher's exact p.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in share_difference(56, 70, 48, 80)]  # Newcombe's Table II, example (a), method 10
+    [0.2, 0.0524, 0.3339]
+    """
+    gap = newcombe(wilson(hits, n), wilson(base_hits, base_n))
+    return replace(gap, p=_fisher(hits, n, base_hits, base_n))
+
+
+def newcombe(first: Estimate, second: Estimate) -> Estimate:
+    """Return the difference of two independent shares from their Wilson intervals [1]_."""
+    gap = float(first.value - second.value)
+    below = np.hypot(first.value - first.low, second.high - second.value)
+    above = np.hypot(first.high - first.value, second.value - second.low)
+    return Estimate(gap, float(gap - below), float(gap + above), n=(first.n or 0) + (second.n or 0))
+
+
+def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Estimate:
+    """Return the ratio of two shares, its interval on the log scale [2]_ and Fisher's exact p; none where a side has no hit."""
+    from scipy import stats
+
+    unknown = Estimate(p=_fisher(hits, n, base_hits, base_n), n=n + base_n)
+    if min(n, base_n) == 0 or base_hits == 0:
+        return unknown
+    ratio = (hits / n) / (base_hits / base_n)
+    if hits == 0:
+        return replace(unknown, value=ratio)
+    error = np.sqrt(1 / hits - 1 / n + 1 / base_hits - 1 / base_n)
+    factor = float(np.exp(stats.norm.ppf(0.5 + level / 2) * error))
+    return replace(unknown, value=ratio, low=ratio / factor, high=ratio * factor)
+
+
+def ratio_of_sums(
+    above: np.ndarray, below: np.ndarray, base_above: np.ndarray | None = None, base_below: np.ndarray | None = None
+) -> Estimate:
+    """Return the ratio of two sums over the same units, or that ratio over another one of theirs; null 1.
+
+    The interval is on the log scale, with the variance of the units' parts in the sums (the delta method); units of 0 and 1
+    that are never both give 1/a + 1/b.
+
+    Examples
+    --------
+    >>> ratio_of_sums(np.repeat([1.0, 0.0], [30, 70]), np.repeat([0.0, 1.0], [30, 70])).value
+    0.42857142857142855
+    """
+    from scipy import stats
+
+    pairs = [(above, below)] if base_above is None or base_below is None else [(above, below), (base_below, base_above)]
+    sums = [(float(up.sum()), float(down.sum())) for up, down in pairs]
+    unknown = Estimate(n=len(above), null=1.0)
+    if len(above) < 2 or any(down <= STILL for _, down in sums) or (len(sums) > 1 and sums[1][0] <= STILL):
+        return unknown
+    ratio = float(np.prod([up / down for up, down in sums]))
+    if ratio <= 0:
+        return replace(unknown, value=ratio)
+    parts = sum(
+        up / total_up - down / total_down for (up, down), (total_up, total_down) in zip(pairs, sums, strict=True)
+    )
+    error = np.sqrt(np.sum(parts**2) * len(above) / (len(above) - 1))
+    factor = float(np.exp(stats.t.ppf(0.975, len(above) - 1) * error))
+    return replace(unknown, value=ratio, low=ratio / factor, high=ratio * factor)
+
+
+def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int]) -> Estimate:
+    """Return the slope of the share per unit of position; p by the Cochran-Armitage test [3]_.
+
+    The interval allows each position its own variance, with one hit and one miss added a position (so that a
+    position at 0 or 1 does not count as known for certain).
+    """
+    from scipy import stats
+
+    x, k, total = (np.asarray(values, float) for values in (positions, hits, n))
+    if len(np.unique(x[total > 0])) < 2:
+        return Estimate(n=int(total.sum()))
+    centred = x - np.average(x, weights=total)
+    spread = np.sum(total * centred**2)
+    slope = float(np.sum(centred * k) / spread)
+    smoothed = (k + 1) / (total + 2)
+    error = np.sqrt(np.sum(total * centred**2 * smoothed * (1 - smoothed))) / spread
+    half = float(stats.norm.ppf(0.975) * error)
+    pooled = k.sum() / total.sum()
+    null_error = np.sqrt(pooled * (1 - pooled) / spread)
+    p = float(2 * stats.norm.sf(abs(slope) / null_error)) if null_error > 0 else np.nan
+    return Estimate(slope, slope - half, slope + half, p, int(total.sum()))
+
+
+def mean_share(values: np.ndarray) -> Estimate:
+    """Return the mean of the units' values: Wilson's interval where all are 0 or 1, else the t interval."""
+    values = np.asarray(values, dtype=float)
+    return wilson(float(values.sum()), len(values)) if is_binary(values) else clustered_mean(values)
+
+
+def mean_share_difference(first: np.ndarray, second: np.ndarray, tested: bool = True) -> Estimate:
+    """Return the first mean share minus the second, with a two-sided p and the smallest one that was possible.
+
+    Newcombe's interval [1]_ with Fisher's test (the pooled z test where no count is small) where all values are 0 or 1,
+    else Welch's test. Where the values of one side do not vary Welch would count them as known for certain: then the
+    interval is Newcombe's, as if each unit had one value. Without `tested` there is an interval and no p.
+    """
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if not len(first) or not len(second):
+        return Estimate(n=len(first) + len(second))
+    if is_binary(first) and is_binary(second):
+        gap = newcombe(mean_share(first), mean_share(second))
+        if not tested:
+            return gap
+        return replace(gap, p=_pooled_test(first, second), p_floor=_fisher_floor(first, second))
+    if min(len(first), len(second)) < 2 or (first.std() > STILL and second.std() > STILL):
+        return welch(first, second)
+    return newcombe(wilson(first.sum(), len(first)), wilson(second.sum(), len(second)))
+
+
+def is_binary(values: np.ndarray) -> bool:
+    """Tell whether all values are 0 or 1."""
+    return bool(((values == 0.0) | (values == 1.0)).all())
+
+
+def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
+    """Fisher's exact test where a count is small, else the pooled z test."""
+    from scipy import stats
+
+    table = np.array([[first.sum(), len(first) - first.sum()], [second.sum(), len(second) - second.sum()]])
+    if not table.sum(axis=0).all():
+        return float("nan")  # nobody or everybody: no test, and none to correct the others for
+    if table.min() < 10:
+        return float(stats.fisher_exact(table).pvalue)
+    pooled = table[:, 0].sum() / table.sum()
+    error = np.sqrt(pooled * (1 - pooled) * (1 / len(first) + 1 / len(second)))
+    return float(2 * stats.norm.sf(abs(first.mean() - second.mean()) / error))
+
+
+def _fisher_floor(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the smallest p of Fisher's test if the same number of hits fell otherwise between the two."""
+    from scipy import stats
+
+    hits, n = int(first.sum() + second.sum()), len(first) + len(second)
+    ends = np.array([max(0, hits - len(second)), min(hits, len(first))])
+    chances = stats.hypergeom.pmf(ends, n, hits, len(first))
+    tied = 2 if ends[0] != ends[1] and np.isclose(*chances) else 1
+    return float(min(tied * chances.min(), 1.0))
+
+
+def corrected_share(flagged: float, sensitivity: float, specificity: float) -> float:
+    """Return (flagged + specificity - 1) / (sensitivity + specificity - 1): the share behind the flags [4]_.
+
+    Raises
+    ------
+    PortrayalError
+        When sensitivity and specificity add to 1: the detector cannot see what it should detect.
+    """
+    seen = sensitivity + specificity - 1
+    if abs(seen) < 1e-9:
+        raise PortrayalError(
+            "the detector flags as often with as without what it should detect. It cannot be corrected."
+        )
+    return float(np.clip((flagged + specificity - 1) / seen, 0.0, 1.0))
+
+
+def _fisher(hits: int, n: int, base_hits: int, base_n: int) -> float:
+    from scipy import stats
+
+    if min(n, base_n) == 0:
+        return float("nan")
+    table = [[hits, n - hits], [base_hits, base_n - base_hits]]
+    return float(stats.fisher_exact(table).pvalue)

@@ -1,0 +1,1 @@
+"""A study: its file, trust, plan, trial, and what an audit is."""

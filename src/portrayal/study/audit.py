@@ -1,0 +1,147 @@
+"""What an audit is: stimuli, a pure measure, charts and words, under one stem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.settings import Settings
+from portrayal.study.study import Study
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All a measure may look at. Nothing here can call a system, the network or a clock."""
+
+    stimuli: pl.DataFrame
+    responses: pl.DataFrame  # every system of the study, of the audit's kind
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # what `Audit.inputs` read when it was recorded
+    reviews: pl.DataFrame | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top, remarks for the section."""
+
+    results: pl.DataFrame
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    warnings: Sequence[str] = ()  # checks that failed: what the reader must know before all else
+    reviews: pl.DataFrame | None = None  # cases for people to judge
+    # PNGs that charts show: a contact sheet, a strip.
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    # Of rows that test the same people: row (its number in results), unit (the person), difference. Tested together by
+    # joint sign flips; see portrayal.stats.decisions.decision.
+    differences: pl.DataFrame | None = None
+    # Systems as readers see them, where that is not their name: a phantom is said to be simulated.
+    shown_names: Mapping[str, str] = field(default_factory=dict)
+    remarks: Sequence[
+        str
+    ] = ()  # smaller things, said in the section alone: a word without a vector, a picture left out
+
+    def shown(self, system: str) -> str:
+        """Return a system's name as sentences and charts say it."""
+        return self.shown_names.get(system, system)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One figure: an altair chart, or a picture's PNG bytes. `text` says in words what it shows.
+
+    A report shows pictures first, then the main chart; all others are folded.
+    """
+
+    name: str  # the file's stem, unique in the audit
+    title: str
+    text: str
+    chart: Any = None  # an altair chart
+    png: bytes | None = None
+    of: Sequence[str] = ()  # the measures and tables it is drawn from, which a reader can open from it
+    main: bool = False  # the one to show where there is room for one; without any, the first
+    system: str = ""  # the only one it is about: its figure is grey where that is simulated
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence for readers, traced to the result row it speaks of (its number in the Results table)."""
+
+    sentence: str
+    row: int
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A further table to show: a specification curve, words not found, cases to read."""
+
+    name: str
+    title: str
+    text: str
+    table: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One audit. Registered by stem in `portrayal.audits.AUDITS`."""
+
+    stem: str
+    title: str
+    question: str  # the question it asks, as a reader would put it
+    kind: str  # the kind of system: tagger, captioner, encoder, ranker or generator
+    settings: type[Settings]
+    stimuli: Callable[[Study], pl.DataFrame]
+    measure: Callable[[Evidence, Any], Measured]
+    charts: Callable[[Measured, Any], list[Chart]]  # what was measured, and the audit's settings
+    findings: Callable[[Measured, Any], list[Finding]]
+    validity: Sequence[str]  # what the number does not say; printed beside it
+    # For `portrayal plan`, where making stimuli takes long: the same ones, unmade. `stimuli` itself when left out.
+    planned: Callable[[Study], pl.DataFrame] | None = None
+    family: Sequence[str] = ()  # measures whose p-values are corrected together by default
+    # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown), and
+    # perhaps within (a place): groups are then compared apart inside each of its values too.
+    groups: Callable[[Evidence, Any], pl.DataFrame] = lambda evidence, settings: no_groups()
+    # Those compared for silence, where an audit measures a part of it by itself: a column `without` names the status that
+    # is not compared again. All of `groups` when left out.
+    silence_groups: Callable[[Evidence, Any], pl.DataFrame] | None = None
+    units: str = "people"  # what the units of `groups` are
+    # What a system is asked, in sentences about silence: "pictures of {group} people", or a function of group, axis and within.
+    shows: str | Callable[[str, str, str | None], str] = "questions about {group}"
+    empty_answers: bool = False  # whether an answer without any label is one like any other, and no silence
+    # What is read from outside when the study is recorded, and kept in the run: tables, PNG bytes, plain data.
+    inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
+    tables: Callable[[Measured, Any], list[ReportTable]] = lambda measured, settings: []
+    power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
+    demo: Sequence[Path] = ()  # studies that ship and run on what ships
+    names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report
+    # What the documents that a ranker lists say, in a few words: from what `inputs` kept.
+    documents: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda inputs: {}
+
+
+def no_groups() -> pl.DataFrame:
+    """Return an empty table of groups, for audits whose stimuli show nobody."""
+    return pl.DataFrame(schema=dict.fromkeys(GROUPS, pl.String))
+
+
+def groups_by(stimuli: pl.DataFrame, axes: Sequence[str], unit: str = "stimulus") -> pl.DataFrame:
+    """Return the groups of stimuli that carry them as columns; a stimulus without a group on an axis is left out."""
+    parts = [
+        stimuli.select(
+            "stimulus", axis=pl.lit(axis), group=pl.col(axis).cast(pl.String), unit=pl.col(unit).cast(pl.String)
+        )
+        for axis in axes
+        if axis in stimuli.columns
+    ]
+    whole = pl.concat(parts) if parts else no_groups()
+    return whole.filter(pl.col("group").is_not_null(), pl.col("group") != "")
+
+
+GROUPS = ("stimulus", "axis", "group", "unit")
+
+
+def say_each(measured: Measured, say: Callable[[dict[str, Any]], str], *wanted: pl.Expr) -> list[Finding]:
+    """Say a sentence of every row that is wanted and has a value, traced to the row's number."""
+    rows = measured.results.with_row_index("row").filter(*wanted).drop_nulls("value")
+    return [Finding(say(row), row["row"]) for row in rows.iter_rows(named=True)]

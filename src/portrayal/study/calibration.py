@@ -1,0 +1,171 @@
+"""Every instrument against phantoms: false alarms, planted effects found, intervals that hold the truth.
+
+A calibration module has `calibrate(runs, seed) -> Calibration`, of the measures. A simulation module makes whole audits:
+`SHAPES` (by name: the demo's shape, a small, a clustered and a large one) and `simulate(shape, seed, effect)`, which gives
+a study and the answers of two systems, and `plans()`, the effects that are planted in some shapes with the power that
+`portrayal plan` states for them. They go through the flow that real answers take, which is handed in by whoever
+runs the calibration, and what counts is whether a sentence is printed that something was found. Published figures use
+seed 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from portrayal.errors import PortrayalError, nearest
+from portrayal.stats.decisions.decision import FOUND
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.study.audit import Evidence, Finding
+from portrayal.study.parallel import over_seeds
+from portrayal.study.study import Study
+
+CALIBRATIONS = {
+    "associations": "portrayal.audits.associations.calibration",
+    "search": "portrayal.audits.search.calibration",
+    "contexts": "portrayal.audits.contexts.calibration",
+    "counterfactuals": "portrayal.audits.counterfactuals.calibration",
+    "captions": "portrayal.audits.captions.calibration",
+    "experiments": "portrayal.audits.associations.experiments.calibration",
+}
+SIMULATIONS: dict[str, str] = {
+    "contexts": "portrayal.audits.contexts.simulation",
+    "counterfactuals": "portrayal.audits.counterfactuals.simulation",
+    "associations": "portrayal.audits.associations.simulation",
+    "experiments": "portrayal.audits.associations.experiments.simulation",
+    "captions": "portrayal.audits.captions.simulation",
+    "search": "portrayal.audits.search.simulation",
+}
+AUDITS = 400  # simulated audits of a shape at most
+LARGE = 4  # times fewer audits of the large shape
+
+# Results and sentences of an audit, from its study and evidence.
+Flow = Callable[[Study, Evidence], tuple[pl.DataFrame, Sequence[Finding]]]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A whole audit that never took place: its study, and what the systems answered."""
+
+    study: Study
+    evidence: Evidence
+    planted: Mapping[str, Any] | None = (
+        None  # what was planted, where there is an effect: columns of the rows that carry it
+    )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The headline figures of one instrument, and one row per condition behind them."""
+
+    stem: str
+    false_alarm: float  # share of null phantoms rejected at 5%
+    power: float  # share of planted effects found at 5%, for the size named in `conditions`
+    coverage: float  # share of 95% intervals that hold the planted value
+    runs: int
+    seed: int
+    conditions: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    nulls: Sequence[Mapping[str, Any]] = field(default_factory=list)  # whole audits without an effect, by shape
+    plans: Sequence[Mapping[str, Any]] = field(
+        default_factory=list
+    )  # whole audits with an effect, beside the power that is stated before one asks
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return asdict(self)
+
+
+def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
+    """Run an instrument against phantoms, and whole audits without an effect through the flow."""
+    if stem not in CALIBRATIONS:
+        raise PortrayalError(f"no calibration {stem!r}.{nearest(stem, CALIBRATIONS)} Known: {', '.join(CALIBRATIONS)}.")
+    calibration = import_module(CALIBRATIONS[stem]).calibrate(runs, seed)
+    if stem not in SIMULATIONS:
+        return calibration
+    audits = min(runs, AUDITS)
+    nulls, plans = (simulated(stem, audits, seed, flow) for simulated in (null_audits, planted_audits))
+    false_alarm = sum(cell["found"] for cell in nulls) / sum(cell["audits"] for cell in nulls)
+    return replace(calibration, false_alarm=false_alarm, nulls=nulls, plans=plans)
+
+
+def null_audits(
+    stem: str, audits: int | Mapping[str, int], seed: int, flow: Flow, shapes: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """Simulate audits without an effect in each shape, and count those that print a finding.
+
+    `audits` is how many of each shape (fewer of large ones), or by shape how many: all of them share the processes.
+    """
+    module = SIMULATIONS[stem]
+    counts = (
+        audits
+        if isinstance(audits, Mapping)
+        else {
+            shape: max(audits // LARGE, 1) if "large" in shape else audits
+            for shape in shapes or import_module(module).SHAPES
+        }
+    )
+    jobs = [Job(shape, seed + place) for shape, count in counts.items() for place in range(count)]
+    hits = _count(module, flow, jobs)
+    cells = []
+    for shape, count in counts.items():
+        share = wilson(hits[shape, 0.0], count)
+        cells.append(
+            {"shape": shape, "audits": count, "found": hits[shape, 0.0], "share": share.value, "high": share.high}
+        )
+    return cells
+
+
+def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Simulate audits with an effect, and count those that find it beside the power that `portrayal plan` states.
+
+    `low` and `high` are the 95% interval of the share that find it, within which the stated power should lie.
+    """
+    module = SIMULATIONS[stem]
+    plans = import_module(module).plans()
+    # A shape has one effect with its power, or a list of them.
+    chosen = [
+        (shape, effect, stated)
+        for shape in shapes or plans
+        for effect, stated in (plans[shape] if isinstance(plans[shape], list) else [plans[shape]])
+    ]
+    jobs = [Job(shape, seed + place, effect) for shape, effect, _ in chosen for place in range(audits)]
+    hits = _count(module, flow, jobs)
+    cells = []
+    for shape, effect, stated in chosen:
+        found = hits[shape, effect]
+        share = wilson(found, audits)
+        cells.append(
+            {"shape": shape, "effect": effect, "stated": stated, "audits": audits, "found": found,
+             "share": share.value, "low": share.low, "high": share.high}
+        )  # fmt: skip
+    return cells
+
+
+class Job(NamedTuple):
+    """One audit to simulate."""
+
+    shape: str
+    seed: int
+    effect: float = 0.0
+
+
+def _count(module: str, flow: Flow, jobs: Sequence[Job]) -> Counter[tuple[str, float]]:
+    """Count by shape and effect the audits that find something; all in one pool, since a process that starts has much to import."""
+    found = over_seeds(partial(_finds, module, flow, jobs), range(len(jobs)))
+    return Counter((job.shape, job.effect) for job, hit in zip(jobs, found, strict=True) if hit)
+
+
+def _finds(module: str, flow: Flow, jobs: Sequence[Job], place: int) -> bool:
+    """Tell whether a simulated audit prints a finding; with an effect, one about a row that carries it."""
+    simulated = import_module(module).simulate(*jobs[place])
+    results, findings = flow(simulated.study, simulated.evidence)
+    rows = results.with_row_index("row").filter(
+        pl.col("decision") == FOUND, *(pl.col(name) == item for name, item in (simulated.planted or {}).items())
+    )
+    return bool(set(rows["row"]) & {finding.row for finding in findings})

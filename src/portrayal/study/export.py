@@ -1,0 +1,103 @@
+"""The stimuli of a study for others to record: pictures, prompts and queries with ids, and a table to fill in."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.edges.folders import claim
+from portrayal.edges.inert import inert_cells
+from portrayal.edges.writing import make_inside, write_text
+from portrayal.study.given import GivenStudy, given_study
+from portrayal.study.questions import make_stimuli
+from portrayal.study.registry import get_audit
+from portrayal.study.trust import refuse_untrusted
+from portrayal.tables import ROWS
+
+PICTURES = "pictures"
+COLUMNS = ["stimulus", "kind", "content", "hash", "source", "consent"]
+NOT_RECORDED = ("", "none", "unknown")
+
+
+def export_stimuli(study: GivenStudy, out: Path | str, untrusted: bool = False) -> Path:
+    """Write what a study would show its systems, for others to record; calls nothing.
+
+    Parameters
+    ----------
+    study
+        The path of a study in TOML, a dict of the same shape, or a `Study`.
+    out
+        A new or empty folder, or one that was exported into before.
+    untrusted
+        Refuse a study that would run code or send secrets of its choice.
+
+    Returns
+    -------
+    pathlib.Path
+        The table `stimuli.csv`: `stimulus` (its id), `kind`, `content` (a text, or a picture's path in the folder), `hash`,
+        `source` and `consent`. Beside it lie `stimuli.jsonl`, the same to the letter (in a CSV text that a spreadsheet would run
+        gets an apostrophe), the pictures, `answers.csv` with the columns to fill in, and a README.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import example_study, export_stimuli
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = export_stimuli(example_study(), folder)
+    ...     print(table.read_text().splitlines()[1].split(",")[:3])
+    ['John', 'text', 'John']
+    """
+    chosen = given_study(study).study
+    if untrusted:
+        refuse_untrusted(chosen)
+    stimuli, kind = make_stimuli(chosen), get_audit(chosen.audit).kind
+    folder = Path(out)
+    claim(folder, "stimuli")
+    table = pl.DataFrame(list(_rows(stimuli, folder)), schema=dict.fromkeys(COLUMNS, pl.String))
+    write_text(folder / "stimuli.jsonl", table.write_ndjson())
+    write_text(
+        folder / "stimuli.csv",
+        table.with_columns(inert_cells(pl.col(name)).alias(name) for name in COLUMNS).write_csv(),
+    )
+    columns = ["stimulus", *ROWS[kind], *(["repeat"] if chosen.repeats > 1 else []), "status"]
+    if not (folder / "answers.csv").exists():  # which somebody may have filled in
+        write_text(folder / "answers.csv", ",".join(columns) + "\n")
+    write_text(folder / "README.txt", _readme(chosen.name, kind, columns, chosen.repeats))
+    return folder / "stimuli.csv"
+
+
+def _rows(stimuli: pl.DataFrame, folder: Path) -> Iterator[dict[str, Any]]:
+    for place, row in enumerate(stimuli.select(COLUMNS).iter_rows(named=True)):
+        if row["kind"] == "image" and Path(row["content"]).is_file():
+            row = {**row, "content": _copied(row, folder, place)}
+        yield row
+
+
+def _copied(row: Mapping[str, Any], folder: Path, place: int) -> str:
+    """Copy a picture under a number: a stimulus may be named as no file can be. Pictures without consent stay where they are."""
+    if str(row["consent"] or "").strip().lower() in NOT_RECORDED:
+        return "withheld: no consent or licence is recorded for this picture"
+    name = f"{place:06d}{Path(row['content']).suffix.lower()}"
+    shutil.copyfile(row["content"], make_inside(folder / PICTURES) / name)
+    return f"{PICTURES}/{name}"
+
+
+def _readme(name: str, kind: str, columns: list[str], repeats: int) -> str:
+    asked = f" {repeats} times, numbered from 0 in `repeat`" if repeats > 1 else ""
+    return f"""Stimuli of the study {name!r}
+
+stimuli.csv and stimuli.jsonl have one row a stimulus. Show each `content` to your {kind}{asked}:
+a text as it stands, a picture from its path here.
+Write what it answers into answers.csv, one row for each part of an answer (each tag, caption, result, vector or label), with the
+columns {", ".join(columns)}.
+Keep the ids in `stimulus` as they are. A refusal is a row with status "refused", an answer with nothing in it one with status "empty";
+a stimulus without a row counts as not answered. Then add to the study:
+
+    [[systems]]
+    name = "recorded"
+    use = "replay:answers.csv"
+"""

@@ -1,0 +1,52 @@
+"""One function over many seeds, through the engine: the same answers in the same order as in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from portrayal.engine import chosen, cut, run
+from portrayal.engine.choice import cores
+
+Found = TypeVar("Found")
+WORTH_IT = 20  # below this, starting processes costs more than it saves
+SHARDS = 20  # for each worker: few enough to be cheap, enough that none waits long for the last
+
+
+def over_seeds(
+    function: Callable[[int], Found],
+    seeds: Sequence[int],
+    prepare: Callable[[], object] | None = None,
+    processes: int | None = None,
+) -> list[Found]:
+    """Return the function of each seed, in order.
+
+    Parameters
+    ----------
+    function
+        Of a module (not a lambda): it is sent to the other processes by name. What it returns must hang on the
+        seed alone.
+    seeds
+        One for each run.
+    prepare
+        Called once in each process, to load what all runs read; of a module as well.
+    processes
+        All the processors this process may use by default; an engine that was chosen has its own number.
+    """
+    processes = processes or cores()
+    spread = chosen().named or (processes > 1 and len(seeds) >= WORTH_IT)
+    if not spread:
+        return [function(seed) for seed in seeds]
+    size = max(1, len(seeds) // (SHARDS * (chosen().workers or processes)))
+    make = partial(_make, function, prepare)
+    found = {shard.place: results for shard, results in run(make, cut(seeds, size, "runs"), processes, label="runs")}
+    return [result for place in sorted(found) for result in found[place]]
+
+
+def _make(
+    function: Callable[[int], Found], prepare: Callable[[], object] | None
+) -> Callable[[Sequence[int]], list[Found]]:
+    if prepare is not None:
+        prepare()
+    return lambda seeds: [function(seed) for seed in seeds]

@@ -1,0 +1,50 @@
+"""What a study is: the audit, the systems it asks, the family of tests, the audit's own settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from portrayal.settings import Settings
+from portrayal.systems.core.settings import SystemSettings
+
+
+class Family(Settings):
+    """The declared family of tests and its correction."""
+
+    method: Literal["holm", "bonferroni", "benjamini-hochberg", "none"] = "holm"
+    measures: list[str] | None = None  # None: those the audit declares
+
+
+class Hypothesis(Settings):
+    """Rows of the results that a study tests, named before anything is asked: columns with one value or several."""
+
+    name: str
+    where: dict[str, str | list[str]] = Field(min_length=1)
+
+
+class Study(Settings):
+    """A whole study. `settings` are the audit's own, typed by the audit."""
+
+    name: str = Field(min_length=1)
+    audit: str
+    seed: int = 0
+    repeats: int = Field(default=1, ge=1)
+    ask_unknown_again: bool = False  # calls that went out and never came back may be billed twice
+    ask_failed_again: bool = False
+    ask_unreadable_again: bool = False  # answers not of the promised form: they came and were paid for
+    systems: list[SystemSettings] = Field(min_length=1)
+    family: Family = Family()
+    hypotheses: list[Hypothesis] = []  # where there are any, they alone are confirmatory
+    hypotheses_late: bool = False  # written after answers had come; no key of the file
+    settings: Any = None
+    folders: list[str] = []  # where pictures named in tables may lie, besides the study's folder and the table's own
+    secrets_file: str | None = None  # NAME=value lines; what it holds is never written anywhere
+    not_secret: list[str] = []  # values that look like a key and are none
+    folder: Path = Path()  # relative paths in the study start here
+
+    def picture_folders(self) -> list[Path]:
+        """Return the folders that pictures named in a table may lie in, besides the table's own."""
+        return [self.folder, *(self.folder / name for name in self.folders)]

@@ -1,0 +1,120 @@
+"""A study file (TOML) read into a `Study`.
+
+A study names one audit, the systems it asks, and the audit's own settings in a table of the audit's stem.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from portrayal.edges.sizes import read_toml
+from portrayal.errors import PortrayalError
+from portrayal.settings import validate
+from portrayal.study.registry import get_audit
+from portrayal.study.secrets import refuse_commented_keys, refuse_credentials
+from portrayal.study.study import Study
+
+OURS = {"settings", "folder", "hypotheses_late"}  # of the class, not keys of the file
+
+
+def read_study(path: Path | str) -> Study:
+    """Read and check a study file.
+
+    Parameters
+    ----------
+    path
+        A study in TOML; relative paths in it start at its folder.
+
+    Returns
+    -------
+    Study
+        `name`, `audit`, `systems`, `settings` (the audit's own), `seed`, `repeats`, `family`.
+
+    Raises
+    ------
+    PortrayalError
+        In one line: the file is missing, is not TOML, or holds an unknown or unfit key.
+
+    Examples
+    --------
+    >>> from portrayal import example_study, read_study
+    >>> study = read_study(example_study())
+    >>> study.audit, study.systems[0].use, study.settings.tests
+    ('associations', 'phantom:associations', ['weat6'])
+    """
+    path = Path(path)
+    try:
+        data = read_toml(path)
+        refuse_commented_keys(path.read_text(encoding="utf-8"), data)
+    except FileNotFoundError:
+        raise PortrayalError(f"no study file at {path}. Check the path, or write one: portrayal new AUDIT") from None
+    except IsADirectoryError:
+        raise PortrayalError(f"{path} is a folder. Expected a study file in TOML.") from None
+    except OSError as error:
+        raise PortrayalError(f"{path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PortrayalError(f"{path} is not a TOML file: {error}.") from None
+    return make_study(data, path.parent)
+
+
+def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
+    """Build a study from a mapping of the same shape as a study file.
+
+    Parameters
+    ----------
+    data
+        What the file would hold.
+    folder
+        Where relative paths start.
+
+    Returns
+    -------
+    Study
+        As `read_study` gives it.
+
+    Examples
+    --------
+    >>> from portrayal import make_study
+    >>> systems = [{"name": "simulated", "use": "phantom:associations"}]
+    >>> data = {"name": "words", "audit": "associations", "systems": systems, "associations": {"tests": ["weat6"]}}
+    >>> make_study(data).systems[0].use
+    'phantom:associations'
+    """
+    data = dict(data)
+    refuse_credentials(data)  # first: other errors repeat what they found
+    stem = data.get("audit")
+    if not isinstance(stem, str):
+        raise PortrayalError('the study names no audit. Add a line such as: audit = "associations".')
+    audit = get_audit(stem)
+    for key in OURS & set(data):
+        known = sorted({*Study.model_fields, audit.stem} - OURS)
+        raise PortrayalError(f"study has an unknown key {key!r}. Known: {', '.join(known)}.")
+    own = data.pop(audit.stem, {})
+    study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
+    _check_names(study)
+    return study.model_copy(update={"settings": validate(audit.settings, own, f"[{audit.stem}]")})
+
+
+def example_study() -> Path:
+    """Return the path of a study that ships for trying things out: one word test on a simulated encoder.
+
+    It takes a second, asks nobody and needs none of the packages that carry weights and data.
+
+    Examples
+    --------
+    >>> from portrayal import example_study
+    >>> print(example_study().read_text().splitlines()[1])
+    name = "simulated"
+    """
+    return Path(str(files("portrayal"))) / "audits" / "associations" / "studies" / "simulated.toml"
+
+
+def _check_names(study: Study) -> None:
+    names = [system.name for system in study.systems]
+    for name in names:
+        if names.count(name) > 1:
+            raise PortrayalError(f"two systems are named {name!r}. Give each system its own name.")

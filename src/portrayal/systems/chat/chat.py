@@ -1,0 +1,316 @@
+"""Language models that see: OpenAI-compatible endpoints (OpenAI, Ollama, vLLM ...) and Anthropic's, as taggers, captioners or rankers.
+
+They are asked with plain HTTP, because their SDKs retry by themselves and hide attempts from the ledger. They give
+no confidence. Cost is in tokens: the answer keeps its `usage`, and dollars are counted when the study gives
+`dollars_per_million_input` and `dollars_per_million_output`. All settings are listed in `portrayal.systems.chat.settings`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.systems.chat.model_words import Rows, rows_of_text
+from portrayal.systems.chat.prompts import filled, own_prompt, prompt
+from portrayal.systems.chat.settings import (
+    MOST_TOKENS,
+    ChatSettings,
+    Service,
+    address_of,
+    bearer,
+    check_chat,
+    nothing_at,
+    without_prices,
+)
+from portrayal.systems.chat.usage import picture_tokens, text_tokens, token_cost
+from portrayal.systems.core.base import AccessDenied, Answer, CallFailed, NothingThere, Question, Unreadable
+from portrayal.systems.core.pictures import Picture, PictureLimits, fit_picture
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+KINDS = ("tagger", "captioner", "ranker")
+CUT = "the answer was cut off at its most tokens. Raise max_completion_tokens in the system's parameters"
+OPENAI_SERVICE = Service("OpenAI", "https://api.openai.com", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+ANTHROPIC_SERVICE = Service("Anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+
+# What structured output is asked to hold, by kind: its key, and what is under it.
+LISTED = {"type": "array", "items": {"type": "string"}}
+SCHEMAS = {"tagger": ("tags", LISTED), "captioner": ("caption", {"type": "string"}), "ranker": ("results", LISTED)}
+# How servers that know less say so, of what the study can do without.
+_TURNED_DOWN = re.compile(
+    r"(?i)unsupported|not support|unknown|unrecogni[sz]ed|unexpected|extra|not permitted|not allowed|invalid|unavailable"
+)
+
+
+def _openai_request(picture: Picture | None, parameters: Mapping[str, Any], kind: str) -> Request:
+    image = (
+        [{"type": "image_url", "image_url": {"url": f"data:{picture.media};base64,{picture.base64}"}}]
+        if picture
+        else []
+    )
+    body = _body(parameters, [{"type": "text", "text": parameters["asked"]}, *image])
+    if parameters["structured"]:
+        body["response_format"] = _response_format(kind)
+    key = bearer(parameters["key"], OPENAI_SERVICE, _at_home(parameters, OPENAI_SERVICE))
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return Request(_openai_address(parameters), more={"json": body, "headers": headers})
+
+
+def _openai_address(parameters: Mapping[str, Any]) -> str:
+    if "base_url" in parameters:
+        return f"{parameters['base_url'].removesuffix('/chat/completions')}/chat/completions"
+    return f"{parameters['endpoint'].rstrip('/').removesuffix('/v1')}/v1/chat/completions"
+
+
+def _response_format(kind: str) -> dict[str, Any]:
+    name, held = SCHEMAS[kind]
+    schema = {"type": "object", "properties": {name: held}, "required": [name], "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+
+
+def _anthropic_request(picture: Picture | None, parameters: Mapping[str, Any], kind: str) -> Request:
+    source = {"type": "base64", "media_type": picture.media, "data": picture.base64} if picture else {}
+    image = [{"type": "image", "source": source}] if picture else []
+    body = _body(parameters, [*image, {"type": "text", "text": parameters["asked"]}])
+    key = bearer(parameters["key"], ANTHROPIC_SERVICE, True)
+    headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    base = parameters.get("base_url") or parameters["endpoint"]
+    return Request(f"{base.rstrip('/').removesuffix('/v1')}/v1/messages", more={"json": body, "headers": headers})
+
+
+def _body(parameters: Mapping[str, Any], content: list[dict[str, Any]]) -> dict[str, Any]:
+    body = {
+        "model": parameters["model"],
+        parameters["tokens_as"]: parameters["tokens"],
+        "messages": [{"role": "user", "content": content}],
+    }
+    warm = parameters["temperature"]
+    return body if warm == "default" else {**body, "temperature": warm}
+
+
+def _at_home(parameters: Mapping[str, Any], service: Service) -> bool:
+    base = str(parameters.get("base_url") or parameters["endpoint"])
+    return base.rstrip("/").removesuffix("/v1") == service.address
+
+
+def _openai_read(body: Any, kind: str) -> Rows:
+    choice = body["choices"][0]
+    if choice.get("finish_reason") == "length":
+        raise Unreadable(CUT)
+    said = choice["message"]["content"] or ""
+    if isinstance(said, list):  # some servers answer in parts
+        said = "".join(part["text"] for part in said if part["type"] == "text")
+    return rows_of_text(said, kind)
+
+
+def _anthropic_read(body: Any, kind: str) -> Rows:
+    if body.get("stop_reason") == "max_tokens":
+        raise Unreadable(CUT)
+    return rows_of_text("".join(part["text"] for part in body["content"] if part["type"] == "text"), kind)
+
+
+def _openai_refused(body: Any) -> bool:
+    choice = body["choices"][0]
+    return choice.get("finish_reason") == "content_filter" or bool(choice["message"].get("refusal"))
+
+
+def _openai_version(body: Any) -> str:
+    return " ".join(part for part in (body.get("model", ""), body.get("system_fingerprint") or "") if part)
+
+
+# The prices stand here for the ledger's keys alone, which earlier versions made with them; a study's own are in `ChatSystem.own`.
+_DEFAULTS = {
+    "model": "",
+    "prompt": "1",
+    "most_tokens": MOST_TOKENS,
+    "temperature": 0.0,
+    "dollars_per_million_input": 0.0,
+    "dollars_per_million_output": 0.0,
+}
+_OPTIONAL = ("base_url", "prompt_text", "structured", "max_tokens", "max_completion_tokens")
+
+OPENAI = Vendor(
+    name="openai",
+    kinds=KINDS,
+    limits=PictureLimits(20_000_000, formats=FORMATS),
+    request=_openai_request,
+    read=_openai_read,
+    refused=_openai_refused,
+    version=_openai_version,
+    errors_billed=False,
+    defaults={"endpoint": OPENAI_SERVICE.address, **_DEFAULTS},
+    optional=_OPTIONAL,
+)
+
+ANTHROPIC = Vendor(
+    name="anthropic",
+    kinds=KINDS,
+    limits=PictureLimits(5_000_000, most_side=8_000, formats=FORMATS),
+    request=_anthropic_request,
+    read=_anthropic_read,
+    refused=lambda body: body.get("stop_reason") == "refusal",
+    version=lambda body: str(body.get("model", "")),
+    errors_billed=False,
+    defaults={"endpoint": ANTHROPIC_SERVICE.address, **_DEFAULTS},
+    optional=_OPTIONAL,
+)
+
+DIALECTS = {"openai": OPENAI, "anthropic": ANTHROPIC}
+SERVICES = {"openai": OPENAI_SERVICE, "anthropic": ANTHROPIC_SERVICE}
+# What an answer's `usage` calls the tokens of question and answer.
+USAGE = {"openai": ("prompt_tokens", "completion_tokens"), "anthropic": ("input_tokens", "output_tokens")}
+
+
+@dataclass
+class ChatSystem(VendorSystem):
+    """Asks a model about a picture, or in words; what a server cannot do is left out, once, and said."""
+
+    own: ChatSettings = field(default_factory=ChatSettings)
+    notes: list[str] = field(default_factory=list)  # what to say when all is asked
+    _left_out: set[str] = field(default_factory=set)
+
+    def check_ready(self) -> None:
+        """Take the key from the environment, or look for the recording, and send nothing."""
+        if self.recorded is None:
+            self._vendor.request(None, self._asking("", frozenset()), self.kind)
+        else:
+            super().check_ready()
+
+    def expected_price(self, question: Question) -> float:
+        """Guess what a question costs: its letters and pixels as tokens, and the most tokens of an answer."""
+        seen = picture_tokens(question.content) if question.kind == "image" else 0
+        asked = text_tokens(filled(self._prompt, question)) + seen
+        tokens = {"usage": {"asked": asked, "answered": self.own.tokens()}}
+        prices = {"asked": self.own.dollars_per_million_input, "answered": self.own.dollars_per_million_output}
+        return token_cost(tokens, prices) or self.limits.price
+
+    @property
+    def _prompt(self) -> str:
+        return self.parameters.get("prompt_text") or prompt(self.kind, self.parameters["prompt"])
+
+    async def _ask_one(self, question: Question) -> Answer:
+        picture = None if self.kind == "ranker" else fit_picture(question, self._vendor.limits)
+        text = filled(self._prompt, question)
+        while True:
+            asking = self._asking(text, frozenset(self._left_out))
+            request = self._vendor.request(picture, asking, self.kind)
+            try:
+                body = await self.send(request.method, request.url, **request.more)
+            except NothingThere as error:
+                raise nothing_at(error, request.url) from None
+            except CallFailed as error:
+                if not self._leave_out(error, request.more["json"]):
+                    raise
+            else:
+                return self.broken(body) if body.broken else self._answer(body.content)
+
+    def _asking(self, text: str, left_out: frozenset[str]) -> dict[str, Any]:
+        """Return the parameters of one request."""
+        name = self._tokens_as()
+        if name in left_out:
+            name = _OTHER[name]
+        return {
+            **self.parameters,
+            "asked": text,
+            "key": self.own.key,
+            "tokens": self.own.tokens(),
+            "tokens_as": name,
+            "structured": self.own.structured and "response_format" not in left_out,
+        }
+
+    def _tokens_as(self) -> str:
+        """Return the name the most tokens are sent under: the study's, or the one this service takes today."""
+        if self._vendor.name == "anthropic" or self.own.max_tokens:
+            return "max_tokens"
+        at_home = _at_home(self.parameters, OPENAI_SERVICE)
+        return "max_completion_tokens" if at_home or self.own.max_completion_tokens else "max_tokens"
+
+    def _leave_out(self, error: CallFailed, sent: Mapping[str, Any]) -> bool:
+        """Whether a refused request is sent again without what was refused: a 400 proves that nothing was answered."""
+        said = error.raw.decode(errors="replace")
+        if isinstance(error, AccessDenied) or not _TURNED_DOWN.search(said):
+            return False
+        part = _refused_part(said, sent)
+        if not part or _OTHER.get(part) in self._left_out:
+            return False
+        if part not in self._left_out:
+            self._left_out.add(part)
+            self.notes.append(f"{self.name}: the server takes no {part}; it was asked {_INSTEAD[part]}")
+        return True
+
+    def _cost(self, body: Any) -> float:
+        taken, given = USAGE[self._vendor.name]
+        own = self.own
+        return token_cost(body, {taken: own.dollars_per_million_input, given: own.dollars_per_million_output})
+
+
+_OTHER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+_INSTEAD = {
+    "response_format": "for JSON in words alone (structured output is not enforced)",
+    "max_completion_tokens": "with max_tokens",
+    "max_tokens": "with max_completion_tokens",
+}
+
+
+def _refused_part(said: str, sent: Mapping[str, Any]) -> str:
+    """Return the part of a request that a server's words turn down: the first one named, for they may name the other to take instead."""
+    names = {"response_format": r"response_format|json_schema|structured output"}
+    places = {
+        part: found.start()
+        for part in _INSTEAD
+        if part in sent and (found := re.search(names.get(part, rf"\b{part}\b"), said))
+    }
+    return min(places, key=lambda part: places[part], default="")
+
+
+def open_system(settings: SystemSettings, folder: Path) -> VendorSystem:
+    """Open the dialect a study names, `use = "openai"` or `use = "anthropic"`."""
+    own = settings.read(ChatSettings)
+    check_chat(own, settings.name)
+    _check_kind(settings, own)
+    if not own.model and not own.recorded:
+        raise PortrayalError(f"system {settings.name!r} names no model. Add parameters.model.")
+    parameters = _parameters(own, settings, folder)
+    system = open_vendor(
+        DIALECTS[settings.use], settings.model_copy(update={"parameters": parameters}), folder, ChatSystem, own=own
+    )
+    if "base_url" in system.parameters:
+        system.parameters = {name: value for name, value in system.parameters.items() if name != "endpoint"}
+    if "prompt_text" not in parameters:
+        prompt(system.kind, system.parameters["prompt"])
+    return system
+
+
+def _check_kind(settings: SystemSettings, own: ChatSettings) -> None:
+    if settings.kind == "encoder":
+        raise PortrayalError(
+            f'system {settings.name!r}: a chat model gives no vectors. For an encoder take use = "openai_embeddings".'
+        )
+    if settings.kind == "ranker" and not (own.prompt_file or own.recorded):
+        raise PortrayalError(
+            f"system {settings.name!r} is asked for rankings, which needs a prompt of yours that says what to search:"
+            " parameters.prompt_file, with {content} where the query goes."
+        )
+    if own.structured and settings.use == "anthropic":
+        raise PortrayalError(f'system {settings.name!r}: structured is of use = "openai" only. Leave it out.')
+
+
+def _parameters(own: ChatSettings, settings: SystemSettings, folder: Path) -> dict[str, Any]:
+    """Return the parameters that the ledger's key is made of: the address as it is asked, and the prompt's words."""
+    given = without_prices({name: settings.parameters[name] for name in settings.parameters})
+    base = "" if own.endpoint else address_of(own.base_url, SERVICES[settings.use], settings.name)
+    if own.endpoint:
+        address_of(own.endpoint, SERVICES[settings.use], settings.name)  # checked, and kept as it is written
+    given.pop("base_url", None)
+    if base:
+        given["base_url"] = base
+    if given.pop("prompt_file", None):
+        given["prompt_text"] = own_prompt(own.prompt_file, folder, str(settings.kind), settings.name)
+    if own.structured and not own.prompt and not own.prompt_file:
+        given["prompt"] = "2"
+    return given

@@ -1,0 +1,1 @@
+"""Protocol, registry and readers of all systems."""

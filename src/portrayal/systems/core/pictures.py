@@ -1,0 +1,96 @@
+"""Pictures as systems take them: decoded for models here, or checked against a service's limits before they are sent.
+
+A refusal that can be foreseen is not paid for.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
+from portrayal.systems.core.base import CallFailed, Question
+
+MEDIA = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif", "BMP": "image/bmp"}
+
+
+@dataclass(frozen=True)
+class PictureLimits:
+    """A service's limits on one picture."""
+
+    most_bytes: int
+    least_side: int = 1
+    most_side: int = 1_000_000
+    formats: Sequence[str] = ("JPEG", "PNG")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture fit to be sent."""
+
+    data: bytes
+    media: str
+
+    @property
+    def base64(self) -> str:
+        """The bytes as base64 text."""
+        return base64.b64encode(self.data).decode()
+
+
+def fit_picture(question: Question, limits: PictureLimits) -> Picture:
+    """Read a picture and check it against a service's limits.
+
+    Raises
+    ------
+    CallFailed
+        The picture is missing, is not a picture, or breaks a limit; it was not sent.
+    """
+    try:
+        data = question.image_bytes()
+    except OSError as error:
+        raise CallFailed(f"not sent: the picture cannot be read: {error.strerror}") from None
+    if not data:
+        raise CallFailed("not sent: the picture has no bytes")
+    if len(data) > limits.most_bytes:
+        raise CallFailed(f"not sent: {len(data):,} bytes, the service takes {limits.most_bytes:,}")
+    return Picture(data, MEDIA[_checked_format(data, limits)])
+
+
+def read_picture(path: str) -> Any:
+    """Read and decode a picture as RGB.
+
+    Raises
+    ------
+    CallFailed
+        When it cannot be read; its question fails, the others go on.
+    """
+    from PIL import Image
+
+    try:
+        check_size(Path(path), LARGEST_PICTURE)
+        with Image.open(path) as picture:
+            check_pixels(picture)
+            return picture.convert("RGB")
+    except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
+        raise CallFailed(f"not a readable picture ({type(error).__name__})") from None
+
+
+def _checked_format(data: bytes, limits: PictureLimits) -> str:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            kind, sides = str(image.format), image.size
+    except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
+        raise CallFailed(f"not sent: not a readable picture ({type(error).__name__})") from None
+    if kind not in limits.formats:
+        raise CallFailed(f"not sent: a {kind} picture, the service takes {', '.join(limits.formats)}")
+    if min(sides) < limits.least_side or max(sides) > limits.most_side:
+        raise CallFailed(
+            f"not sent: {sides[0]} x {sides[1]} pixels, the service takes {limits.least_side} to {limits.most_side}"
+        )
+    return kind

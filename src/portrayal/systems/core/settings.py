@@ -1,0 +1,100 @@
+"""One system of a study, as its file writes it: what to use, its parameters, its limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field
+
+from portrayal.edges.secrets import WITHHELD, hidden
+from portrayal.settings import Settings, validate
+from portrayal.systems.core.base import KINDS, Limits
+
+# Names a credential goes under, and an address with a login inside.
+SECRET = re.compile(
+    r"(?i)^(?!.*(?:env|file|path|name)$)(?:.*?)(?:api[_-]?key|secret|passw|authori[sz]ation|credential|bearer|cookie|(?:access|subscription|account)[_-]?key|^key$|-key$"
+    r"|(?:^|[_-])(?:token|auth|pat|pwd|sig|signature)$)"
+)
+LOGIN = re.compile(r"https?://[^/@\s]+@")
+_LOGIN_INSIDE = re.compile(r"(://)[^/@\s]+@")
+_QUERY = re.compile(
+    r"(?i)([?&](?:[^=&?#\s]{0,100}(?:key|token|secret|sig|signature|password|auth)|code|pat|pwd)=)[^&#\s]+"
+)
+
+Own = TypeVar("Own", bound=Settings)
+
+
+class LimitSettings(Settings):
+    """How hard a system may be asked; see `portrayal.systems.core.base.Limits`."""
+
+    concurrency: int = Field(default=4, ge=1)
+    per_second: float | None = Field(default=None, gt=0)
+    retries: int = Field(default=5, ge=0)
+    timeout: float = Field(default=60.0, gt=0)
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    errors_billed: bool | None = None
+
+    def limits(self, price: float = 0.0, errors_billed: bool = True) -> Limits:
+        """Return the limits, with the system's own price and habit of billing where the study names none."""
+        values = self.model_dump()
+        values["price"] = price if self.price is None else self.price
+        values["errors_billed"] = errors_billed if self.errors_billed is None else self.errors_billed
+        return Limits(**values)
+
+
+class SystemSettings(Settings):
+    """One system of a study.
+
+    `use` names it: a name from `portrayal list systems`, or one of `python:module:function`,
+    `command:program arguments`, `http:` or `https:` addresses, `replay:file`, `phantom:name`.
+    """
+
+    name: str = Field(min_length=1)
+    use: str = Field(min_length=1)
+    kind: Literal[KINDS] | None = None  # type: ignore[valid-type]
+    version: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    limits: LimitSettings = LimitSettings()
+
+    def read(self, own: type[Own]) -> Own:
+        """Return the parameters as a system's own settings; an error names the system."""
+        return validate(own, self.parameters, f"parameters of system {self.name!r}")
+
+    def fields(self, identity: str, *, price: float = 0.0, errors_billed: bool = True, **own: Any) -> dict[str, Any]:
+        """Return what every system takes over from its settings, as the arguments of a `BaseSystem`.
+
+        Parameters
+        ----------
+        identity
+            What tells this system from another in the ledger's key.
+        price
+            US dollars a question, where the study names no price of its own.
+        errors_billed
+            Whether the service may bill what it answers with a server error, where the study does not say.
+        own
+            What the system says itself whatever the study says, such as its kind.
+        """
+        return {
+            "name": self.name,
+            "kind": str(self.kind),
+            "identity": identity,
+            "version": self.version,
+            "parameters": self.parameters,
+            "limits": self.limits.limits(price, errors_billed),
+            **own,
+        }
+
+
+def without_secrets(value: Any, key: str = "") -> Any:
+    """Return the value with credentials taken out, by the names they go under and inside addresses."""
+    if SECRET.search(key) and value not in (None, ""):
+        return WITHHELD
+    if isinstance(value, Mapping):
+        return {name: without_secrets(inner, str(name)) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_secrets(inner) for inner in value]
+    if isinstance(value, str):
+        return hidden(_QUERY.sub(rf"\1{WITHHELD}", _LOGIN_INSIDE.sub(rf"\1{WITHHELD}@", value)))
+    return value

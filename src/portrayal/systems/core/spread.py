@@ -1,0 +1,106 @@
+"""A network on this machine asked through the engine: every worker has one of its own, the recorder asks as ever.
+
+Only what is named here, never what somebody bills: an engine does again what was lost, and whether a paid question may be
+asked twice is the recorder's to decide. Answers go into the ledger as they come, so a run goes on with any engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from portrayal.engine import Shard, chosen
+from portrayal.engine.choice import Choice
+from portrayal.engine.crew import Crew
+from portrayal.engine.outcome import result_of
+from portrayal.systems.core.base import Answer, BaseSystem, Question, System
+from portrayal.systems.core.registry import open_system
+from portrayal.systems.core.settings import SystemSettings
+
+# By `use`: local networks that tag, caption or encode. The same question gives the same answer, and none is billed.
+SPREAD = ("local", "imagenet", "transformers", "clip", "onnx_clip", "image_encoder", "minilm")
+# Parameters that are not a worker's: the cache is the driver's alone, and a worker has no processes of its own.
+KEPT_HERE = ("cache", "decoders")
+
+
+@dataclass
+class Spread(BaseSystem):
+    """A system whose questions are answered by workers."""
+
+    inner: System | None = None
+    make: Callable[[], Callable[[Any], Any]] | None = None
+    choice: Choice = field(default_factory=Choice)
+    gpus: float = 0.0
+    _crew: Crew | None = None
+
+    def check_ready(self) -> None:
+        """Say what is missing, as the system itself does."""
+        getattr(self.inner, "check_ready", lambda: None)()
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Answer what is cached here, and hand the others to a worker."""
+        known = _of(self.inner, "recalled", lambda asked: {})(questions)
+        missing = [question for question in questions if question.hash not in known]
+        if missing:
+            answers = await self._asked(missing)
+            _of(self.inner, "remember", lambda asked, got: None)(missing, answers)
+            known |= {question.hash: answer for question, answer in zip(missing, answers, strict=True)}
+        return [known[question.hash] for question in questions]
+
+    async def close(self) -> None:
+        """Let the workers go."""
+        if self._crew is not None:
+            crew, self._crew = self._crew, None
+            await asyncio.to_thread(crew.__exit__, None, None, None)
+        if self.inner is not None:
+            await self.inner.close()
+
+    async def _asked(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        if self._crew is None:
+            self._crew = _workers(self)
+        name = f"{self.name}: {len(questions)} questions from {questions[0].stimulus!r}"
+        shard = Shard(name, list(questions))
+        return result_of(shard, await asyncio.wrap_future(self._crew.submit(shard)))
+
+
+def spread(system: System, settings: SystemSettings, folder: Path, kind: str) -> System:
+    """Return a system that workers answer for, where an engine was named and this is a local network; else the system itself."""
+    choice = chosen()
+    if not choice.named or settings.use not in SPREAD or system.remote or choice.size() == 1:
+        return system
+    parameters = {name: value for name, value in settings.parameters.items() if name not in KEPT_HERE}
+    given = settings.model_copy(update={"parameters": parameters})
+    own = {
+        name: getattr(system, name) for name in ("name", "kind", "identity", "version", "parameters", "batch", "reader")
+    }
+    limits = replace(system.limits, concurrency=max(system.limits.concurrency, 2 * choice.size()))
+    return Spread(
+        **own, limits=limits, repeatable=getattr(system, "repeatable", False), inner=system, choice=choice,
+        make=partial(make_asker, given, folder, kind), gpus=float("cuda" in str(settings.parameters.get("device", ""))),
+    )  # fmt: skip
+
+
+def make_asker(
+    settings: SystemSettings, folder: Path, kind: str
+) -> Callable[[Sequence[Question]], list[Answer | Exception]]:
+    """Open a system in a worker; its model is loaded with the first questions."""
+    system = open_system(settings, folder, kind)
+    return lambda questions: list(asyncio.run(_answers(system, questions)))
+
+
+async def _answers(system: System, questions: Sequence[Question]) -> Sequence[Answer | Exception]:
+    return await system.ask(questions)
+
+
+def _workers(system: Spread) -> Crew:
+    crew = system.choice.crew(system.make, None, system.gpus)  # type: ignore[arg-type]
+    return crew.__enter__()  # type: ignore[return-value]
+
+
+def _of(system: Any, name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that only some systems have."""
+    return getattr(system, name, otherwise)

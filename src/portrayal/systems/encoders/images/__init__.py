@@ -1,0 +1,1 @@
+"""Pictures prepared for encoders."""

@@ -1,0 +1,1 @@
+"""HTTP calls and systems behind them."""

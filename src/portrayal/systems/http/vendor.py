@@ -1,0 +1,194 @@
+"""What all vendors' services share: one picture, one HTTP request, one JSON answer, errors hidden in a 200 found.
+
+A vendor is a `Vendor`: how its request looks, how its answer is read, its limits and its price. Credentials are
+taken from the environment when a call is made and are never part of a study, the ledger or a report.
+
+Every vendor can also read its own recorded answers: `parameters.recorded` names a JSON-lines file (also gzipped)
+with `stimulus` and `response`, the service's JSON as it came. Nothing is sent then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import read_unpacked
+from portrayal.errors import PortrayalError, nearest
+from portrayal.systems.core.base import Answer, CallFailed, Question, QuotaSpent, Throttled, Unreadable
+from portrayal.systems.core.pictures import Picture, PictureLimits, fit_picture
+from portrayal.systems.core.plain import decoded
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.http.web import WebSystem
+from portrayal.tables import reads
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request: method, address, and the rest as httpx takes it."""
+
+    url: str
+    method: str = "POST"
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """How one vendor speaks."""
+
+    name: str
+    kinds: Sequence[str]
+    limits: PictureLimits
+    request: Callable[
+        [Any, Mapping[str, Any], str], Request
+    ]  # a `Picture`, or None for a model asked in words; parameters; kind
+    read: Callable[[Any, str], Rows]  # the answer's JSON, kind
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # every parameter it knows
+    optional: Sequence[str] = ()  # parameters that are sent only where a study names them
+    check: Callable[[Any], None] = lambda body: None  # raises what a 200 hides
+    version: Callable[[Any], str] = lambda body: ""
+    refused: Callable[[Any], bool] = lambda body: False
+    price: float = 0.0  # US dollars a call
+    errors_billed: bool = True  # unless it says that it does not bill what it answers with a server error
+
+    def read_answer(self, answer: Answer, kind: str, parameters: Mapping[str, Any]) -> Rows:
+        """Read the vendor's JSON into rows."""
+        try:
+            return self.read(decoded(answer.raw), kind)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+            raise Unreadable(f"not the form {self.name} promises: {type(error).__name__} {error}") from None
+
+
+@dataclass
+class VendorSystem(WebSystem):
+    """Asks a vendor, or replays what it once answered."""
+
+    vendor: Vendor | None = None
+    recorded: Path | None = None
+    _answers: dict[str, Any] | None = None
+
+    def check_ready(self) -> None:
+        """Make a request of no picture, which takes the keys from the environment, and send nothing."""
+        if self.recorded is None:
+            self._vendor.request(Picture(b"", "image/jpeg"), self.parameters, self.kind)
+        elif not self.recorded.is_file():
+            raise PortrayalError(f"system {self.name!r}: no recorded answers at {self.recorded}.")
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Send one request per picture."""
+        if self.recorded:
+            return [self._replay(question) for question in questions]
+        return [await self._ask_one(question) for question in questions]
+
+    @property
+    def _vendor(self) -> Vendor:
+        if self.vendor is None:
+            raise PortrayalError(f"system {self.name!r} has no vendor.")
+        return self.vendor
+
+    async def _ask_one(self, question: Question) -> Answer:
+        request = self._vendor.request(fit_picture(question, self._vendor.limits), self.parameters, self.kind)
+        body = await self.send(request.method, request.url, **request.more)
+        return self.broken(body) if body.broken else self._answer(body.content)
+
+    def _answer(self, raw: bytes) -> Answer:
+        """Look for errors inside the 200, then keep the bytes as they came."""
+        try:
+            body = decoded(raw)
+        except Unreadable:  # an HTML page, say: kept, and unparsable later
+            return Answer(raw, cost=self.limits.price)
+        vendor = self._vendor
+        try:
+            vendor.check(body)
+        except CallFailed as error:
+            raise CallFailed(str(error), raw) from None
+        except (Throttled, QuotaSpent):
+            raise
+        except Exception:  # of another form: kept, and unreadable later
+            return Answer(raw, cost=self.limits.price)
+        return Answer(
+            raw,
+            version=_told(vendor.version, "", body),
+            refused=_told(vendor.refused, False, body),
+            cost=_told(self._cost, 0.0, body) or self.limits.price,
+        )
+
+    def _cost(self, body: Any) -> float:
+        """Return the dollars an answer tells of; none, unless a service counts tokens."""
+        return 0.0
+
+    def _replay(self, question: Question) -> Answer | Exception:
+        if self._answers is None:
+            self._answers = read_native(self.recorded or Path())
+        if question.stimulus not in self._answers:
+            return CallFailed("no recorded answer for this stimulus")
+        body = self._answers[question.stimulus]
+        raw = json.dumps(body).encode()
+        vendor = self._vendor
+        return Answer(raw, version=_told(vendor.version, "", body), refused=_told(vendor.refused, False, body))
+
+
+def _told(look: Callable[..., Any], otherwise: Any, *body: Any) -> Any:
+    """Look at an answer that may have any form; reading it will say what is wrong with it."""
+    try:
+        return look(*body)
+    except Exception:
+        return otherwise
+
+
+def open_vendor(
+    vendor: Vendor,
+    settings: SystemSettings,
+    folder: Path,
+    made: Callable[..., VendorSystem] = VendorSystem,
+    **more: Any,
+) -> VendorSystem:
+    """Open a vendor as a study names it; unknown parameters are refused. `made` is what it is made as, with `more` of its own."""
+    kind = str(settings.kind)
+    if kind not in vendor.kinds:
+        raise PortrayalError(
+            f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks {'an' if kind == 'encoder' else 'a'} {kind}."
+        )
+    known = {*vendor.defaults, *vendor.optional, "recorded"}
+    for name in settings.parameters:
+        if name not in known:
+            hint = nearest(name, known)
+            raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
+    parameters = {**vendor.defaults, **settings.parameters}
+    recorded = parameters.pop("recorded", None)
+    return made(
+        **settings.fields(
+            f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
+            price=vendor.price,
+            errors_billed=vendor.errors_billed,
+            kind=kind,
+            parameters=parameters,
+        ),
+        remote=not recorded,
+        repeatable=bool(recorded),
+        reader=vendor.name,
+        vendor=vendor,
+        recorded=folder / recorded if recorded else None,
+        **more,
+    )
+
+
+def _fingerprint(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        raise PortrayalError(f"no recorded answers at {path}.") from None
+
+
+@reads("JSON lines with `stimulus` and `response`")
+def read_native(path: Path) -> dict[str, Any]:
+    """Read recorded answers: JSON lines with `stimulus` (or `file_name`) and `response`."""
+    lines = read_unpacked(path).decode().splitlines()
+    rows = [parse_json(line) for line in lines if line.strip()]
+    return {str(row.get("stimulus", row.get("file_name"))): row["response"] for row in rows}

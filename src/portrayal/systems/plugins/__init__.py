@@ -1,0 +1,1 @@
+"""Systems that users plug in: functions, programs, recorded answers."""

@@ -1,0 +1,184 @@
+"""A program that speaks JSON lines as a system: `use = "command:./my_model --fast"`.
+
+The program is started once. For each question it reads one line, a JSON object with `id`, `stimulus`, `kind`,
+`content`, `hash`, `repeat` and the study's `parameters`, and writes one line: a JSON object with the same `id` beside
+`answer` (a plain answer, see `portrayal.systems.core.plain`), and, where it has them, `version`, `cost`, `refused` or `error`.
+An `id` is given once and never again, so that no answer can come to lie on another question.
+
+Standard output carries answers and nothing else; what the program logs goes to standard error, which is left alone. A
+line that is no answer to the question asked ends the program, and the question is unknown: nobody can tell whether the
+work was done. So is one whose program ended, or stayed silent past the time limit. The next question starts it anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import PortrayalError
+from portrayal.systems.core.base import (
+    Answer,
+    BaseSystem,
+    NoAnswer,
+    OutcomeUnknown,
+    Question,
+    Unreachable,
+    Unreadable,
+    broken_answer,
+    largest,
+)
+from portrayal.systems.core.named_code import check_program
+from portrayal.systems.core.plain import answer_in, decoded, is_envelope, pack_reply
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.plugins.program import LineTooLong, Program, start_program
+
+LONGEST_KEPT = 10_000  # bytes of a line that is no answer
+PATIENCE = 5.0  # seconds a program has to end after its input is closed
+
+
+@dataclass
+class Command(BaseSystem):
+    """Keeps one process and asks it one question at a time."""
+
+    folder: Path = field(default_factory=Path)
+    _program: Program | None = None
+    _asked: int = 0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def check_ready(self) -> None:
+        """Look for the program."""
+        check_program(self.identity, self.folder)
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Write one line and read one line per question."""
+        async with self._turn:
+            return [await self._ask_one(question) for question in questions]
+
+    async def close(self) -> None:
+        """Close the program's input and give it a moment to end."""
+        program, self._program = self._program, None
+        if program is not None:
+            await program.close(PATIENCE)
+
+    async def _ask_one(self, question: Question) -> Answer:
+        """Exchange two lines; whatever goes wrong between them ends the program, whose late words would meet the next."""
+        question.refuse_other_file()
+        program = await self._running()
+        if stray := await program.stray_bytes():
+            await self._end()
+            raise Unreachable(
+                f"the program wrote what nobody asked for: {stray[:60]!r}. It was ended before the next question"
+            )
+        self._asked += 1
+        name = f"{self._asked}-{re.sub('[^0-9A-Za-z]', '', question.hash)[:12]}"
+        try:
+            line = await self._converse(program, _line(name, question, self.parameters))
+            reply = reply_to(name, line)
+        except LineTooLong as error:
+            await self._end()
+            return self._unreadable(name, error.begun, f"it is larger than {largest(self.kind):,} bytes")
+        except Unreadable as error:
+            await self._end()
+            return self._unreadable(name, line, str(error))
+        except BaseException:  # the recorder's time limit too, which cancels
+            await self._end()
+            raise
+        return self._answer(reply, line)
+
+    async def _converse(self, program: Program, line: bytes) -> bytes:
+        try:
+            await program.write(line)
+            reply = await program.read_line()
+        except OSError as error:
+            raise OutcomeUnknown(f"the program broke off: {error}") from None
+        if not reply.endswith(b"\n"):
+            raise OutcomeUnknown("the program ended before it answered", reply)
+        return reply
+
+    def _unreadable(self, name: str, line: bytes, reason: str) -> Answer:
+        """Keep a line that cannot be read, if it begins as an answer to this question; the program was ended."""
+        if line.lstrip()[:1] == b"{" and f'"{name}"'.encode() in line[:1000]:
+            return broken_answer(line.rstrip(b"\r\n"), reason, self.limits.price)
+        raise no_answer(name, line, "it is no JSON object")
+
+    def _answer(self, reply: Mapping[str, Any], line: bytes) -> Answer:
+        """Keep the line as it was written; of a generator only the image, which the gates look at."""
+        answer = pack_reply(reply, self.limits.price, line.rstrip(b"\r\n"))
+        if self.kind == "generator":
+            return replace(answer, raw=json.dumps(answer_in(reply)).encode())
+        return answer
+
+    async def _end(self) -> None:
+        program, self._program = self._program, None
+        if program is not None:
+            await program.kill()
+
+    async def _running(self) -> Program:
+        if self._program is None or self._program.has_ended():
+            self._program = await self._start()
+        return self._program
+
+    async def _start(self) -> Program:
+        words = shlex.split(self.identity.removeprefix("command:"))
+        try:
+            return await start_program(words, self.folder, largest(self.kind))
+        except (OSError, ValueError) as error:
+            raise PortrayalError(f"cannot start {self.identity!r}: {error}.") from None
+
+
+def open_system(settings: SystemSettings, folder: Path) -> Command:
+    """Open the program a study names; it is started when first asked."""
+    try:
+        words = shlex.split(settings.use.removeprefix("command:"))
+    except ValueError as error:
+        raise PortrayalError(f"{settings.use!r} cannot be split into words: {error}.") from None
+    if not words:
+        raise PortrayalError("'command:' names no program. Expected command:program arguments.")
+    system = Command(**settings.fields(settings.use), folder=folder)
+    # One process answers one question at a time; waiting for one's turn must not count against the time limit.
+    system.limits = replace(system.limits, concurrency=1)
+    return system
+
+
+def reply_to(name: str, line: bytes) -> Mapping[str, Any]:
+    """Return the reply in a line that a program wrote after it was asked the question `name`.
+
+    Raises
+    ------
+    Unreadable
+        When the line is no JSON.
+    NoAnswer
+        When it is no object with this `id` and an answer; the line is kept.
+    """
+    reply = decoded(line)
+    if not isinstance(reply, Mapping):
+        raise no_answer(name, line, "it is no JSON object")
+    if reply.get("id") != name:
+        raise no_answer(name, line, f"its id is {str(reply['id'])[:40]!r}" if "id" in reply else "it has no id")
+    if not is_envelope(reply):
+        raise no_answer(name, line, "beside id it may have answer, version, cost, refused and error")
+    return reply
+
+
+def no_answer(name: str, line: bytes, found: str) -> NoAnswer:
+    """Say what a program wrote in place of an answer, and what was expected."""
+    return NoAnswer(
+        f"the program wrote a line that is no answer to question {name!r}: {line[:60]!r} ({found}). It was ended. Expected"
+        f' {{"id": "{name}", "answer": ...}} and nothing else on standard output; see docs/systems.md',
+        line[:LONGEST_KEPT],
+    )
+
+
+def _line(name: str, question: Question, parameters: Mapping[str, Any]) -> bytes:
+    shown = {part: getattr(question, part) for part in ("stimulus", "kind", "content", "hash", "repeat")}
+    asked = {"id": name, **shown, "parameters": parameters}
+    try:
+        return json.dumps(asked, ensure_ascii=False, default=str).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can carry
+        return json.dumps(asked, default=str).encode() + b"\n"

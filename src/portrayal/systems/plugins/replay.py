@@ -1,0 +1,206 @@
+"""Recorded answers as a system: `use = "replay:answers.csv"` (also .jsonl, .parquet, and .gz of the first two).
+
+One row per tag, caption, result or embedding, with the columns of the kind (`portrayal.tables.ROWS`) and a column
+`stimulus`. Where a file names its columns otherwise, `columns` says so; where it holds several systems,
+`where` picks one:
+
+    [systems.parameters]
+    columns = { stimulus = "image_id" }
+    where = { tagger = "google" }
+
+A file of recorded tags with the columns `tagger, image_id, tag, confidence, status` needs neither: `image_id` is the
+stimulus, and the rows are those whose `tagger` is the system's name.
+
+A captioner's recording may also be a COCO results file (.json, a list of image_id and caption), which needs neither as well.
+
+An embedding in a CSV is a JSON list in quotes. A `status` column may say that a stimulus was refused or failed; a
+stimulus without any row is a failed question, never an empty answer: nobody recorded what the system said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import open_unpacked
+from portrayal.errors import PortrayalError, nearest
+from portrayal.settings import Settings, validate
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.tables import ROWS, read_json, read_table
+
+ANSWERED = {"answered", "ok", "done", "success", "empty", ""}
+REFUSED = {"refused", "filtered", "blocked"}
+
+
+class Recording(Settings):
+    """How to read the file."""
+
+    columns: dict[str, str] = {}
+    where: dict[str, str] = {}
+
+
+@dataclass
+class Replay(BaseSystem):
+    """Answers from a table, as if the system were asked again."""
+
+    batch: int = 256
+    repeatable: bool = True
+    path: Path = field(default_factory=Path)
+    recording: Recording = Recording()
+    _answers: dict[tuple[str, int], list[dict[str, Any]]] | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Look the questions up by stimulus and repeat."""
+        if self._answers is None:
+            table = read_recording(self.path, self.recording, self.kind)
+            self._answers = group_answers(table, self.path.name)
+            if self.kind == "encoder":
+                _refuse_two_embeddings(self._answers, self.path.name)
+        return [self._look_up(question) for question in questions]
+
+    def _look_up(self, question: Question) -> Answer | Exception:
+        rows = (self._answers or {}).get((question.stimulus, question.repeat))
+        if rows is None:
+            return CallFailed("no recorded answer for this stimulus")
+        status = str(rows[0].get("status") or "").lower()
+        if status not in ANSWERED | REFUSED:
+            return CallFailed(f"recorded as {status}")
+        version = str(rows[0].get("version") or "")
+        return Answer(_raw(rows, self.kind), version=version, refused=status in REFUSED)
+
+
+def open_system(settings: SystemSettings, folder: Path) -> Replay:
+    """Open a recording; the file is read when first asked."""
+    path = folder / settings.use.removeprefix("replay:")
+    if not path.is_file():
+        raise PortrayalError(f"no recording at {path}. Check the path after 'replay:'.")
+    parameters = recorded_tags(settings, path)
+    return Replay(
+        **settings.fields(f"replay:{hashlib.sha256(path.read_bytes()).hexdigest()}", parameters=parameters),
+        path=path,
+        recording=validate(Recording, parameters, f"system {settings.name!r}: parameters"),
+    )
+
+
+def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
+    """Read a table of answers with our column names, only the rows that `where` picks."""
+    table = _read_answers(path, kind)
+    for column in [*recording.columns.values(), *recording.where]:
+        if column not in table.columns:
+            raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
+    for column, value in recording.where.items():
+        found = table[column].cast(pl.String).unique().sort().drop_nulls().to_list()
+        if value not in found:
+            raise PortrayalError(
+                f"{path.name} has no {column} {value!r} (found: {', '.join(found[:20])}).{nearest(value, found)}"
+            )
+        table = table.filter(pl.col(column).cast(pl.String) == value)
+    table = table.rename({theirs: ours for ours, theirs in recording.columns.items()})
+    for column in ("stimulus", next(iter(ROWS[kind]))):
+        if column not in table.columns:
+            raise PortrayalError(
+                f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)})."
+                f"{nearest(column, table.columns)} Name it in the system's parameters: columns = {{ {column} = ... }}."
+            )
+    return table
+
+
+def _read_answers(path: Path, kind: str) -> pl.DataFrame:
+    """Read the table; a captioner's .json is a COCO results file, which names its columns already."""
+    if kind != "captioner" or not path.name.removesuffix(".gz").endswith(".json"):
+        return read_table(path, text=True)
+    return read_coco_results(path).select(pl.col("image").alias("stimulus"), pl.col("text").alias("caption"))
+
+
+def read_coco_results(path: Path) -> pl.DataFrame:
+    """Read a COCO results file, a list of image_id and caption, as image, caption and text; an image's captions are numbered."""
+    rows = read_json(path, "COCO caption results")
+    if not isinstance(rows, list):
+        raise PortrayalError(f"{path.name} is not a list. A results file is a list of image_id and caption.")
+    seen: Counter[str] = Counter()
+    numbered = []
+    for row in rows:
+        if row.get("image_id") is None:
+            raise PortrayalError(f"{path.name} has a caption without image_id. Expected image_id and caption.")
+        image = str(row["image_id"])
+        numbered.append((image, seen[image], row.get("caption")))
+        seen[image] += 1
+    schema = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
+    return pl.DataFrame(numbered, schema=schema, orient="row")
+
+
+def recorded_tags(settings: SystemSettings, path: Path) -> dict[str, Any]:
+    """Return the parameters, filled in for a file of recorded tags: the system's name picks its tagger."""
+    filled = dict(settings.parameters)
+    if settings.kind == "tagger" and not filled.get("columns") and {"image_id", "tagger"} <= set(_columns(path)):
+        filled = {"columns": {"stimulus": "image_id"}, "where": filled.get("where") or {"tagger": settings.name}}
+    return filled
+
+
+def _columns(path: Path) -> list[str]:
+    """Return the column names of a CSV or Parquet file; none for other files."""
+    try:
+        if path.name.endswith(".parquet"):
+            return list(pl.read_parquet_schema(path))
+        if ".csv" not in path.name:
+            return []
+        with open_unpacked(path) as file:
+            return file.readline(1024 * 1024).decode("utf-8").strip().split(",")
+    except (OSError, EOFError, ValueError, pl.exceptions.PolarsError):
+        return []  # reading the file will say what is wrong with it
+
+
+def group_answers(table: pl.DataFrame, name: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Return the rows of each (stimulus, repeat); an empty repeat is the first."""
+    if "repeat" not in table.columns:
+        table = table.with_columns(pl.lit(0).alias("repeat"))
+    try:
+        table = table.with_columns(pl.col("repeat").cast(pl.Int64).fill_null(0))
+    except pl.exceptions.PolarsError:
+        raise PortrayalError(f"{name} has a repeat that is not a whole number.") from None
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in table.with_columns(pl.col("stimulus").cast(pl.String)).iter_rows(named=True):
+        groups.setdefault((row["stimulus"], row["repeat"]), []).append(row)
+    return groups
+
+
+def _refuse_two_embeddings(answers: dict[tuple[str, int], list[dict[str, Any]]], name: str) -> None:
+    """Refuse a stimulus listed twice: nobody can tell which of its embeddings is meant."""
+    for (stimulus, repeat), rows in answers.items():
+        if len(rows) > 1:
+            raise PortrayalError(
+                f"{name} lists stimulus {stimulus!r} (repeat {repeat}) {len(rows)} times. "
+                "Keep one embedding of each, or pick one system with `where`."
+            )
+
+
+def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
+    """Keep the columns of the kind; a row whose main column is null says nothing and is left out."""
+    columns = list(ROWS[kind])
+    said = [{name: row.get(name) for name in columns} for row in rows if row.get(columns[0]) is not None]
+    answer = _vector(said[0]["embedding"]) if kind == "encoder" and said else said
+    return json.dumps(_without_null_rank(answer), ensure_ascii=False).encode()
+
+
+def _vector(value: Any) -> Any:
+    """Read the JSON list that a CSV holds an embedding as; what is none is left for reading to refuse."""
+    try:
+        return parse_json(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _without_null_rank(answer: Any) -> Any:
+    """Leave out a rank that was not recorded, so that the order of the rows is the rank."""
+    if isinstance(answer, list) and answer and isinstance(answer[0], dict):
+        return [{key: value for key, value in row.items() if key != "rank" or value is not None} for row in answer]
+    return answer

@@ -1,0 +1,1 @@
+"""Captions read into scene graphs."""

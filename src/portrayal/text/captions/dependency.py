@@ -1,0 +1,321 @@
+"""Ways around a dependency parse: who does it, to what, where, and which noun a word stands for.
+
+Works on the tokens of `parse_tree`, each of which knows what was said in its place (`caption_words`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from portrayal.text.captions import lexicon
+from portrayal.text.captions.lexicon import word_set
+from portrayal.text.captions.parse_tree import Token, once
+from portrayal.text.words import wordnet
+
+# 'a group of people': the people are what the caption speaks of, the group is a property of theirs.
+QUANTITIES = word_set("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
+# 'on top of': the noun names a place of what follows and is no object of its own.
+PLACES = word_set("front top middle side back edge center centre bottom end rear foot")
+
+MALE = word_set("man boy father dad grandfather brother son uncle husband king groom guy gentleman male")
+FEMALE = word_set("woman girl mother mom grandmother sister daughter aunt wife queen bride lady female")
+PRONOUNS = word_set("he she it they him her them his its their hers theirs himself herself itself themself themselves")
+RELATIVE = word_set("that which who whom whose")
+INDEFINITE = word_set("someone somebody everyone everybody anyone anybody one something")
+LISTED = ("conj", "appos", "dobj")
+_INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
+
+
+@once
+def is_noun(token: Token) -> bool:
+    """Say whether a token can be an object of the scene."""
+    lower = token.said
+    if lower in PRONOUNS or lower in RELATIVE or lower in ("", "other"):
+        return False
+    if token.word.things:
+        return True
+    if token.word.verb:
+        return False
+    if lower == "one" and _next(token) == "another":
+        return False
+    if lower in INDEFINITE and token.tag_ != "CD":
+        return token.dep_ != "compound"
+    if token.tag_ in ("NN", "NNS", "NNP", "NNPS"):
+        return token.dep_ not in ("compound", "npadvmod", "amod") or token.head.i < token.i
+    return token.tag_ == "JJ" and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")  # 'the homeless'
+
+
+def _next(token: Token) -> str:
+    """Return the word after this one as the parser was shown it."""
+    after = token.tree.tokens[token.i + 1 : token.i + 2]
+    return after[0].lower_ if after else ""
+
+
+@once
+def is_verb(token: Token) -> bool:
+    """Say whether a token states something of a subject: a verb that is no auxiliary and no modifier."""
+    if token.tag_[:2] != "VB" and not (token.dep_ == "ROOT" and token.pos_ == "AUX"):
+        return False
+    return token.dep_ not in ("aux", "auxpass", "amod", "compound", "nsubj", "dobj", "pobj")
+
+
+@once
+def lemma(token: Token) -> str:
+    """Return the noun's singular, in lower case."""
+    lower = token.said
+    if lower == "glasses" and not token.word.things:
+        return "glass"  # those that are worn were read before
+    named = token.tag_ == "NNP" and not (token.text.islower() or token.i == 0)
+    if token.tag_ == "NN" or named or lower in lexicon.PLURAL_ONLY:
+        return lower
+    found = lexicon.base_of_noun(lower)
+    if found == lower and lower.endswith("s"):  # a word that WordNet lacks
+        return token.lemma_.lower() if lower == token.lower_ else lower[:-1]
+    return found
+
+
+@once
+def names(token: Token) -> list[str]:
+    """Return the noun with what it is compounded with: `cell phone`, `hot dog`; of a list worn, every thing's name."""
+    things = token.word.things
+    if things:
+        return [thing.name for thing in things]
+    parts = [_part(child) for child in token.lefts if _joins(child, token)]
+    return [" ".join([*parts, lemma(token)])]
+
+
+def all_names(tokens: Iterable[Token]) -> list[str]:
+    """Return the names of all of these."""
+    return [name for token in tokens for name in names(token)]
+
+
+def _part(child: Token) -> str:
+    inner = [_part(grandchild) for grandchild in child.lefts if grandchild.dep_ == "compound"]
+    return " ".join([*inner, "sports" if child.said == "sports" else lemma(child)])
+
+
+def _joins(child: Token, noun: Token) -> bool:
+    if child.dep_ == "compound":
+        return not is_adjective(child) and bool(child.said)
+    return child.dep_ == "amod" and is_fixed(child, noun)
+
+
+def is_adjective(modifier: Token) -> bool:
+    """Say whether a modifier the parser compounds describes: 'female runner', 'shirtless man'."""
+    lower = modifier.said
+    if modifier.tag_[:2] == "JJ" or lower in lexicon.COLOURS or lower.endswith("less"):
+        return True
+    if lower in lexicon.identity_adjectives():
+        return True
+    table = wordnet.load()
+    of_somebody = modifier.head.said in lexicon.PEOPLE
+    return bool(table.lemmas_of(lower, "a")) and (of_somebody or not table.lemmas_of(lower, "n"))
+
+
+def is_fixed(modifier: Token, noun: Token) -> bool:
+    """Say whether modifier and noun name one thing: in the short list, or a gerund pair WordNet knows."""
+    pair = f"{modifier.said} {lemma(noun)}"
+    if pair in lexicon.FIXED_PAIRS or f"{modifier.said} {noun.said}" in lexicon.FIXED_PAIRS:
+        return True
+    if noun.said in lexicon.PEOPLE:  # WordNet has a 'working man' and no working woman
+        return False
+    return modifier.said.endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
+
+
+def is_quantity(token: Token) -> bool:
+    """Say whether a noun only counts another: 'group' in 'a group of people'."""
+    return counted(token) is not None
+
+
+def counted(token: Token) -> Token | None:
+    """Return the noun that this one only counts: the people in 'a group of people'."""
+    return of_what(token) if token.said in QUANTITIES else None
+
+
+@once
+def of_what(token: Token) -> Token | None:
+    """Return the noun after 'of', if there is one."""
+    for child in token.children:
+        if child.dep_ == "prep" and child.lower_ == "of":
+            return next((c for c in child.children if c.dep_ == "pobj"), None)
+    return None
+
+
+@once
+def nouns(token: Token) -> list[Token]:
+    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all joined to it by 'and'."""
+    return _nouns(token, frozenset())
+
+
+def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
+    if token.i in seen:
+        return []
+    seen = seen | {token.i}
+    of_which = counted(token)
+    if of_which is not None:
+        own = _nouns(of_which, seen)
+    elif token.said in RELATIVE:
+        own = _antecedent_of_clause(token, seen)
+    elif token.said in PRONOUNS:
+        own = _antecedent(token)
+    else:
+        own = [token] if is_noun(token) else []
+    joined = [c for c in (*token.children, *_strays(token)) if c.i > token.i and _is_joined(c, token)]
+    return own + [noun for child in joined for noun in _nouns(child, seen)]
+
+
+def _is_joined(token: Token, first: Token) -> bool:
+    home = _home(token) if token.dep_ in LISTED else None
+    if home is not None:
+        return home.i == first.i
+    return token.dep_ == "conj" or _is_listed(token)
+
+
+@once
+def _home(token: Token) -> Token | None:
+    """Return the noun that a thing was listed with, where the parser joined it to one further up.
+
+    'A man with a knife, a fork and a plate'; 'reading a book next to a dog, a cup and a chair'.
+    """
+    before = token.left_edge - 1
+    if before < 1 or not is_noun(token) or is_animate(token):
+        return None
+    beside = token.tree.tokens[before - 1]
+    further_up = beside.dep_ == "pobj" and is_noun(beside) and beside.i > token.head.i
+    listed = token.tree.tokens[before].text == "," or is_animate(token.head) or is_verb(token.head)
+    if token.dep_ == "dobj":  # a second object
+        listed = listed and any(c.dep_ == "dobj" and c.i < token.i for c in token.head.children)
+    return beside if further_up and listed else None
+
+
+@once
+def _strays(noun: Token) -> list[Token]:
+    """Return the things listed with a noun that the parser joined to another."""
+    if noun.dep_ != "pobj":
+        return []
+    found = [t for t in noun.sentence if t.i > noun.i and t.dep_ in LISTED and t.head.i != noun.i]
+    return [t for t in found if (home := _home(t)) is not None and home.i == noun.i]
+
+
+@once
+def is_animate(token: Token) -> bool:
+    """Say whether a noun is somebody, or an animal."""
+    return not token.word.things and lexicon.is_animate(lemma(token))
+
+
+def _is_listed(token: Token) -> bool:
+    """Say whether an apposition is the next item of a list: 'a sink, a mirror and a shower'."""
+    before = token.left_edge - 1
+    return token.dep_ == "appos" and before >= 0 and token.tree.tokens[before].text == ","
+
+
+def _antecedent_of_clause(token: Token, seen: frozenset[int]) -> list[Token]:
+    for above in token.ancestors:
+        if above.dep_ == "relcl":
+            return _nouns(above.head, seen)[:1]
+    return []
+
+
+def _antecedent(token: Token) -> list[Token]:
+    """Return the first earlier noun of the sentence that agrees with the pronoun, else for 'it' the first."""
+    earlier = [t for t in token.sentence if t.i < token.i and is_noun(t) and not is_quantity(t)]
+    agreeing = [t for t in earlier if _agrees(token, t)]
+    if not agreeing and token.said in ("it", "its"):
+        agreeing = earlier
+    if token.said == "it":  # of an animal and a thing, the thing
+        agreeing = sorted(agreeing, key=is_animate)
+    return agreeing[:1]
+
+
+def _agrees(pronoun: Token, noun: Token) -> bool:
+    lower, what = pronoun.said, lemma(noun)
+    person = wordnet.load().is_person(what) and not noun.word.things
+    if lower in ("it", "its", "itself"):
+        return not person or what in ("baby", "child", "toddler")
+    if lower in ("he", "him", "his", "himself"):
+        return person and what not in FEMALE
+    if lower in ("she", "her", "hers", "herself"):
+        return person and what not in MALE
+    return noun.tag_ in ("NNS", "NNPS") or person
+
+
+@once
+def verb_base(verb: Token) -> str:
+    """Return a verb's base form."""
+    known = verb.lower_ == verb.said
+    base = verb.word.verb or (verb.lemma_.lower() if known else verb.said)
+    return "ride" if base in ("rid", "riding") else base  # spaCy takes 'rides' for 'rid'
+
+
+def subjects(verb: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
+    """Return the nouns a verb is said of, found above it where the verb has no subject of its own."""
+    own = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
+    if own:
+        return [noun for child in own for noun in nouns(child)]
+    if any(c.dep_ == "expl" for c in verb.children):
+        return [noun for c in verb.children if c.dep_ == "attr" for noun in nouns(c)]
+    if verb.dep_ in ("acl", "relcl") or (verb.dep_ in _INHERITS and is_noun(verb.head)):
+        return _joined_subject(verb.head)
+    if verb.dep_ in _INHERITS and verb.i not in seen:
+        return subjects(verb.head, seen | {verb.i})
+    return []
+
+
+def _joined_subject(noun: Token) -> list[Token]:
+    """Return the noun, with those before it in a list: 'a boy and his dog running'."""
+    first = noun
+    while first.dep_ == "conj" and is_noun(first.head):
+        first = first.head
+    return nouns(first) or nouns(noun)
+
+
+def objects(verb: Token) -> list[Token]:
+    """Return the direct objects; in 'the ball that the dog chases' that is the ball."""
+    own = [c for c in verb.children if c.dep_ == "dobj" and _home(c) is None]
+    return [noun for child in own for noun in nouns(child)]
+
+
+@once
+def is_passive(verb: Token) -> bool:
+    """Say whether the subject is what the verb is done to."""
+    if verb.tag_ == "VBG" and not any(c.dep_ == "auxpass" for c in verb.children):
+        return False  # 'standing by a tree' has no agent
+    if any(c.dep_ in ("auxpass", "nsubjpass", "agent") for c in verb.children):
+        return True
+    if verb.tag_ != "VBN":
+        return False
+    if verb.dep_ == "pcomp" and not any(c.dep_ == "aux" for c in verb.children):
+        return True
+    return verb.dep_ == "acl" or (verb.dep_ == "conj" and is_verb(verb.head) and is_passive(verb.head))
+
+
+@once
+def places(token: Token) -> list[tuple[str, Token]]:
+    """Return each preposition below a word with the nouns it leads to: ('in front of', building)."""
+    return list(_places(token))
+
+
+def _places(token: Token) -> Iterator[tuple[str, Token]]:
+    for child in token.children:
+        if child.dep_ in ("prep", "dative", "agent") and child.tag_ in ("IN", "TO", "RP", "RB"):
+            if child.dep_ != "agent" or not is_passive(token):
+                yield from _through(child, child.lower_)
+        elif child.dep_ in ("advmod", "prt") and any(c.dep_ == "prep" for c in child.children):
+            yield from ((f"{child.lower_} {words}", noun) for words, noun in places(child))
+
+
+def _through(preposition: Token, words: str) -> Iterator[tuple[str, Token]]:
+    for child in preposition.children:
+        if child.dep_ == "prep":  # out of
+            yield from _through(child, f"{words} {child.lower_}")
+        elif child.dep_ == "pobj" and child.lower_ in PLACES and (inner := _of(child)) is not None:
+            determiner = [c.lower_ for c in child.lefts if c.dep_ == "det"]
+            yield from _through(inner, " ".join([words, *determiner, child.lower_, "of"]))
+        elif child.dep_ == "pobj":
+            yield from ((words, noun) for noun in nouns(child))
+        elif child.dep_ == "pcomp":  # 'with his arms raised'
+            yield from ((words, noun) for c in child.children if c.dep_ == "nsubj" for noun in nouns(c))
+
+
+def _of(token: Token) -> Token | None:
+    return next((c for c in token.children if c.dep_ == "prep" and c.lower_ == "of"), None)

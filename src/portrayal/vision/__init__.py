@@ -1,1 +1,0 @@
-"""Pictures: faces, cutting people out, composing, contact sheets."""

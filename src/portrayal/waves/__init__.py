@@ -1,0 +1,1 @@
+"""Changes between waves of one study, and the gate."""

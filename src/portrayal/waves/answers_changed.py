@@ -1,0 +1,88 @@
+"""Answers that changed between two waves, question by question, and words that appeared or vanished."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from portrayal.study.registry import get_audit
+from portrayal.waves.waves import Wave
+
+DIGITS = 6  # of a vector's numbers: what is beyond them is arithmetic
+QUESTION = ("system", "stimulus", "repeat")
+# What an answer of each kind consists of, and whether its order tells something.
+PARTS = {
+    "tagger": ("tag", False),
+    "captioner": ("caption", True),
+    "encoder": ("embedding", True),
+    "ranker": ("doc", True),
+    "generator": ("label", False),
+}
+WORD = r"[\p{L}\p{N}][\p{L}\p{N}'-]*"
+
+
+def paired_answers(first: Wave, later: Wave) -> pl.DataFrame:
+    """Return one row a question that both waves asked: `answer`, `answer_later` and whether they `changed`."""
+    kind = get_audit(first.study.audit).kind
+    one, other = (_answers(wave.evidence.responses, kind) for wave in (first, later))
+    both = one.join(other, on=QUESTION, suffix="_later", maintain_order="left")
+    return both.with_columns(changed=pl.col("answer").ne_missing(pl.col("answer_later")))
+
+
+def changes_by_group(first: Wave, later: Wave, answers: pl.DataFrame) -> pl.DataFrame:
+    """Count the changed answers by system, and by group where the audit knows groups: system, axis, group, asked, changed."""
+    groups = get_audit(first.study.audit).groups(first.evidence, first.study.settings)
+    counted = [pl.len().cast(pl.Int64).alias("asked"), pl.col("changed").sum().cast(pl.Int64)]
+    every = answers.group_by("system", maintain_order=True).agg(counted)
+    every = every.select(
+        "system", axis=pl.lit(None, pl.String), group=pl.lit(None, pl.String), asked="asked", changed="changed"
+    )
+    shown = groups.select("stimulus", "axis", "group").unique(maintain_order=True)
+    inside = answers.join(shown, on="stimulus").group_by("system", "axis", "group").agg(counted)
+    table = pl.concat([every, inside.sort("system", "axis", "group")])
+    return table.with_columns(pl.lit(first.name).alias("from"), pl.lit(later.name).alias("to"))
+
+
+def vocabulary(first: Wave, later: Wave) -> pl.DataFrame:
+    """Return the words of each system that only one wave has: system, word, answers (that hold it) and 'appeared' or 'vanished'."""
+    kind = get_audit(first.study.audit).kind
+    if kind == "encoder":
+        text = dict.fromkeys(("system", "word", "what", "from", "to"), pl.String)  # a vector has no words
+        return pl.DataFrame(schema={**text, "answers": pl.Int64})
+    one, other = (_words(wave.evidence.responses, kind) for wave in (first, later))
+    gone = one.join(other, on=["system", "word"], how="anti").with_columns(what=pl.lit("vanished"))
+    new = other.join(one, on=["system", "word"], how="anti").with_columns(what=pl.lit("appeared"))
+    table = pl.concat([new, gone]).sort("system", "what", pl.col("answers").neg(), "word")
+    return table.with_columns(pl.lit(first.name).alias("from"), pl.lit(later.name).alias("to"))
+
+
+def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return each question with its answer as one text; without an answer, what it came to."""
+    part, ordered = PARTS[kind]
+    rows = responses.sort("rank") if kind == "ranker" else responses
+    text = pl.col(part)
+    if kind == "encoder":
+        text = text.list.eval(pl.element().round_sig_figs(DIGITS).cast(pl.String)).list.join(" ")
+    said = rows.with_columns(said=text.cast(pl.String))
+    joined = pl.col("said").drop_nulls() if ordered else pl.col("said").drop_nulls().unique().sort()
+    return (
+        said.group_by(QUESTION, maintain_order=True)
+        .agg(joined.str.join("; ").alias("answer"), status=pl.col("status").first())
+        .select(
+            *QUESTION,
+            answer=pl.when(pl.col("status") == "answered")
+            .then("answer")
+            .otherwise(pl.lit("(") + pl.col("status") + pl.lit(")")),
+        )
+        .sort(QUESTION)
+    )
+
+
+def _words(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Count the answers that hold each word: tags and labels as they are, captions by their words."""
+    word = pl.col(PARTS[kind][0]).cast(pl.String).str.to_lowercase()
+    if kind == "captioner":
+        words = responses.with_columns(word=word.str.extract_all(WORD)).explode("word")
+    else:
+        words = responses.with_columns(word=word)
+    words = words.drop_nulls("word").unique([*QUESTION, "word"])
+    return words.group_by("system", "word").agg(answers=pl.len().cast(pl.Int64))

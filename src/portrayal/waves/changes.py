@@ -1,0 +1,192 @@
+"""Measures that moved between two waves of a study, told from noise by the rule that decides everything else.
+
+Where a measure hands over one difference a person, the two waves are paired by person: under no change a person's two
+values may be swapped, so the signs of their changes are flipped, all rows at once (`portrayal.stats.tests.joint_flips`). Elsewhere the
+change is held against the two intervals as if the waves had nothing in common; what would be found that way is held once
+more, by leaving out people in turn (`portrayal.waves.jackknife`), and is found only if both say so.
+
+References
+----------
+.. [1] Zou, Donner (2008), Construction of confidence limits about effect measures: a general approach, Statistics in Medicine 27,
+   1693-1702.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.run.silence import ANSWERED, questions
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, decide
+from portrayal.stats.decisions.paired import paired_difference
+from portrayal.study.registry import get_audit
+from portrayal.tables import check_results, facets
+from portrayal.waves.jackknife import hold_again
+from portrayal.waves.waves import Wave, units_of
+
+Z = 1.959964  # of a 95% interval
+PAIRED = "paired by {unit}"
+APART = "two intervals, as if the waves had nothing in common"
+HELD = "two intervals, and {units} left out in turn"
+ONE_OF = {"people": "person", "queries": "query"}  # the others only lose their s
+NO_SPREAD = "neither wave has an interval of any width"
+WAVES = ("from", "to", "first", "second", "compared")
+KEYS = ("system", "measure", "group", "versus")
+
+
+def moved(waves: Sequence[Wave]) -> pl.DataFrame:
+    """Return a decided Results table of changes: every later wave less the first.
+
+    Parameters
+    ----------
+    waves
+        Two or more of one study, the earliest first.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows of the results that are in the declared family of both waves, and `answered`, paired by person; `value` is the
+        change, with `first` and `second` the two values, `from` and `to` the waves, and `compared`, how.
+    """
+    parts, differences, start = [], [], 0
+    for later in waves[1:]:
+        rows, changes = _changes(waves[0], later)
+        parts.append(rows)
+        differences.append(changes.with_columns(row=pl.col("row") + start))
+        start += rows.height
+    table = check_results(pl.concat(parts, how="diagonal_relaxed"))  # a column may be empty in one part
+    study = waves[0].study
+    measures = sorted(set(table["measure"]))
+    decided = decide(table, measures, study.family.method, pl.concat(differences), None, study.seed)
+    about = [name for name in (*KEYS, *facets(decided)) if name not in WAVES]
+    said = HELD.format(units=_counted(waves[0]))
+    return hold_again(waves, decided, about, pl.col("compared") == APART, said)
+
+
+def _changes(first: Wave, later: Wave) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the changes between two waves, not yet decided, and those of each person by row."""
+    both, said = _joined(first, later), paired_by(first)
+    rows: list[dict[str, Any]] = []
+    people: list[dict[str, Any]] = []
+    for row in both.iter_rows(named=True):
+        gaps = _gaps(first, later, row["row"], row["row_later"])
+        people += [{"row": len(rows), "unit": unit, "difference": gap} for unit, gap in _paired(gaps).items()]
+        rows.append({**_change(row, gaps, said), "from": first.name, "to": later.name})
+    rows += [{**row, "from": first.name, "to": later.name} for row in _answered(first, later)]
+    text = dict.fromkeys(("from", "to", "compared", *_facets_of(both)), pl.String)
+    numbers = dict.fromkeys(("value", "low", "high", "first", "second", "p", "p_floor"), pl.Float64)
+    table = pl.DataFrame(rows, schema_overrides={**text, **numbers}, infer_schema_length=None)
+    table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in numbers if name not in table.columns)
+    return table, pl.DataFrame(people, {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64})
+
+
+def _facets_of(both: pl.DataFrame) -> list[str]:
+    return [name for name in facets(both) if name != "row" and not name.endswith("_later")]
+
+
+def _joined(first: Wave, later: Wave) -> pl.DataFrame:
+    """Return the rows of the declared family that both waves have an interval of, side by side."""
+    one, other = (wave.measured.results.with_row_index("row") for wave in (first, later))
+    about = [*KEYS, *(name for name in facets(one) if _tells(one, other, name))]
+    family = first.study.family.measures or get_audit(first.study.audit).family
+    wanted = pl.col("measure").is_in(list(family)) & (pl.col("family").fill_null("") != EXPLORATORY)
+    wanted &= pl.all_horizontal(pl.col("value", "low", "high").is_not_null())
+    wanted &= pl.col("decision").fill_null("") != NOT_MEASURABLE
+    kept = ["audit", *about, "row", "value", "low", "high", "unit", "n", "counted"]
+    one = one.filter(wanted).select(kept).unique(about, keep="none", maintain_order=True)
+    other = other.filter(wanted).select(*about, "row", "value", "low", "high").unique(about, keep="none")
+    return one.join(other, on=about, suffix="_later", nulls_equal=True, maintain_order="left")
+
+
+def _tells(one: pl.DataFrame, other: pl.DataFrame, name: str) -> bool:
+    """Whether a facet says what a row is about: it is text in both waves, and not the row's number."""
+    return name in other.columns and one[name].dtype == pl.String == other[name].dtype
+
+
+def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> dict[str, Any]:
+    """Return one row of changes; where people are paired, its interval is as much narrower as the pairing makes it."""
+    from scipy import stats
+
+    change, paired = row["value_later"] - row["value"], gaps.height > 1
+    low, high = _limits(row, _narrowing(gaps) if paired else 1.0)
+    own = {name: row[name] for name in row if not name.endswith("_later") and name != "row"}
+    said = {
+        "value": change,
+        "first": row["value"],
+        "second": row["value_later"],
+        "compared": said_of_pairs if paired else APART,
+    }
+    half = change - low if change > 0 else high - change  # the side on which no change lies
+    if half <= 0:
+        return {**own, **said, "low": None, "high": None, "p": None, "reason": NO_SPREAD if change else None}
+    return {**own, **said, "low": low, "high": high, "p": float(2 * stats.norm.sf(abs(change) * Z / half))}
+
+
+def _limits(row: Mapping[str, Any], narrowing: float) -> tuple[float, float]:
+    """Return the interval of a change from the two intervals, each side from the halves that face each other [1]_."""
+    below, above = row["value"] - row["low"], row["high"] - row["value"]
+    below_later, above_later = row["value_later"] - row["low_later"], row["high_later"] - row["value_later"]
+    change = row["value_later"] - row["value"]
+    lower, upper = np.hypot(max(below_later, 0), max(above, 0)), np.hypot(max(above_later, 0), max(below, 0))
+    return float(change - narrowing * lower), float(change + narrowing * upper)
+
+
+def _narrowing(gaps: pl.DataFrame) -> float:
+    """Return the spread of people's changes over what it would be if the two waves' people were strangers."""
+    one, other = gaps["difference"].to_numpy(), gaps["difference_later"].to_numpy()
+    apart = np.sqrt(one.var() + other.var())
+    return float((other - one).std() / apart) if apart > 0 else 1.0
+
+
+def _gaps(first: Wave, later: Wave, row: int, row_later: int) -> pl.DataFrame:
+    """Return the differences of the people of whom both waves have one."""
+    sides = [_of_row(wave.measured.differences, number) for wave, number in ((first, row), (later, row_later))]
+    return sides[0].join(sides[1], on="unit", suffix="_later")
+
+
+def _of_row(differences: pl.DataFrame | None, row: int) -> pl.DataFrame:
+    if differences is None:
+        return pl.DataFrame(schema={"unit": pl.String, "difference": pl.Float64})
+    mine = differences.filter(pl.col("row") == row).select(pl.col("unit").cast(pl.String), "difference")
+    return mine.group_by("unit", maintain_order=True).agg(pl.col("difference").cast(pl.Float64).mean())
+
+
+def _paired(gaps: pl.DataFrame) -> dict[str, float]:
+    if gaps.height < 2:
+        return {}
+    return dict(gaps.select("unit", pl.col("difference_later") - pl.col("difference")).iter_rows())
+
+
+def _answered(first: Wave, later: Wave) -> list[dict[str, Any]]:
+    """Return the change in the share of questions each system answered, person by person."""
+    sides = [_said(wave) for wave in (first, later)]
+    both = sides[0].join(sides[1], on=["system", "unit"], suffix="_later")
+    units, said = _counted(first), paired_by(first)
+    rows = []
+    for (system,), mine in both.group_by("system", maintain_order=True):
+        before, after = mine["said"].to_numpy(), mine["said_later"].to_numpy()
+        found = paired_difference(after, before, first.study.seed)
+        row = found.row(ANSWERED, audit=first.study.audit, system=system, counted=units, unit="points")
+        rows.append({**row, "first": float(before.mean()), "second": float(after.mean()), "compared": said})
+    return rows
+
+
+def _counted(wave: Wave) -> str:
+    """Return what the units of a wave are: people, queries, images; questions where nobody is shown."""
+    return "questions" if units_of(wave).is_empty() else get_audit(wave.study.audit).units
+
+
+def paired_by(wave: Wave) -> str:
+    """Say over what the waves are paired: 'paired by person'."""
+    units = _counted(wave)
+    return PAIRED.format(unit=ONE_OF.get(units, units.removesuffix("s")))
+
+
+def _said(wave: Wave) -> pl.DataFrame:
+    """Return the share each person's questions were answered, by system; a question without a person stands for itself."""
+    asked = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
+    asked = asked.with_columns(unit=pl.coalesce("unit", "stimulus"))
+    return asked.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean()).sort("system", "unit")

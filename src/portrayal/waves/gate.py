@@ -1,0 +1,205 @@
+"""A gate: rules about a run's results, held or broken, for continuous integration.
+
+    [[rules]]
+    name = "no list repeats the stereotype"
+    where = { measure = "gsr_difference" }
+    never = ["found", "not measurable"]
+
+    [[rules]]
+    name = "nearly everything is answered"
+    where = { measure = "answered" }
+    value_least = 0.95
+
+A rule speaks of all rows that `where` picks (any columns of the results, one value or several). A rule that no row answers to is
+broken, unless it says `may_be_absent = true`: a gate that looks at nothing must not be green.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import polars as pl
+
+from portrayal.edges.sizes import read_toml
+from portrayal.edges.writing import refuse_foreign_file, write_text
+from portrayal.errors import PortrayalError, check_name
+from portrayal.run.measured import read_results
+from portrayal.settings import Settings, validate
+from portrayal.stats.decisions.decision import DECISIONS
+from portrayal.tables import reads
+from portrayal.waves.changes import moved
+from portrayal.waves.waves import read_waves
+
+SHOWN = 3  # rows named in the line of a broken rule
+
+
+class Rule(Settings):
+    """What must hold for the rows that `where` picks; bounds are inclusive."""
+
+    name: str
+    where: dict[str, str | list[str]] = {}
+    never: list[str] = []  # decisions that no row may have
+    always: list[str] = []  # decisions of which every row must have one
+    value_least: float | None = None
+    value_most: float | None = None
+    low_least: float | None = None  # the lower end of the interval
+    high_most: float | None = None  # the upper end
+    may_be_absent: bool = False
+    drift: bool = False  # about changes since an earlier run, not about the run's own rows
+
+
+class Rules(Settings):
+    """The rules of a gate."""
+
+    rules: list[Rule]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a rule holds, over how many rows, and what broke it."""
+
+    rule: str
+    holds: bool
+    rows: int
+    reason: str = ""
+
+    def line(self) -> str:
+        """Return the verdict in one line."""
+        counted = f"{self.rows:,} row" + ("" if self.rows == 1 else "s")
+        return f"{'held' if self.holds else 'BROKEN'}: {self.rule} ({counted})" + (
+            f": {self.reason}" if self.reason else ""
+        )
+
+
+def gate(
+    folder: Path | str, rules: Path | str, junit: Path | str | None = None, against: Path | str | None = None
+) -> list[Verdict]:
+    """Hold a measured run against the rules of a file.
+
+    Parameters
+    ----------
+    folder
+        The run.
+    rules
+        A TOML file with `[[rules]]`.
+    junit
+        A file to write the verdicts to as well, as JUnit's XML.
+    against
+        An earlier run of the same study, for rules with `drift = true`.
+
+    Returns
+    -------
+    list of Verdict
+        One for each rule, in the order of the file: `rule`, `holds`, `rows`, `reason`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from portrayal import audit, example_study, gate
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), f"{folder}/run", quiet=True)
+    ...     rules = Path(folder, "gate.toml")
+    ...     _ = rules.write_text('[[rules]]\\nname = "nothing found"\\nnever = ["found"]')
+    ...     [verdict.line() for verdict in gate(f"{folder}/run", rules)]
+    ['held: nothing found (2 rows)']
+    """
+    asked = read_rules(Path(rules))
+    results = read_results(folder)
+    drift = _drift(folder, against) if any(rule.drift for rule in asked) else results
+    verdicts = [judge(rule, drift if rule.drift else results) for rule in asked]
+    if junit is not None:
+        refuse_foreign_file(Path(junit), (b"<?xml", b"<testsuite"), "a file of verdicts")
+        write_text(Path(junit), as_junit(verdicts))
+    return verdicts
+
+
+def _drift(folder: Path | str, against: Path | str | None) -> pl.DataFrame:
+    """Return the changes since an earlier run, decided as results are."""
+    if against is None:
+        raise PortrayalError("a rule has drift = true, and no earlier run was given. Add --against RUN.")
+    return moved(read_waves([against, folder]))
+
+
+@reads("the rules of a gate")
+def read_rules(path: Path) -> Sequence[Rule]:
+    """Read the rules of a file."""
+    data = read_toml(path)
+    rules = validate(Rules, data, path.name).rules
+    for rule in rules:
+        for decision in (*rule.never, *rule.always):
+            check_name(decision, DECISIONS, "decision")
+        if not rule.model_fields_set - {"name", "where", "may_be_absent", "drift"}:
+            raise PortrayalError(
+                f"{path.name}: rule {rule.name!r} asks for nothing. Add never, always, value_least, value_most, low_least or high_most."
+            )
+    return rules
+
+
+def judge(rule: Rule, results: pl.DataFrame) -> Verdict:
+    """Hold all rows that a rule speaks of against it."""
+    rows = results.filter(*(_picked(results, column, wanted) for column, wanted in rule.where.items()))
+    if rows.is_empty():
+        reason = "no row of the results answers to it"
+        return Verdict(rule.name, rule.may_be_absent, 0, "" if rule.may_be_absent else reason)
+    broken = [f"{_about(row)} {why}" for row in rows.iter_rows(named=True) if (why := _broken(rule, row))]
+    more = f" and {len(broken) - SHOWN:,} more" if len(broken) > SHOWN else ""
+    return Verdict(rule.name, not broken, rows.height, "; ".join(broken[:SHOWN]) + more)
+
+
+def _picked(results: pl.DataFrame, column: str, wanted: str | list[str]) -> pl.Expr:
+    check_name(column, results.columns, "column of the results")
+    return pl.col(column).cast(pl.String).is_in([wanted] if isinstance(wanted, str) else wanted)
+
+
+def _broken(rule: Rule, row: Mapping[str, Any]) -> str:
+    """Say what of a rule a row breaks; nothing where it holds. A number that is not there holds no bound."""
+    if row["decision"] in rule.never or (rule.always and row["decision"] not in rule.always):
+        return f"is {row['decision']}"
+    for column, bound, is_within, word in (
+        ("value", rule.value_least, float.__ge__, "under"),
+        ("value", rule.value_most, float.__le__, "over"),
+        ("low", rule.low_least, float.__ge__, "under"),
+        ("high", rule.high_most, float.__le__, "over"),
+    ):
+        if bound is not None and (why := _outside(row[column], bound, is_within)):
+            return f"has {column} {why} {word} {bound:g}" if why != "none" else f"has no {column}"
+    return ""
+
+
+def _outside(number: float | None, bound: float, is_within: Callable[[float, float], bool]) -> str:
+    if number is None or number != number:
+        return "none"
+    return "" if is_within(float(number), float(bound)) else f"{number:.4g},"
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    parts = (row.get(name) for name in ("system", "measure", "group", "versus"))
+    return ", ".join(str(part) for part in parts if part)
+
+
+def as_junit(verdicts: Sequence[Verdict], name: str = "portrayal gate") -> str:
+    """Return the verdicts as JUnit's XML, which build servers read."""
+    cases = "".join(_case(verdict) for verdict in verdicts)
+    broken = sum(not verdict.holds for verdict in verdicts)
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name={quoteattr(name)} tests="{len(verdicts)}" '
+        f'failures="{broken}">\n{cases}</testsuite>\n'
+    )
+
+
+def _case(verdict: Verdict) -> str:
+    head = f' <testcase classname="gate" name={quoteattr(_writable(verdict.rule))}'
+    if verdict.holds:
+        return f"{head}/>\n"
+    reason = _writable(verdict.reason)
+    return f"{head}><failure message={quoteattr(reason)}>{escape(_writable(verdict.line()))}</failure></testcase>\n"
+
+
+def _writable(text: str) -> str:
+    """Leave out what XML cannot hold; names in a run are anybody's."""
+    return "".join(letter for letter in text if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff"))
