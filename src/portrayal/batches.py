@@ -21,13 +21,7 @@ ROWS = 1 << 17  # in a batch: with twice as many, what was freed and not given b
 
 
 def scan(source: Source, columns: Sequence[str], name: str = "table") -> pl.LazyFrame:
-    """Return columns of a table, a lazily read one, or a folder of Parquet files (in the order of their names), read lazily.
-
-    Raises
-    ------
-    PortrayalError
-        When the folder is not there or holds no Parquet file, or its files have columns of different kinds.
-    """
+    """Return columns of a table, a lazily read one, or a folder of Parquet files (in the order of their names), read lazily."""
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
         return _selected(source.lazy(), columns, f"the {name}")
     return pl.concat(list(_files(Path(source), columns, name)))
@@ -50,20 +44,7 @@ def parquet_files(folder: Path, name: str = "table") -> list[Path]:
 
 
 def batches(source: Source, columns: Sequence[str], rows: int = ROWS, name: str = "table") -> Iterator[pl.DataFrame]:
-    """Yield columns of a table in batches, in its order; a folder is read file by file and range by range.
-
-    Parameters
-    ----------
-    source, columns, rows
-        As `whole_units` takes them.
-    name
-        What errors call the table.
-
-    Raises
-    ------
-    PortrayalError
-        When a column is missing, or of different kinds in the files of a folder.
-    """
+    """Yield columns of a table in batches, in its order; a folder is read file by file and range by range."""
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
         table = _selected(source.lazy(), columns, f"the {name}")
         yield from table.collect_batches(chunk_size=rows, maintain_order=True, engine="streaming")
@@ -77,24 +58,7 @@ def batches(source: Source, columns: Sequence[str], rows: int = ROWS, name: str 
 def whole_units(
     source: Source, keys: Sequence[str], columns: Sequence[str], rows: int = ROWS
 ) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a table in batches, each unit whole.
-
-    Parameters
-    ----------
-    source
-        A table, a lazy one, or a folder of Parquet files.
-    keys
-        The columns that name a unit.
-    columns
-        Those to read, the keys among them.
-    rows
-        About how many at a time.
-
-    Raises
-    ------
-    PortrayalError
-        When a unit's rows lie in two places, or a column is missing.
-    """
+    """Yield the rows of a table in batches, each unit whole."""
     with Seen() as seen:
         for batch in _uncut(source, keys, columns, rows):
             _refuse_apart(seen.again(_units(batch, keys)), keys)
@@ -117,22 +81,7 @@ def _uncut(source: Source, keys: Sequence[str], columns: Sequence[str], rows: in
 
 
 def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[dict[str, pl.DataFrame]]:
-    """Yield the parts of several tables: a folder of Parquet files for each, in which files of one name hold the same units, whole.
-
-    Parameters
-    ----------
-    root
-        Holds a folder for each table.
-    contracts
-        The tables and their columns.
-    unit
-        The column that names a unit; a table without it belongs to the others' units.
-
-    Raises
-    ------
-    PortrayalError
-        When a unit is in two parts, or a part lacks a file.
-    """
+    """Yield the parts of several tables: a folder of Parquet files for each, in which files of one name hold the same units, whole."""
     first = next(iter(contracts))
     files = parquet_files(root / first, first)
     with Seen() as seen:

@@ -129,24 +129,7 @@ def _from_pandas(table: Any) -> pl.DataFrame:
 
 
 def check(table: Any, contract: Contract, name: str, hint: str = "") -> pl.DataFrame:
-    """Return the table with the contract's columns first and of the contract's types.
-
-    Parameters
-    ----------
-    table
-        Anything `as_frame` takes.
-    contract
-        Column names and types, such as `RESULTS`.
-    name
-        What the table is called in error messages.
-    hint
-        What to do, added to the message.
-
-    Raises
-    ------
-    PortrayalError
-        When a column is missing or holds values of another type.
-    """
+    """Return the table with the contract's columns first and of the contract's types."""
     frame = as_frame(table, name)
     for column in contract:
         if column not in frame.columns:

@@ -14,7 +14,10 @@ from reporting.factory import five_sections
 ROOT = Path(__file__).parents[2]
 PROSE = (".md", ".html")  # code and studies may name a published variant "debiased"; text must say what was left
 # The two that have to name the words in order to forbid them.
-NAMING = {ROOT / "docs" / "how_we_write_about_harm.md", ROOT / "src" / "portrayal" / "reporting" / "words" / "wording.py"}
+NAMING = {
+    ROOT / "docs" / "how_we_write_about_harm.md",
+    ROOT / "src" / "portrayal" / "reporting" / "words" / "wording.py",
+}
 
 
 def spoken_files() -> list[Path]:

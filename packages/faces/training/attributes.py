@@ -28,19 +28,7 @@ def age_value(group: str) -> float:
 
 
 def vary(start: np.ndarray, attribute: str, values: Sequence[float], poles: Sequence[str] = ()) -> np.ndarray:
-    """Return one attribute vector per value: the attribute moved, everything else as in `start`.
-
-    Parameters
-    ----------
-    start
-        The face's own vector, in the order of COLUMNS.
-    attribute
-        'gender' or 'race'.
-    values
-        Where to go; -1 and 1 are the poles seen in training.
-    poles
-        For race, the names of the groups at -1 and at 1.
-    """
+    """Return one attribute vector per value: the attribute moved, everything else as in `start`."""
     moved = np.repeat(clamp_age(start)[None], len(values), axis=0)
     if attribute == "gender":
         moved[:, 0] = values

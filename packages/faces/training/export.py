@@ -34,17 +34,7 @@ class EncoderWithReader(nn.Module):
 
 
 def export(weights: Path | str, folder: Path | str, training: dict[str, Any] | None = None) -> dict[str, int]:
-    """Write encoder.onnx, decoder.onnx and model.json; returns the files' sizes in bytes.
-
-    Parameters
-    ----------
-    weights
-        The file `weights.pt` of a training run.
-    folder
-        Where the model goes.
-    training
-        Figures of the training, for the model's page.
-    """
+    """Write encoder.onnx, decoder.onnx and model.json; returns the files' sizes in bytes."""
     kept = torch.load(weights, map_location="cpu", weights_only=True)
     networks: dict[str, Any] = {"encoder": Encoder(), "decoder": Decoder(), "reader": AttributeReader()}
     for name, network in networks.items():

@@ -12,17 +12,7 @@ from portrayal_faces.series.checks import check_row, monotone
 
 
 def race_rows(perceived: np.ndarray, right: int, n: int, poles: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what a reader fitted on face embeddings (`race_reader`) sees along the race axis.
-
-    Parameters
-    ----------
-    perceived
-        P(second pole), face x step.
-    right, n
-        How often that reader was right about unedited held-out faces, and of how many.
-    poles
-        The two groups.
-    """
+    """Return what a reader fitted on face embeddings (`race_reader`) sees along the race axis."""
     share = wilson(float(right), n)
     unit = f"P({poles[1]} rather than {poles[0]}), highest less lowest"
     shift = clustered_mean(perceived[:, -1] - perceived[:, 0])

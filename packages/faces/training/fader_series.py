@@ -28,27 +28,7 @@ def make_series(
     masked: bool = True,
     seed: int = 0,
 ) -> Series:
-    """Manipulate the face that was seen in a picture, as the Fader network does it.
-
-    Parameters
-    ----------
-    picture
-        A PIL image.
-    seen
-        What `inspect_face` said of it; anything it has a reason against is refused.
-    manipulator
-        The model.
-    attribute
-        'gender', 'race', or 'placebo' (a random direction as large as the gender axis). Never age.
-    values
-        The steps; by default 7 for gender and placebo, 5 for race, from -2 to 2.
-    poles
-        For race, the groups at -1 and 1.
-    masked
-        False changes the whole oval, not only its skin (an ablation).
-    seed
-        Of the placebo's direction.
-    """
+    """Manipulate the face that was seen in a picture, as the Fader network does it."""
     landmarks = seen_landmarks(seen)
     wanted = steps("gender" if attribute == "placebo" else attribute) if values is None else np.asarray(values, float)
     aligned = np.asarray(seen.aligned)

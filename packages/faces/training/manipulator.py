@@ -94,13 +94,6 @@ def dithered(soft: np.ndarray, face: np.ndarray) -> np.ndarray:
 
     512 small values can still carry it. The noise costs an edit little, since detail comes from the photograph and not from
     the code, and it follows from the picture, so that the same picture gives the same series.
-
-    Parameters
-    ----------
-    soft
-        What the encoder gives for a face, about -1 to 1.
-    face
-        The aligned face, uint8: the noise is drawn from its bytes.
     """
     seed = int.from_bytes(hashlib.sha256(np.ascontiguousarray(face).tobytes()).digest()[:8], "big")
     noise = np.random.default_rng(seed).standard_normal(soft.shape)

@@ -18,13 +18,7 @@ COLUMNS = ("jpegs", "ends", "values", "parts", "about")
 
 
 def open_packed(path: Path | str) -> dict[str, np.ndarray]:
-    """Return the arrays of a packed file (see `prepare`).
-
-    Raises
-    ------
-    PortrayalError
-        When there is none, or it is something else.
-    """
+    """Return the arrays of a packed file (see `prepare`)."""
     if not Path(path).exists():
         raise PortrayalError(f"no packed faces at {path}. Make them with: python -m training prepare.")
     try:

@@ -29,23 +29,7 @@ def prepare(
     seed: int = 0,
     about: Mapping[str, Any] | None = None,
 ) -> dict[str, int]:
-    """Align and pack; returns how many faces were kept and dropped, by reason.
-
-    Parameters
-    ----------
-    faces
-        Labelled adults, from a loader.
-    out
-        The packed file, .npz. Keep it in a folder that is ignored: it shows the people of the data set.
-    samples
-        Generated people, for the contact sheets.
-    held
-        The share held out by `seed` for the last word, and as much again for choosing settings.
-    seed
-        Of the split.
-    about
-        What the file should say of its source.
-    """
+    """Align and pack; returns how many faces were kept and dropped, by reason."""
     kept, counts = _keep(faces)
     if not kept:
         raise PortrayalError(

@@ -31,21 +31,6 @@ def train(
 ) -> dict[str, Any]:
     """Train, or go on training, until the plan's steps or this run's seconds are used up.
 
-    Parameters
-    ----------
-    packed
-        Faces, as `prepare` packs them.
-    out
-        Gets checkpoint.pt, weights.pt, curves.csv, figures.json and samples/.
-    plan
-        The settings; the same in every run of one training.
-    seconds
-        Stop and save after this long.
-    every
-        Steps between rows of the log and contact sheets.
-    device
-        By default the accelerator where there is one.
-
     Returns
     -------
     dict

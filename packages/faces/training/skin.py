@@ -20,13 +20,7 @@ def oval(size: int = SIZE) -> np.ndarray:
 
 
 def skin_mask(face: np.ndarray) -> np.ndarray:
-    """Return the oval less what at its rim has not the colour of this face's skin (hair, hat, background).
-
-    Parameters
-    ----------
-    face
-        An aligned face, uint8, SIZE x SIZE x 3.
-    """
+    """Return the oval less what at its rim has not the colour of this face's skin (hair, hat, background)."""
     from scipy.ndimage import gaussian_filter
 
     away = radius(face.shape[0])

@@ -28,17 +28,7 @@ def slowest(size: int = SIZE, count: int = 2) -> np.ndarray:
 
 
 def tempered(edit: np.ndarray, face: np.ndarray, even: bool = False) -> np.ndarray:
-    """Return an edit as it may be added to a face.
-
-    Parameters
-    ----------
-    edit
-        Differences in levels, ... x size x size x 3.
-    face
-        The aligned face, uint8.
-    even
-        Keep an even tint only, as for race.
-    """
+    """Return an edit as it may be added to a face."""
     if even:
         keep = slowest(face.shape[0])
         edit = np.einsum("ij,...jkc,kl->...ilc", keep, edit, keep, optimize=True)

@@ -40,13 +40,7 @@ def write_archive(path: Path, files: Mapping[str, Path]) -> None:
 
 
 def unpack_archive(path: Path, folder: Path) -> list[str]:
-    """Write an archive's members into a folder and return their names; damaged bytes come as they are.
-
-    Raises
-    ------
-    PortrayalError
-        When it is no such archive, or holds what could do harm: nothing was written then.
-    """
+    """Write an archive's members into a folder and return their names; damaged bytes come as they are."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()

@@ -30,20 +30,7 @@ LISTED_IN = ("charts", "tables", "rows")
 
 
 def claim(folder: Path, what: str) -> None:
-    """Make a folder ours: new, empty, or claimed before for the same thing. Everything else is refused.
-
-    Parameters
-    ----------
-    folder
-        It is made where it is not there.
-    what
-        What it will hold: a key of `HOLDS`.
-
-    Raises
-    ------
-    PortrayalError
-        When the folder holds something of the user's, or something else of ours.
-    """
+    """Make a folder ours: new, empty, or claimed before for the same thing. Everything else is refused."""
     _make(folder)
     mark = read_mark(folder)
     if mark is None:
@@ -60,13 +47,7 @@ def claim(folder: Path, what: str) -> None:
 
 
 def refuse_file(folder: Path) -> None:
-    """Refuse a folder to be that is a file or lies in one; nothing is made.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the folder.
-    """
+    """Refuse a folder to be that is a file or lies in one; nothing is made."""
     there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), Path("/"))
     if not there.is_dir():
         raise PortrayalError(NO_FOLDER.format(folder))
@@ -119,13 +100,7 @@ def belongings(folder: Path, group: str) -> list[str] | None:
 
 
 def replace_belongings(folder: Path, group: str, names: Iterable[str]) -> None:
-    """Remove the files a group wrote the last time and note those it is about to write.
-
-    Raises
-    ------
-    PortrayalError
-        When one of the new names is taken by a file that is not ours.
-    """
+    """Remove the files a group wrote the last time and note those it is about to write."""
     wanted = sorted(names)
     mark = read_mark(folder) or {"holds": "report", "files": {}}
     for name in belongings(folder, group) or []:

@@ -7,13 +7,7 @@ from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Read JSON text.
-
-    Raises
-    ------
-    ValueError
-        When it is none, or nested deeper than Python reads.
-    """
+    """Read JSON text."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -9,24 +9,7 @@ from portrayal.errors import PortrayalError
 
 
 def path_inside(folder: Path, name: str, also: Sequence[Path], table: str) -> Path:
-    """Return the path a table names, or refuse one that leads out of its folder.
-
-    Parameters
-    ----------
-    folder
-        Where the path starts.
-    name
-        As the table has it.
-    also
-        Further folders it may lie in.
-    table
-        What the table is called in the message.
-
-    Raises
-    ------
-    PortrayalError
-        When the path, with its links followed, lies elsewhere: a table from somebody else must not make us send any file.
-    """
+    """Return the path a table names, or refuse one that leads out of its folder."""
     path = folder / name
     if not is_inside(path, [folder, *also]):
         raise PortrayalError(

@@ -16,19 +16,7 @@ EVERY = 10.0  # seconds; what is done sooner needs no word
 def track(
     items: Iterable[Item], description: str, quiet: bool = False, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Item]:
-    """Yield `items`, and say how many are done.
-
-    Parameters
-    ----------
-    items
-        What is worked on, one after the other.
-    description
-        What is being made.
-    quiet
-        Say nothing.
-    clock
-        Seconds, for the lines.
-    """
+    """Yield `items`, and say how many are done."""
     if quiet:
         yield from items
     elif sys.stderr.isatty():

@@ -33,13 +33,7 @@ _made: tuple[dict[Any, Any], set[str], re.Pattern[str] | None] | None = None
 
 
 def take(name: str) -> str:
-    """Return a secret by its name, from the study's file or the environment; nothing where there is none.
-
-    Raises
-    ------
-    PortrayalError
-        When it is so short that it cannot be told from a word, and so not be kept out of what is written.
-    """
+    """Return a secret by its name, from the study's file or the environment; nothing where there is none."""
     value = _from_file.get(name) or os.environ.get(name, "")
     if value.lower() in PLACEHOLDERS:
         return value
@@ -59,13 +53,7 @@ def remember(value: str) -> None:
 
 
 def read_secrets_file(path: Path) -> None:
-    """Read NAME=value lines; blank lines and those that begin with # are passed over.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no such file or it has another form; its words are not repeated.
-    """
+    """Read NAME=value lines; blank lines and those that begin with # are passed over."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise PortrayalError(f"{path} is larger than {LARGEST_FILE:,} bytes. Expected NAME=value lines.")

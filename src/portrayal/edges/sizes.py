@@ -23,15 +23,7 @@ MOST_UNPACKED = 100  # times the packed size: text and vectors reach 20
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file of a size a person could have written.
-
-    Raises
-    ------
-    OSError, UnicodeDecodeError, tomllib.TOMLDecodeError
-        As reading raises them.
-    PortrayalError
-        When it is too large or nested too deep.
-    """
+    """Read a TOML file of a size a person could have written."""
     if path.stat().st_size > LARGEST_TOML:
         raise PortrayalError(
             f"{path} is larger than {LARGEST_TOML:,} bytes. A study names large tables, it does not hold them."
@@ -140,13 +132,7 @@ def is_picture(data: bytes) -> bool:
 
 
 def check_archive(path: Path, most: int = LARGEST_ARRAY) -> None:
-    """Refuse a zip archive (an .npz) that says it unpacks to more than fits, or to far more than it packs.
-
-    Raises
-    ------
-    ValueError
-        With the reason; zipfile.BadZipFile where it is no archive.
-    """
+    """Refuse a zip archive (an .npz) that says it unpacks to more than fits, or to far more than it packs."""
     with zipfile.ZipFile(path) as archive:
         whole = sum(member.file_size for member in archive.infolist())
         allowed = min(most, max(ALWAYS_FINE, MOST_UNPACKED * path.stat().st_size))

@@ -15,13 +15,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_text(data: Mapping[str, Any]) -> str:
-    """Return TOML that reads back as the data; what is None is left out, since TOML has no word for it.
-
-    Raises
-    ------
-    PortrayalError
-        Naming a value that TOML cannot hold.
-    """
+    """Return TOML that reads back as the data; what is None is left out, since TOML has no word for it."""
     return "\n".join(_lines(data, ())) + "\n"
 
 

@@ -64,24 +64,7 @@ def chosen() -> Choice:
 def using(
     engine: str | None = None, workers: int | None = None, folder: Path | None = None, quiet: bool = True
 ) -> Iterator[Choice]:
-    """Use an engine for all that is done meanwhile.
-
-    Parameters
-    ----------
-    engine
-        'local', 'ray' (a cluster started here for the job), or 'ray://HOST:PORT' (one that is there). None keeps what is in use.
-    workers
-        How many; by default as many as there are processors.
-    folder
-        Where finished shards are kept until the job is done, so that a killed one goes on.
-    quiet
-        Show no progress bar.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no such engine, or no worker to do the work.
-    """
+    """Use an engine for all that is done meanwhile."""
     choice = _choice(engine, workers, folder, quiet)
     token = _CHOSEN.set(choice)
     try:

@@ -26,17 +26,7 @@ NOT_THERE = object()
 
 
 class Kept:
-    """The finished shards of a job in a folder.
-
-    Parameters
-    ----------
-    folder
-        It is made where it is not there.
-    job
-        What is done, with all that a result hangs on beside the shard's content: versions, settings, code.
-    to_bytes, from_bytes
-        How a result is written and read back.
-    """
+    """The finished shards of a job in a folder."""
 
     def __init__(
         self, folder: Path, job: str, to_bytes: Callable[[Any], bytes], from_bytes: Callable[[bytes], Any]
@@ -80,19 +70,7 @@ class Kept:
 
 
 class Finished:
-    """The finished shards of work that is known by all it is built from; opened when first needed, closed as a context.
-
-    Parameters
-    ----------
-    folder
-        Where they are.
-    make
-        What builds the work: a function of a module, or a `functools.partial` of one with data.
-    what
-        What a shard is called.
-    kinds
-        The dataclasses and named tuples of a result.
-    """
+    """The finished shards of work that is known by all it is built from; opened when first needed, closed as a context."""
 
     def __init__(self, folder: Path, make: Any, what: str, kinds: Sequence[type]) -> None:
         self.folder, self._make, self._what, self._kinds = folder, make, what, kinds

@@ -16,11 +16,6 @@ import polars as pl
 def codec(kinds: Sequence[type] = ()) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
     """Return what writes results as bytes, and what reads them back as they were.
 
-    Parameters
-    ----------
-    kinds
-        The dataclasses and named tuples that may stand in a result; no others are made when it is read.
-
     Examples
     --------
     >>> write, read = codec()

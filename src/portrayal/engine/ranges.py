@@ -40,20 +40,7 @@ class Range:
 
 
 def ranges(path: Path | str, size: int | None = None) -> list[Range]:
-    """Cut a file into ranges.
-
-    Parameters
-    ----------
-    path
-        A Parquet file, JSON lines (.jsonl, .ndjson), or a WebDataset archive (.tar).
-    size
-        Rows of a Parquet file, bytes of the others; a line and the files of one sample are never cut.
-
-    Raises
-    ------
-    PortrayalError
-        When the file is not there or of another form; compressed ones cannot be read from the middle.
-    """
+    """Cut a file into ranges."""
     path = Path(path)
     if path.suffix not in FORMS:
         raise PortrayalError(
@@ -67,13 +54,7 @@ def ranges(path: Path | str, size: int | None = None) -> list[Range]:
 
 
 def rows(piece: Range) -> Any:
-    """Read a piece: a polars table, a list of JSON objects, or a list of samples ({ending: bytes, '__key__': name}).
-
-    Raises
-    ------
-    PortrayalError
-        When the file is not the one that was cut.
-    """
+    """Read a piece: a polars table, a list of JSON objects, or a list of samples ({ending: bytes, '__key__': name})."""
     path = Path(piece.path)
     try:
         stat = path.stat()

@@ -28,31 +28,7 @@ def run(
     label: str = "",
     gpus: float = 0.0,
 ) -> Iterator[tuple[Shard, Any]]:
-    """Do every shard and yield it with its result, in any order.
-
-    Parameters
-    ----------
-    make
-        Builds what the work needs, once in each worker, and returns the function that turns a shard's content into its result.
-        A function of a module, or a `functools.partial` of one: it is sent to other processes.
-    shards
-        Taken a few at a time, so that they may be made as they are needed.
-    workers
-        How many the work is worth, where nobody chose a number; 1 does it in this process.
-    kept
-        Where finished shards are; those are not done again, and each new one is added before it is yielded.
-    label
-        What the progress bar says; nothing for no bar.
-    gpus
-        How many of Ray's GPUs a worker takes; the local engine shares what there is.
-
-    Raises
-    ------
-    ShardFailed
-        Names the shard that cannot be done, or that workers were lost over, and says what to do.
-    ShardFault
-        Names the shard in which the code failed.
-    """
+    """Do every shard and yield it with its result, in any order."""
     results = _results(make, shards, workers, kept, gpus)
     with closing(results):
         if not label:
@@ -70,17 +46,7 @@ def in_order(
     label: str = "",
     kept: Kept | None = None,
 ) -> list[Any]:
-    """Return the results of contents in the contents' order; `what` names one of them in errors.
-
-    Parameters
-    ----------
-    make, workers, label, kept
-        As `run` takes them.
-    contents
-        What is handed to the workers, one at a time.
-    what
-        What one of them is.
-    """
+    """Return the results of contents in the contents' order; `what` names one of them in errors."""
     found: list[Any] = [None] * len(contents)
     for shard, result in run(make, _one_by_one(contents, what), workers, kept, label):
         found[shard.place] = result
@@ -91,14 +57,6 @@ def shared_out(make: Make, contents: Sequence[Any], what: str, keeps: Sequence[t
     """Return the results of contents in order: by the workers of an engine that somebody named, else here, one by one.
 
     For work that is quick enough in this process, and worth sending only where somebody has machines for it.
-
-    Parameters
-    ----------
-    make, contents, what
-        As `in_order` takes them.
-    keeps
-        The dataclasses and named tuples of a result, so that finished shards are kept where a folder is chosen. None keeps none: for
-        what takes no longer than keeping it.
     """
     choice = chosen()
     if keeps is not None and choice.folder is not None and not is_inside():

@@ -12,17 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """A piece of work.
-
-    Parameters
-    ----------
-    name
-        What errors call it: 'captions 2,001 to 4,000'.
-    content
-        What the worker is handed: plain data, or a range of a file (`engine/ranges.py`).
-    place
-        Its place among the shards, for those who want the results in order.
-    """
+    """A piece of work."""
 
     name: str
     content: Any

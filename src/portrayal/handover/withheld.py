@@ -22,11 +22,6 @@ OPEN = re.compile(r"(?i)^(cc0|cc[ -]by|creative commons|public domain|mit\b|bsd|
 def sort_pictures(stimuli: pl.DataFrame) -> tuple[dict[str, Path], list[dict[str, str]]]:
     """Return the pictures that may be passed on, by their name in a pack, and the others with the reason.
 
-    Parameters
-    ----------
-    stimuli
-        A Stimuli table; rows of other kinds than 'image' are passed over: what they say is in the table itself.
-
     Returns
     -------
     tuple

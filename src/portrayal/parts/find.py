@@ -10,20 +10,7 @@ from portrayal.parts.table import OPTIONAL, PARTS
 
 
 def require_parts(what: str, *packages: str) -> None:
-    """Do nothing when these packages are installed.
-
-    Parameters
-    ----------
-    what
-        What needs them, as the error says it.
-    packages
-        Names from `portrayal.parts.table.PARTS`.
-
-    Raises
-    ------
-    MissingPart
-        Names each of these that is missing, then what else is: one command installs them all.
-    """
+    """Do nothing when these packages are installed."""
     missing = [name for name in packages if PARTS[name].module is None]
     if not missing:
         return

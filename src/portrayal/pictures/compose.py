@@ -31,17 +31,7 @@ class Placed:
 
 
 def fit_background(image: Picture, size: tuple[int, int], crop: Crop = "both") -> Picture:
-    """Scale a background to cover `size` (width, height), and crop what sticks out.
-
-    Parameters
-    ----------
-    image
-        Any picture.
-    size
-        Width and height in pixels.
-    crop
-        Where height is taken off: at the top, at the bottom, or both. Width is always taken off both sides.
-    """
+    """Scale a background to cover `size` (width, height), and crop what sticks out."""
     from PIL import Image
 
     if crop not in ("top", "bottom", "both"):

@@ -24,19 +24,7 @@ STRIP = (160, 120)  # of a place that stands for itself
 def contact_sheet(
     manifest: pl.DataFrame, names: Mapping[str, str] | None = None, cell: tuple[int, int] = CELL, most_people: int = 40
 ) -> bytes:
-    """Return a PNG of all pictures: a row per person (alone first), a column per background (alone in the first row).
-
-    Parameters
-    ----------
-    manifest
-        From `compose_all`.
-    names
-        Of backgrounds, as readers see them; their codes where left out.
-    cell
-        Width and height of one picture on the sheet.
-    most_people
-        With more people, only so many are shown.
-    """
+    """Return a PNG of all pictures: a row per person (alone first), a column per background (alone in the first row)."""
     from PIL import Image, ImageDraw
 
     backgrounds = manifest.filter(pl.col("role") == "background")["background"].unique().sort().to_list()

@@ -43,22 +43,7 @@ class Cutout:
 
 
 def cut_out(image: Picture, tolerance: int = 24, name: str = "picture") -> Cutout:
-    """Return the person with a transparent backdrop.
-
-    Parameters
-    ----------
-    image
-        RGB, or RGBA whose alpha channel already says what is person.
-    tolerance
-        How far, in 8-bit steps of the farthest channel, a pixel may be from the backdrop.
-    name
-        What the picture is called in error messages.
-
-    Raises
-    ------
-    NoUniformBackdrop
-        When the border does not look like one smooth backdrop.
-    """
+    """Return the person with a transparent backdrop."""
     if image.mode == "RGBA" and np.asarray(image.getchannel("A")).min() < 255:
         return Cutout(image, None)
     rgb = image.convert("RGB")

@@ -34,20 +34,7 @@ def cache_folder(stem: str) -> Path:
 
 
 def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
-    """Read a picture: turned upright as its EXIF says, first frame, 8-bit RGB or RGBA.
-
-    Parameters
-    ----------
-    path
-        A file Pillow can read.
-    most_pixels
-        A larger picture is refused before it is decoded.
-
-    Raises
-    ------
-    UnreadableImage
-        When the file is missing, empty, truncated, enormous or not a picture.
-    """
+    """Read a picture: turned upright as its EXIF says, first frame, 8-bit RGB or RGBA."""
     from PIL import Image, ImageOps
 
     path = Path(path)

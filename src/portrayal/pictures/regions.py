@@ -34,13 +34,7 @@ def face_regions(box: Box, side: int) -> dict[str, np.ndarray]:
 
 
 def region_shares(heat: np.ndarray, regions: Mapping[str, np.ndarray]) -> dict[str, float | None]:
-    """Return the share of a map's mass in each region; None everywhere where the map has no mass.
-
-    Raises
-    ------
-    PortrayalError
-        When regions overlap or have another shape than the map.
-    """
+    """Return the share of a map's mass in each region; None everywhere where the map has no mass."""
     masks = list(regions.values())
     if any(mask.shape != heat.shape for mask in masks):
         raise PortrayalError(f"a region has another shape than the map {heat.shape}. Enlarge the map first.")

@@ -28,15 +28,7 @@ class Journal:
     _waiting: list[_Entry] = field(default_factory=list)
 
     async def write(self, write: Callable[[], None], needless_when_cancelled: bool = False) -> None:
-        """Run `write` in a transaction, perhaps with others, and return when it is on disk.
-
-        Parameters
-        ----------
-        write
-            Calls methods of the ledger.
-        needless_when_cancelled
-            Whether it need not be written when whoever waits for it is cancelled: an intent, but never an answer.
-        """
+        """Run `write` in a transaction, perhaps with others, and return when it is on disk."""
         loop = asyncio.get_running_loop()
         entry = _Entry(write, loop.create_future(), needless_when_cancelled)
         if not self._waiting:

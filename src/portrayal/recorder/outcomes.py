@@ -42,15 +42,6 @@ class Outcome:
 def read_outcome(reader: str, answer: Answer, kind: str, parameters: Mapping[str, Any]) -> Outcome:
     """Read a raw answer.
 
-    Parameters
-    ----------
-    reader
-        The name of the reader that fits it (`portrayal.systems.core.readers`).
-    answer
-        The bytes that came.
-    kind, parameters
-        Those of the system that was asked.
-
     Returns
     -------
     Outcome

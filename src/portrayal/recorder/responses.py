@@ -16,15 +16,6 @@ from portrayal.tables import RESPONSES, check_responses
 def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Read every raw answer into rows; no system is opened.
 
-    Parameters
-    ----------
-    entries
-        The ledger's questions, with their raw answers and the names of their readers.
-    stimuli
-        What was shown; stimuli of the same content share a hash, a question and an answer.
-    kind
-        The kind of the systems, which fixes the columns.
-
     Returns
     -------
     polars.DataFrame

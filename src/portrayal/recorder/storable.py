@@ -18,15 +18,7 @@ LONGEST_REASON = 2000
 
 
 def storable(answer: Answer, price: float = 0.0) -> Answer:
-    """Return an answer that can be stored.
-
-    Parameters
-    ----------
-    answer
-        As the system gave it.
-    price
-        What it cost in US dollars where the cost it names is none: NaN, infinite, negative, no number.
-    """
+    """Return an answer that can be stored."""
     cost = money(answer.cost, price)
     answer = _without_secrets(answer)
     if not isinstance(answer.raw, bytes):

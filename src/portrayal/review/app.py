@@ -25,21 +25,7 @@ MOST_FIELDS = 60
 
 
 def make_app(desks: Desks, shelf: Shelf, people: People, hosts: Collection[str], cookie: str = "portrayal") -> Guard:
-    """Return the viewer as an ASGI application.
-
-    Parameters
-    ----------
-    desks
-        Where judgments are kept.
-    shelf
-        The runs.
-    people
-        Who may come in.
-    hosts
-        Names and ports under which the server is known; requests for others are refused.
-    cookie
-        What cookies are called: browsers keep one jar for all ports of a host.
-    """
+    """Return the viewer as an ASGI application."""
     app = Starlette(routes=list(_routes()), exception_handlers={HTTPException: _failed, PortrayalError: _told})
     app.state.shelf, app.state.people, app.state.cookie, app.state.desks = shelf, people, cookie, desks
     return Guard(Known(app, people, cookie), hosts)

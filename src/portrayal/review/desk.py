@@ -107,13 +107,7 @@ class Desks:
         self._shelf, self._desks = shelf, dict[int, Desk]()
 
     def of(self, number: int) -> Desk:
-        """Return a run's desk.
-
-        Raises
-        ------
-        PortrayalError
-            When there is no such run, judgments cannot be kept there, or another viewer keeps them.
-        """
+        """Return a run's desk."""
         if number not in self._desks:
             opened = self._shelf.run(number)
             if opened is None:
@@ -133,13 +127,7 @@ class Desks:
 
 
 def rows_of(queue: Queue, item: Item, reviewer: str, form: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the Reviews rows of a judgment.
-
-    Raises
-    ------
-    PortrayalError
-        When the form holds no judgment this queue takes.
-    """
+    """Return the Reviews rows of a judgment."""
     about = {"item": item.name, "reviewer": reviewer, **item.columns}
     if queue.form == "slider":
         return list(_rating(about, form))

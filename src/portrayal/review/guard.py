@@ -26,18 +26,7 @@ Headers = dict[str, list[str]]
 
 
 def refusal(method: str, headers: Headers, hosts: Collection[str]) -> tuple[int, str] | None:
-    """Return why a request is refused, with its status; None where it may pass.
-
-    Parameters
-    ----------
-    method
-        Such as 'GET'.
-    headers
-        By lower-case name, every value that came.
-    hosts
-        Names, with their ports, under which we are known. A page of another site whose name was pointed at this machine
-        comes with that name.
-    """
+    """Return why a request is refused, with its status; None where it may pass."""
     named = headers.get("host", [])
     if len(named) != 1 or named[0].lower() not in hosts:
         return 421, "This server is not known under the name the browser asked for."

@@ -83,13 +83,7 @@ class OpenRun:
 
 
 def open_run(folder: Path | str) -> OpenRun:
-    """Read a measured run, while nobody writes into it.
-
-    Raises
-    ------
-    PortrayalError
-        When there is none, it is not measured yet, or it holds what no run of ours holds.
-    """
+    """Read a measured run, while nobody writes into it."""
     run = existing_run(folder)
     with reading(run):
         return _read(run)

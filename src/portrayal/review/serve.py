@@ -75,13 +75,7 @@ def view(
 
 
 def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
-    """Return the names under which the server answers; the first is the one links are written with.
-
-    Raises
-    ------
-    PortrayalError
-        When it listens on every address and nobody said by which name it is reached.
-    """
+    """Return the names under which the server answers; the first is the one links are written with."""
     if known_as:
         return [f"{known_as.lower()}:{port}", known_as.lower()] if ":" not in known_as else [known_as.lower()]
     if _is_every(host):

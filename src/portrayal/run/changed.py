@@ -23,22 +23,7 @@ ANSWERED = ("done", "refused", "unreadable")  # a failure is no answer: code tha
 
 
 def refuse_mixed(run: Run, study: Study, work: Work, wanted: Sequence[str]) -> None:
-    """Refuse to ask a function or program whose source changed since it answered: its answers would be of two sources.
-
-    Parameters
-    ----------
-    run
-        Nothing of it is changed.
-    study, work
-        Its functions and programs, and their questions.
-    wanted
-        States whose questions are asked again; with 'changed' all of a changed system's are.
-
-    Raises
-    ------
-    PortrayalError
-        Saying which one, and what to do.
-    """
+    """Refuse to ask a function or program whose source changed since it answered: its answers would be of two sources."""
     if not run.ledger.exists() or CHANGED in wanted:
         return
     with Ledger(run.ledger) as ledger:

@@ -71,13 +71,7 @@ def existing_run(folder: Path | str) -> Run:
 
 
 def claim_run(run: Run) -> None:
-    """Make the folder this run's: it must be new, empty, or a run already. Nothing of the user's is overwritten.
-
-    Raises
-    ------
-    PortrayalError
-        When it holds anything else.
-    """
+    """Make the folder this run's: it must be new, empty, or a run already. Nothing of the user's is overwritten."""
     if run.folder.is_dir() and read_mark(run.folder) is None and first_entry(run.folder):
         _mark_earlier(run)
     claim(run.folder, "run")

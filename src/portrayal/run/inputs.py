@@ -69,13 +69,7 @@ def _refuse_others(folder: Path) -> None:
 
 
 def read_inputs(run: Run) -> dict[str, Any]:
-    """Read the inputs a run keeps.
-
-    Raises
-    ------
-    PortrayalError
-        When there are none, because an earlier version recorded the run, or when they are damaged.
-    """
+    """Read the inputs a run keeps."""
     if not run.inputs.is_dir():
         raise PortrayalError(
             f"{run.folder} keeps nothing of what its audit read from outside: an earlier version recorded it. Complete it once,"

@@ -25,13 +25,7 @@ Place: TypeAlias = "tuple[str, str, str]"
 
 
 def read_judgments(path: Path) -> list[Act]:
-    """Read the acts of a run; a last line that a kill or a full disk cut short was never acknowledged and is left out.
-
-    Raises
-    ------
-    PortrayalError
-        When another line is not an act.
-    """
+    """Read the acts of a run; a last line that a kill or a full disk cut short was never acknowledged and is left out."""
     if not path.exists():
         return []
     check_size(path, LARGEST_TABLE)

@@ -32,13 +32,7 @@ os.register_at_fork(after_in_child=_let_go)
 
 @contextmanager
 def locked(run: Run, patience: float = 1.0, doing: str = RECORDING) -> Iterator[None]:
-    """Hold the run's lock alone; the kernel lets go of it when the process ends, however it ends.
-
-    Raises
-    ------
-    PortrayalError
-        When another process holds it for longer than `patience` seconds, or nothing can be written there.
-    """
+    """Hold the run's lock alone; the kernel lets go of it when the process ends, however it ends."""
     with _holding(_open(run), run, fcntl.LOCK_EX, patience) as descriptor:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()} {doing}".encode())

@@ -15,24 +15,7 @@ STUDY_FILE = "study_file"  # the ledger's fact: where the study was read from
 
 
 def refuse_other_study(run: Run, study: Study, file: str, named: bool) -> None:
-    """Refuse to record a study into the run of another.
-
-    Parameters
-    ----------
-    run
-        Where it would be recorded; it may hold nothing yet.
-    study
-        What is about to be recorded.
-    file
-        Where it was read from; nothing for a study made in Python.
-    named
-        Whether the user named the folder: then a study file that was moved goes on with its run.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the other study, and what to do.
-    """
+    """Refuse to record a study into the run of another."""
     other = other_study(run, study, file, named)
     if other:
         raise PortrayalError(

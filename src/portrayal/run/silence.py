@@ -34,19 +34,7 @@ Row = dict[str, Any]
 def measure_silence(
     responses: pl.DataFrame, groups: pl.DataFrame, audit: str, counted: str = "people", seed: int = 0
 ) -> pl.DataFrame:
-    """Return Results rows: shares answered, by status, and by group where something was not; and their differences.
-
-    Parameters
-    ----------
-    responses
-        A checked Responses table.
-    groups
-        `stimulus`, `axis`, `group` and `unit`, as `Audit.groups` gives them; with a column `within`, groups are compared
-        apart for each of its values (a place) and where it is null; with a column `without`, questions of that status are
-        left out of the comparison, because the audit measures them by itself.
-    audit, counted, seed
-        For the rows, what their units are, and the seed of permutations.
-    """
+    """Return Results rows: shares answered, by status, and by group where something was not; and their differences."""
     asked = questions(responses)
     absent = [column for column in ("within", "without") if column not in groups.columns]
     groups = groups.with_columns(pl.lit(None, pl.String).alias(column) for column in absent)

@@ -42,15 +42,7 @@ class Verdict:
 
 
 def judge(picture: Any, gates: Gates) -> Verdict:
-    """Pass one picture through the gates; what they say about a dropped picture is not kept.
-
-    Parameters
-    ----------
-    picture
-        A PIL image, in memory.
-    gates
-        The gates.
-    """
+    """Pass one picture through the gates; what they say about a dropped picture is not kept."""
     score = gates.nudity(picture)
     if not 0 <= score < NUDITY_LIMIT:  # a score that is no number is not below the limit either
         return Verdict("dropped_nudity")

@@ -33,22 +33,7 @@ LONGEST_LABEL = 80
 
 
 def guard_question(question: Question, parameters: Mapping[str, Any], identity: str = "") -> None:
-    """Refuse a question to a generator unless all that could reach the generator is known to be neutral.
-
-    Parameters
-    ----------
-    question
-        A prompt. Anything else (an image) is refused.
-    parameters
-        The system's parameters: templates, prefixes, negative prompts, request bodies.
-    identity
-        The system's address, program or function; it may carry no prompt of its own.
-
-    Raises
-    ------
-    PromptRefused
-        With the reason.
-    """
+    """Refuse a question to a generator unless all that could reach the generator is known to be neutral."""
     if question.kind not in ("prompt", "text"):
         raise PromptRefused(f"it is of kind {question.kind!r}. Image-to-image is not done here")
     check_prompt(question.content)
@@ -68,13 +53,7 @@ def guard_system(system: System, questions: Sequence[Question]) -> None:
 
 
 def guard_answer(system: System, answer: Answer) -> Answer:
-    """Refuse to keep a generator's answer that is more than a hash and labels.
-
-    Raises
-    ------
-    PromptRefused
-        When the raw answer could hold an image. The message never holds any of it.
-    """
+    """Refuse to keep a generator's answer that is more than a hash and labels."""
     if system.kind != "generator" or system.identity.startswith("replay:"):
         return answer
     if not _only_labels(answer.raw):

@@ -36,18 +36,6 @@ PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 def check_prompt(text: str, negative: str = "") -> None:
     """Refuse a prompt unless every word of it is known to be neutral and about adults.
 
-    Parameters
-    ----------
-    text
-        The fully assembled prompt.
-    negative
-        The negative prompt; it may hold words of picture quality only.
-
-    Raises
-    ------
-    PromptRefused
-        With the reason; nothing is returned when the prompt may be asked.
-
     Examples
     --------
     >>> check_prompt("a photo of a 45-year-old woman working as a nurse")

@@ -32,16 +32,6 @@ Entry = tuple[str, str]  # what was said, and its kind
 def read_entries(words: Sequence[str]) -> list[Entry]:
     """Return the words as known entries, the longest known phrase first.
 
-    Parameters
-    ----------
-    words
-        Plain words in lower case, and whole numbers.
-
-    Raises
-    ------
-    PromptRefused
-        At the first word that no list holds.
-
     Examples
     --------
     >>> read_entries(["a", "flight", "attendant", "from", "kenya"])

@@ -29,21 +29,7 @@ class Given:
 
 
 def given_study(study: GivenStudy, systems: GivenSystems | None = None) -> Given:
-    """Return the study with further systems in it.
-
-    Parameters
-    ----------
-    study
-        The path of a study file, a mapping of the same shape, or a `Study`.
-    systems
-        Functions by name, or mappings as a study file writes a system; they come after the study's own, and one of the same
-        name takes its place.
-
-    Raises
-    ------
-    PortrayalError
-        In one line, when it is none of these or holds what a study may not.
-    """
+    """Return the study with further systems in it."""
     if isinstance(study, Path | str) and not systems:
         return Given(read_study(study), Path(study).read_text(encoding="utf-8"))
     data, folder = _data(study)

@@ -20,20 +20,7 @@ def over_seeds(
     prepare: Callable[[], object] | None = None,
     processes: int | None = None,
 ) -> list[Found]:
-    """Return the function of each seed, in order.
-
-    Parameters
-    ----------
-    function
-        Of a module (not a lambda): it is sent to the other processes by name. What it returns must hang on the
-        seed alone.
-    seeds
-        One for each run.
-    prepare
-        Called once in each process, to load what all runs read; of a module as well.
-    processes
-        All the processors this process may use by default; an engine that was chosen has its own number.
-    """
+    """Return the function of each seed, in order."""
     processes = processes or cores()
     spread = chosen().named or (processes > 1 and len(seeds) >= WORTH_IT)
     if not spread:

@@ -26,18 +26,7 @@ ELSE = "take it from the environment: write $NAME in headers, query or body, or 
 
 
 def refuse_credentials(data: Mapping[str, Any]) -> None:
-    """Refuse a study that holds a credential anywhere: under a name of one, in an address, among a program's words, or by its look.
-
-    Parameters
-    ----------
-    data
-        The study as its file has it. What it lists under `not_secret` is let pass.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the place, never the value.
-    """
+    """Refuse a study that holds a credential anywhere: under a name of one, in an address, among a program's words, or by its look."""
     fine = {value for _, value in leaves(data.get("not_secret", []))}
     rest = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
     for place, value in _places(_without_named_keys(rest)):

@@ -26,13 +26,7 @@ def code_lines(study: Study, systems: Sequence[str]) -> list[str]:
 
 
 def refuse_untrusted(study: Study) -> None:
-    """Refuse a study that would run code of its choice or send secrets, for whoever did not write it.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the first such thing.
-    """
+    """Refuse a study that would run code of its choice or send secrets, for whoever did not write it."""
     for what in _dangers(study):
         raise PortrayalError(f"--untrusted: {what}. Read the study, then run it without --untrusted.")
 

@@ -40,11 +40,6 @@ KEYS = ("system", "measure", "group", "versus")
 def moved(waves: Sequence[Wave]) -> pl.DataFrame:
     """Return a decided Results table of changes: every later wave less the first.
 
-    Parameters
-    ----------
-    waves
-        Two or more of one study, the earliest first.
-
     Returns
     -------
     polars.DataFrame

@@ -31,19 +31,7 @@ BLOCKS = 20  # of people, at most: each costs a measurement of every wave
 def hold_again(
     waves: Sequence[Wave], table: pl.DataFrame, about: Sequence[str], alone: pl.Expr, said: str
 ) -> pl.DataFrame:
-    """Return decided changes of which those found from two intervals are found only if this test finds them too.
-
-    Parameters
-    ----------
-    waves, table
-        Two or more waves, the earliest first, and their decided changes.
-    about
-        Columns that tell a row of results from the others.
-    alone
-        Which changes were told from two intervals.
-    said
-        What `compared` says of a change that was held again.
-    """
+    """Return decided changes of which those found from two intervals are found only if this test finds them too."""
     mine = table.with_row_index("change").filter(alone, pl.col("family") == CONFIRMATORY)
     if FOUND not in mine["decision"]:
         return table

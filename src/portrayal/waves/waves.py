@@ -34,13 +34,7 @@ class Wave:
 
 
 def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
-    """Read runs of one study and measure what all of them asked; calls no system and writes nothing.
-
-    Raises
-    ------
-    PortrayalError
-        When there are fewer than two, one is given twice, or they share no audit, system or stimulus.
-    """
+    """Read runs of one study and measure what all of them asked; calls no system and writes nothing."""
     if len(folders) < 2:
         raise PortrayalError(
             f"{len(folders)} run was given. Expected two or more waves of one study, the earliest first."

@@ -127,15 +127,7 @@ def adults(readings: np.ndarray, judged: np.ndarray) -> np.ndarray:
 
 
 def adult_families(readings: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """Say which families (n x MEMBERS x ...) show an adult of the same age throughout.
-
-    Parameters
-    ----------
-    readings
-        families x MEMBERS x COLUMNS.
-    judged
-        Years by the reader that only leaves out, families x MEMBERS.
-    """
+    """Say which families (n x MEMBERS x ...) show an adult of the same age throughout."""
     adult = adults(readings.reshape(-1, readings.shape[-1]), judged.reshape(-1)).reshape(judged.shape)
     ages = readings[:, :, columns(list(AGES))]
     return adult.all(1) & ((ages.max(1) - ages.min(1)) < DRIFT).all(1)

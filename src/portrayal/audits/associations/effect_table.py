@@ -17,13 +17,7 @@ SHADE, PAPER, INK = "#c2543a", "#ffffff", "#1d2734"
 
 
 def effect_cells(results: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per system and test: `system`, `test`, `d`, `shade` (d, no less than 0), `written`.
-
-    Parameters
-    ----------
-    results
-        Decided Results rows, of which those of measure 'eat' are taken.
-    """
+    """Return one row per system and test: `system`, `test`, `d`, `shade` (d, no less than 0), `written`."""
     rows = results.filter(pl.col("measure") == "eat").drop_nulls("value")
     star = pl.when(pl.col("decision") == FOUND).then(pl.lit("*")).otherwise(pl.lit(""))
     return rows.select(

@@ -32,19 +32,7 @@ class PictureSet(Settings):
 
 
 def read_picture_set(chosen: PictureSet, where: str, folder: Path, cluster: str | None) -> list[Item]:
-    """Return the pictures of a set as items.
-
-    Parameters
-    ----------
-    chosen
-        The table and the factors' values.
-    where
-        What the set is called in messages.
-    folder
-        Where relative paths start.
-    cluster
-        The column that says who is shown, where people repeat.
-    """
+    """Return the pictures of a set as items."""
     table = picture_table(chosen.table, folder)
     wanted = {name: [given] if isinstance(given, str) else given for name, given in chosen.where.items()}
     for factor, values in wanted.items():

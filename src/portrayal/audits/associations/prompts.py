@@ -38,15 +38,6 @@ def article(words: str) -> str:
 def fill(template: str, stimulus: str, right_article: bool = True, first: str | None = None) -> str:
     """Put the stimulus into the template.
 
-    Parameters
-    ----------
-    template, stimulus
-        A template with a slot, and what goes there.
-    right_article
-        Whether the article before the slot agrees, or stays as the template has it.
-    first
-        The stimulus that the article agrees with, where it is another one.
-
     Examples
     --------
     >>> fill("a photo of a [stimulus]", "angry person")
@@ -62,13 +53,7 @@ def fill(template: str, stimulus: str, right_article: bool = True, first: str | 
 
 
 def templates(named: str | Sequence[str]) -> list[str]:
-    """Return the templates of a name ('none', 'paper'), or check those given.
-
-    Raises
-    ------
-    PortrayalError
-        When a name is unknown or a template has no place for the stimulus.
-    """
+    """Return the templates of a name ('none', 'paper'), or check those given."""
     if named == "none":
         return [SLOT]
     if named == "paper":

@@ -46,21 +46,7 @@ class Item:
 def read_set(
     named: str | Sequence[str], where: str, folder: Path, kind: str = "text", cluster: str | Sequence[str] | None = None
 ) -> list[Item]:
-    """Return the members of a set.
-
-    Parameters
-    ----------
-    named
-        The stimuli, the name of a list that ships, or a file.
-    where
-        What the set is called in messages.
-    folder
-        Where relative paths start.
-    kind
-        'text' or 'image'.
-    cluster
-        One id per member, or the name of a column of the file.
-    """
+    """Return the members of a set."""
     if isinstance(named, str):
         items = _from_name(named, where, folder, kind, cluster)
     else:
@@ -76,15 +62,7 @@ def read_set(
 
 
 def content_hash(item: Item, folder: Path, seen: bool = True) -> str:
-    """Return the SHA-256 of what the system is shown: the text, or the image's bytes.
-
-    Parameters
-    ----------
-    item, folder
-        The stimulus, and where relative paths start.
-    seen
-        Whether a system of the study looks at pictures; see `sees_pictures`.
-    """
+    """Return the SHA-256 of what the system is shown: the text, or the image's bytes."""
     if item.kind == "text":
         return hashlib.sha256(item.content.encode()).hexdigest()
     return picture_hash(folder / item.content, seen)

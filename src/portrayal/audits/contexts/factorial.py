@@ -53,17 +53,6 @@ def compose_all(
 ) -> pl.DataFrame:
     """Write all pictures and the manifest; return the manifest.
 
-    Parameters
-    ----------
-    people
-        From a loader: person, file, source, license, consent, and factors.
-    backgrounds
-        From `load_backgrounds`.
-    folder
-        Where pictures go; a folder of its own is made under it.
-    recipe
-        Size, ratio, tolerance, crop.
-
     Returns
     -------
     polars.DataFrame

@@ -24,18 +24,7 @@ BACKGROUNDS = {
 def load_backgrounds(
     folder: Path | str | None = None, per_context: int | None = None, also: Sequence[Path] = ()
 ) -> pl.DataFrame:
-    """Return one row per background: background, context, file (a path that exists), source, license.
-
-    Parameters
-    ----------
-    folder
-        A folder with `backgrounds.csv` (columns background, context, file, source, license) beside the pictures, or such
-        a CSV; the drawings that ship when left out.
-    per_context
-        At most so many of each context.
-    also
-        Folders that backgrounds may lie in besides the table's own.
-    """
+    """Return one row per background: background, context, file (a path that exists), source, license."""
     place = Path(folder or SHIPPED)
     table = place if place.suffix == ".csv" else place / "backgrounds.csv"
     if not table.is_file():

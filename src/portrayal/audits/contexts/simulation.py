@@ -65,19 +65,7 @@ SHAPES: Mapping[str, Shape] = {
 
 
 def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simulated:
-    """Return a study, what two taggers answered, and the row that carries the effect.
-
-    Parameters
-    ----------
-    shape
-        A key of `SHAPES`.
-    seed
-        Of everything drawn.
-    effect
-        Share of pictures in which the first tagger names the gender of the place's stereotype.
-    wave
-        1, 2, ... of one study: the same taggers asked again, by other chance, the effect from the second on; 0, an audit of its own.
-    """
+    """Return a study, what two taggers answered, and the row that carries the effect."""
     effect = effect * (wave != 1)
     key = [seed, list(SHAPES).index(shape)]
     made, random = SHAPES[shape], np.random.default_rng(key)

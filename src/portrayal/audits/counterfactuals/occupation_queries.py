@@ -15,13 +15,6 @@ WORDS = ("", "male", "female", "African American", "Asian", "Caucasian", "Hispan
 def occupation_queries(titles: Sequence[str], words: Sequence[str] = WORDS) -> pl.DataFrame:
     """Cross job titles with words.
 
-    Parameters
-    ----------
-    titles
-        Job titles, such as those of the Bureau of Labor Statistics.
-    words
-        What is put before a title; an empty word is the plain title.
-
     Returns
     -------
     polars.DataFrame

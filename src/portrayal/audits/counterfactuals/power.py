@@ -60,21 +60,7 @@ def _are_made(stimuli: pl.DataFrame) -> bool:
 def power(
     people: int, pictures: int, tests: int, slope: float, attributes: Sequence[str] = ("gender",), seed: int = 0
 ) -> float:
-    """Return the share of audits that would find a label with this slope.
-
-    Parameters
-    ----------
-    people, pictures
-        How many people, and pictures of each.
-    tests
-        Labels of all systems and attributes together, which are corrected together.
-    slope
-        Per unit of the value, relative to the label's rate at the centre.
-    attributes
-        What is varied, which says how many steps there are; the slope is along the first.
-    seed
-        Of everything drawn.
-    """
+    """Return the share of audits that would find a label with this slope."""
     rng, values = np.random.default_rng(seed), steps(attributes[0])
     who = np.repeat(np.arange(people), pictures)
     answers = _answers(people, pictures, RUNS, slope, values, rng)

@@ -11,18 +11,7 @@ from portrayal.tables import read_csv
 
 
 def read_shares(path: Path) -> pl.DataFrame:
-    """Read a table of shares: a number between 0 and 1 for each occupation.
-
-    Parameters
-    ----------
-    path
-        A CSV with `occupation` and `share`.
-
-    Raises
-    ------
-    PortrayalError
-        When it is not there, lacks a column, or a share is no number from 0 to 1.
-    """
+    """Read a table of shares: a number between 0 and 1 for each occupation."""
     table = read_csv(path, "a table of shares", "Expected a CSV with occupation and share.")
     if not {"occupation", "share"} <= set(table.columns):
         raise PortrayalError(f"{path.name} lacks occupation or share (found: {', '.join(table.columns)}).")

@@ -34,21 +34,7 @@ def make_history(
     stop: frozenset[str] | None = None,
     roll: RollCall | None = None,
 ) -> History:
-    """Read a collection's documents once and return what runs on it are measured against.
-
-    Parameters
-    ----------
-    collection
-        Queries, documents and judgments.
-    only
-        The documents to keep; None keeps all.
-    cutoff, discount, inflected
-        See `portrayal.audits.search.measures.History`.
-    stop
-        The words to leave out; by default those of Snowball's list that name no gender.
-    roll
-        Watches the documents go by.
-    """
+    """Read a collection's documents once and return what runs on it are measured against."""
     check_asked(collection, len(collection.queries))
     documents = collection.documents() if roll is None else roll.watch(collection.documents())
     kept = documents if only is None else (document for document in documents if document[0] in only)

@@ -42,17 +42,7 @@ class Face:
 
 
 def find_faces(picture: Any, smallest: float = 0.1, thresholds: tuple[float, ...] = (0.6, 0.7, 0.9)) -> list[Face]:
-    """Find the faces of a picture, the most certain first.
-
-    Parameters
-    ----------
-    picture
-        A PIL image.
-    smallest
-        The smallest face looked for, as a share of the picture's shorter side (never under 20 pixels).
-    thresholds
-        The score each of the three networks asks for.
-    """
+    """Find the faces of a picture, the most certain first."""
     picture = picture.convert("RGB")
     shrink = min(1.0, 640 / max(picture.size))
     small = picture.resize([max(1, round(side * shrink)) for side in picture.size]) if shrink < 1 else picture

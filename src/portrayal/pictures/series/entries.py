@@ -33,13 +33,7 @@ class Step(NamedTuple):
 
 
 def clean_entries(rows: Sequence[Entry]) -> list[Entry]:
-    """Return entries with attribute and poles looked through: a folder that varies age is refused, whatever is wanted of it.
-
-    Raises
-    ------
-    PortrayalError
-        When another attribute than gender, race or placebo is varied, a pole is an age, or poles are not two different ones.
-    """
+    """Return entries with attribute and poles looked through: a folder that varies age is refused, whatever is wanted of it."""
     return [{**row, "attribute": _attribute(row), **_poles(row)} for row in rows]
 
 
@@ -60,11 +54,6 @@ def with_race_poles(rows: Sequence[Entry], pairs: Sequence[tuple[str, str]] = ()
     """Yield the entries, with the one pair a study names where race has no poles of its own.
 
     An unedited photograph lies at neither end: of it the only pair of the folder will do.
-
-    Raises
-    ------
-    PortrayalError
-        When race has no poles and no single pair is named for it: it would be said of groups that nobody named.
     """
     told = {pair_of(row) for row in rows if row["attribute"] == "race" and row.get("pole_low")}
     for row in rows:
@@ -87,13 +76,7 @@ def is_edited(row: Entry) -> bool:
 
 
 def step_of(row: Entry, folder: Path) -> Step:
-    """Return an entry with its file and its numbers.
-
-    Raises
-    ------
-    PortrayalError
-        When file or source picture is not named, the file is not there or lies outside the folder, or a number is none.
-    """
+    """Return an entry with its file and its numbers."""
     for name in ("file", "picture"):
         if not row.get(name):
             raise PortrayalError(

@@ -68,28 +68,7 @@ class FolderSeries(NamedTuple):
 def read_folder(
     folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = "", chosen: Chosen = Chosen()
 ) -> FolderSeries:
-    """Return the stimuli of a folder, and who was left out of it and why.
-
-    Parameters
-    ----------
-    folder
-        With `manifest.json` (see `portrayal.pictures.series.manifest`), with `series.csv` (file, picture, attribute, value; person,
-        pole_low, pole_high, kind, start, source, license, consent and age where known; an empty value is the unedited
-        photograph), or with files named PICTURE_ATTRIBUTE_VALUE.png, such as `anna_gender_-1.33.png`, and
-        PICTURE_ATTRIBUTE_unedited.png.
-    source, license_, consent, age
-        What holds for all files, where the table does not say. Without an age the age reader decides; who has neither
-        an age nor a face it can look at is left out.
-    chosen
-        Kind, attributes and pairs of poles wanted. Where no kind is, and both are there, face only.
-
-    Raises
-    ------
-    PortrayalError
-        When there is nothing to read, a file has no source or consent, another attribute than gender, race or
-        placebo is varied, race has no poles, the values of a series are none a slope can be measured on, or nothing of what is
-        wanted is there.
-    """
+    """Return the stimuli of a folder, and who was left out of it and why."""
     rows = clean_entries(read_entries(folder))
     kind = _kind(rows, chosen.kind, folder)
     shown = [row for row in rows if row.get("kind") in (None, "", kind)]
@@ -122,11 +101,6 @@ def read_files(folder: Path, whole: bool = True) -> SeriesFiles:
 
     What is asked of a folder is what `read_folder` asks, but for source and consent, which a study may tell. Whoever is labelled
     under 20 is left out.
-
-    Raises
-    ------
-    PortrayalError
-        Where `read_folder` would refuse the folder for what its entries say.
     """
     rows = clean_entries(read_entries(folder))
     kinds_of(rows, folder)

@@ -89,13 +89,7 @@ class Manifest(Common):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read a folder's manifest.
-
-    Raises
-    ------
-    PortrayalError
-        When it is no JSON object with a list `pictures`, or a picture lacks a field or has a wrong one.
-    """
+    """Read a folder's manifest."""
     path = folder / MANIFEST
     check_size(path, LARGEST_TABLE)
     try:

@@ -14,13 +14,7 @@ SHIPPED = "shipped"  # how a study names it
 
 
 def shipped_set() -> Path:
-    """Return the folder of the set that ships.
-
-    Raises
-    ------
-    PortrayalError
-        When none is installed.
-    """
+    """Return the folder of the set that ships."""
     if not (FOLDER / MANIFEST).is_file():
         raise PortrayalError('no set of faces is installed with this version. Name a folder: series = "FOLDER".')
     return FOLDER

@@ -32,13 +32,7 @@ def file_stems(pictures: Iterable[str]) -> dict[str, str]:
 
 
 def told_apart(plain: Mapping[str, str]) -> dict[str, str]:
-    """Return what each thing is called; where two would be called the same, in either case of letters, with a hash of what it is.
-
-    Parameters
-    ----------
-    plain
-        The name that each would like, without a tilde: after one the hash follows, so that it makes no name that another has.
-    """
+    """Return what each thing is called; where two would be called the same, in either case of letters, with a hash of what it is."""
     often = Counter(name.casefold() for name in plain.values())
     return {what: name if often[name.casefold()] == 1 else f"{name}~{_hash(what)}" for what, name in plain.items()}
 

@@ -32,18 +32,6 @@ def even_values(values: Iterable[float], title: str) -> np.ndarray:
     The reversal test reads a series backwards and the conditional logistic slope counts on sums of either sign, so the
     values must lie alike on both sides of 0; both count steps, so the steps must be alike.
 
-    Parameters
-    ----------
-    values
-        Of all pictures of the axis that were edited.
-    title
-        The axis in words, for the message.
-
-    Raises
-    ------
-    PortrayalError
-        When there are fewer than three, none is 0, or they are not symmetric around 0 and evenly spaced.
-
     Examples
     --------
     >>> even_values([2, 0, -2, 0], "gender").tolist()

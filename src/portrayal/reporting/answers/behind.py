@@ -32,21 +32,7 @@ def behind(
     labels: Sequence[str],
     names: Mapping[str, Mapping[str, str]],
 ) -> Behind:
-    """Return the choice of answers that a result row stands on.
-
-    Parameters
-    ----------
-    row
-        Of the Results table, with its facets.
-    systems
-        Those that answered; a row about others (raters, all) stands on the answers of all.
-    factors
-        The stimuli's factors and their levels.
-    labels
-        What systems answered with.
-    names
-        For a factor, what its levels are called in results where that is not the level itself.
-    """
+    """Return the choice of answers that a result row stands on."""
     chosen: dict[str, list[str]] = {}
     used, unused, label = [], [], ""
     system = row.get("system")

@@ -39,21 +39,6 @@ def forest(
     """Draw one estimate with its interval per row, coloured and shaped by system, with a line at `reference`.
 
     A filled point was found, by the `decision` of its row; every other point is hollow.
-
-    Parameters
-    ----------
-    table
-        One row per estimate; ends of intervals may be null.
-    label, value, low, high
-        The columns of the row's name, the estimate and the ends of its interval.
-    color
-        The column that tells systems apart, or None.
-    reference
-        Where to draw the line of no difference, or None.
-    axis
-        What the numbers are, under the axis.
-    width
-        Of the plot, in pixels.
     """
     import altair as alt
 
@@ -110,13 +95,7 @@ def bars_with_intervals(
     axis: str = "",
     width: int = WIDTH,
 ) -> Any:
-    """Draw a bar from zero per row, with its interval; for shares and counts, where zero means none.
-
-    Parameters
-    ----------
-    table, label, value, low, high, color, axis, width
-        As for `forest`.
-    """
+    """Draw a bar from zero per row, with its interval; for shares and counts, where zero means none."""
     import altair as alt
 
     frame = enc.renamed(table, {"label": label, "value": value, "low": low, "high": high, "series": color})
@@ -147,21 +126,7 @@ def lines_with_band(
     width: int = WIDTH,
     height: int = 320,
 ) -> Any:
-    """Draw one line per series, with the band between `low` and `high` where there is one.
-
-    Parameters
-    ----------
-    table
-        One row per point of a line; `x` is a number, a date or an ordered name.
-    x, y, low, high, color
-        The columns; `low`, `high` and `color` may be None.
-    reference
-        Where to draw the line of no difference, or None.
-    x_axis, y_axis
-        What the numbers are.
-    width, height
-        Of the plot, in pixels.
-    """
+    """Draw one line per series, with the band between `low` and `high` where there is one."""
     import altair as alt
 
     frame = enc.renamed(table, {"x": x, "y": y, "low": low, "high": high, "series": color})

@@ -27,26 +27,7 @@ def specification_curve(
     axis: str = "",
     width: int = 440,
 ) -> Any:
-    """Draw the estimates of all specifications in order of size, and below which choice each one made.
-
-    Parameters
-    ----------
-    table
-        One row per specification.
-    choices
-        The columns that were varied: prompt, word list, ddof, system ...
-    value, low, high
-        The columns of the estimate and its interval; `low` and `high` may be None.
-    supports
-        A boolean column, whether a specification supports the claim. None takes those whose interval
-        leaves out `reference`.
-    reference
-        The value of no effect.
-    axis
-        What the numbers are.
-    width
-        Of the plot, in pixels.
-    """
+    """Draw the estimates of all specifications in order of size, and below which choice each one made."""
     import altair as alt
 
     frame = ranked(table, choices, value, low, high, supports, reference)

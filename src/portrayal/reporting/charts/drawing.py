@@ -34,21 +34,7 @@ class Drawing:
 
 
 def to_svg(chart: Any, label: str = "", looks: Looks = NOBODYS, narrow: bool = False, grey: bool = False) -> str:
-    """Draw an altair chart (or a Vega-Lite dict) as SVG text; nothing where it would show nothing.
-
-    Parameters
-    ----------
-    chart
-        An altair chart, or the dict of a Vega-Lite spec.
-    label
-        What the figure shows, read aloud by screen readers.
-    looks
-        How systems look, by name.
-    narrow
-        For a phone: as wide as its screen, the names of rows above their points.
-    grey
-        The chart is about a simulated system alone.
-    """
+    """Draw an altair chart (or a Vega-Lite dict) as SVG text; nothing where it would show nothing."""
     import vl_convert
 
     spec = themed(dressed(visible_all(spec_of(chart)), looks))

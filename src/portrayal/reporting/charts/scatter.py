@@ -25,24 +25,7 @@ def scatter_with_fit(
     width: int = 440,
     height: int = 320,
 ) -> Any:
-    """Draw points and a line through them.
-
-    Parameters
-    ----------
-    table
-        One row per point. Above 3,000 points they are counted in a grid; the line still uses all.
-    x, y
-        The columns of the two numbers.
-    color, label
-        The columns of series and of the name written beside a point, or None.
-    fit
-        The line to draw, with columns x, y and, for its band, low and high. None draws least squares,
-        a guide for the eye without an interval.
-    x_axis, y_axis
-        What the numbers are.
-    width, height
-        Of the plot, in pixels.
-    """
+    """Draw points and a line through them."""
     import altair as alt
 
     frame = enc.renamed(table, {"x": x, "y": y, "series": color, "label": label}).drop_nulls(["x", "y"])

@@ -23,18 +23,7 @@ def silhouette(side: int = SIDE) -> np.ndarray:
 
 
 def overlay(heat: np.ndarray, under: Any | None = None, side: int = SIDE) -> bytes:
-    """Return a PNG of a map over a silhouette.
-
-    Parameters
-    ----------
-    heat
-        A map, zero or more everywhere, of any size.
-    under
-        A picture to draw on instead (a PIL image). Only for pictures that may be shown: by default the map lies on a
-        silhouette.
-    side
-        Of the PNG, in pixels.
-    """
+    """Return a PNG of a map over a silhouette."""
     from PIL import Image
 
     scaled = np.asarray(heat, float) / max(float(np.max(heat)), 1e-12)

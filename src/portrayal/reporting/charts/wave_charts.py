@@ -31,17 +31,7 @@ class WaveChart:
 def wave_charts(
     measures: pl.DataFrame, waves: Sequence[Wave], about: Callable[[Mapping[str, Any]], str]
 ) -> list[WaveChart]:
-    """Draw rows over all waves, with intervals: those that moved first, then those with the smallest p.
-
-    Parameters
-    ----------
-    measures
-        The decided changes.
-    waves
-        The earliest first; each is on the axis, with a value or without.
-    about
-        Says which row of the results one is.
-    """
+    """Draw rows over all waves, with intervals: those that moved first, then those with the smallest p."""
     labels = pl.Series([about(row) for row in measures.iter_rows(named=True)], dtype=pl.String)
     marked = measures.with_columns(_label=labels, _moved=pl.col("decision") == FOUND)
     order = marked.sort("_moved", "p", descending=[True, False], nulls_last=True)

@@ -46,21 +46,7 @@ LICENSE = (
 def croissant(
     folder: Path, title: str, results: pl.DataFrame, tables: Mapping[str, pl.DataFrame], published: str = ""
 ) -> dict[str, Any]:
-    """Return the metadata of results.csv and tables/*.csv, which must have been written: their hashes are in it.
-
-    Parameters
-    ----------
-    folder
-        Of the report.
-    title
-        The report's heading.
-    results
-        As written.
-    tables
-        By their files' stems.
-    published
-        The day the answers were recorded, as 2026-01-31, or nothing.
-    """
+    """Return the metadata of results.csv and tables/*.csv, which must have been written: their hashes are in it."""
     files = {"results.csv": results, **{f"tables/{name}.csv": table for name, table in tables.items()}}
     return {
         "@context": dict(CONTEXT),

@@ -34,17 +34,6 @@ REPORT = "report"  # the group of files noted in the folder's mark
 def write_report(folder: Path, sections: Sequence[Section], title: str, draw: Draw = draw_here) -> Path:
     """Write report.html, summary.md, results in three forms, croissant.json, charts/, tables/ and rows/ into `folder`.
 
-    Parameters
-    ----------
-    folder
-        Where to.
-    sections
-        One per audit and study.
-    title
-        The report's heading.
-    draw
-        How charts are drawn; see `sketch.drawing`.
-
     Returns
     -------
     Path

@@ -22,15 +22,7 @@ FILTERS = ("number", "estimate", "interval", "p_value", "count", "share", "plura
 
 
 def render(sections: Sequence[Section], title: str) -> str:
-    """Return the whole report as HTML.
-
-    Parameters
-    ----------
-    sections
-        One per audit and study, in the order they are read.
-    title
-        The report's heading.
-    """
+    """Return the whole report as HTML."""
     return render_drawn(sections, title, draw_all(sections), [trace(section) for section in sections])
 
 

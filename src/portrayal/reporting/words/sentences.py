@@ -50,17 +50,7 @@ class Claim:
 
 
 def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
-    """Return the sentences of every row in the family whose measure has a claim: found ones first, the largest before.
-
-    Parameters
-    ----------
-    measured
-        With decided results.
-    claims
-        By measure.
-    wanted
-        Rows to speak of, where not all of the measures' are in question.
-    """
+    """Return the sentences of every row in the family whose measure has a claim: found ones first, the largest before."""
     rows = measured.results.with_row_index("row").filter(
         pl.col("measure").is_in(list(claims)),
         pl.col("family").fill_null("") != EXPLORATORY,

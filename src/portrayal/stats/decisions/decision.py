@@ -45,26 +45,7 @@ def decide(
     silent: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return the results with `family`, `p_adjusted`, `decision`, `reason` and `detectable` filled in.
-
-    Parameters
-    ----------
-    results
-        A checked Results table.
-    measures
-        Those of the declared family.
-    method
-        The correction: see `portrayal.stats.decisions.multiplicity.METHODS`.
-    differences
-        Of rows that test the same people: `row` (its number), `unit` (the person), `difference` (whose mean is tested
-        against 0). These are tested and corrected together by joint sign flips, and the rest by `method`; for the
-        level of each part see `flipped_share`. Two-sided, unless a column `one_sided` is true throughout: then only
-        differences above 0 count.
-    silent
-        Systems that answered nothing, or almost nothing, with the reason.
-    seed
-        Of the flips.
-    """
+    """Return the results with `family`, `p_adjusted`, `decision`, `reason` and `detectable` filled in."""
     given = [_said_before(row, measures, silent or {}) for row in results.iter_rows(named=True)]
     outside = (
         ~results["measure"].is_in(list(measures)).to_numpy()

@@ -23,13 +23,6 @@ LEVEL = 0.05  # under which a sentence says that something was found
 def adjust(p: Sequence[float] | np.ndarray, method: str = "holm") -> np.ndarray:
     """Return adjusted p-values in the order given; NaN stays NaN.
 
-    Parameters
-    ----------
-    p
-        Uncorrected p-values.
-    method
-        'holm', 'bonferroni', 'benjamini-hochberg' or 'none'.
-
     Examples
     --------
     >>> adjust([0.01, 0.04, 0.03]).round(3).tolist()

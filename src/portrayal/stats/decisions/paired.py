@@ -27,13 +27,6 @@ STILL = 1e-12  # a difference that is only rounding
 def paired_difference(first: np.ndarray, second: np.ndarray, seed: int = 0) -> Estimate:
     """Return the mean of the first less that of the second, unit by unit, with a two-sided p.
 
-    Parameters
-    ----------
-    first, second
-        Values between 0 and 1 of the same units in the same order.
-    seed
-        Of the sign flips, where there are too many to go through all.
-
     Examples
     --------
     >>> ones, others = np.repeat([1.0, 0.0], [12, 28]), np.repeat([0.0, 1.0, 0.0], [12, 2, 26])

@@ -50,17 +50,6 @@ def specifications(choices: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]
 def curve_test(values: np.ndarray, rearranged: np.ndarray, alternative: str, sign: float = 1.0) -> Joint:
     """Test every specification, and the median of all, against the same rearrangements.
 
-    Parameters
-    ----------
-    values
-        The estimate of each specification.
-    rearranged
-        The estimates under each rearrangement: specifications x rearrangements, without the observed one.
-    alternative
-        'greater', 'less' or 'two-sided'.
-    sign
-        Of the claim: 1 or -1. A specification that points the other way does not support it.
-
     Examples
     --------
     >>> found = curve_test(np.array([2.0, -2.0]), np.zeros((2, 99)), "two-sided")

@@ -42,19 +42,7 @@ def auc_over_folds(folds: Sequence[Fold]) -> Auc:
 
 
 def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estimate:
-    """Return the interval of an area, symmetric in its log odds [3]_ because it is skewed near one.
-
-    Parameters
-    ----------
-    area
-        With the variance the scores have when taken as given.
-    learning
-        What learning the scores adds to the variance where they say nothing. Pairs the scores decide do not feel it:
-        it counts with the square of the share of pairs left to chance, `2 (1 - area)`.
-    level
-        Of the interval. Where no pair is wrong, or all are, it is one-sided, with each case of the rarer outcome as
-        one trial.
-    """
+    """Return the interval of an area, symmetric in its log odds [3]_ because it is skewed near one."""
     from scipy import special
 
     tail = 0.5 - level / 2

@@ -90,15 +90,6 @@ def ratio_interval(
     effect (`null`), is added to it: nine people who all answer alike are no certainty about a tenth. Units that have
     neither top nor bottom say nothing and count in no degree of freedom. With eight people 93 to 99% of such intervals
     hold what was planted.
-
-    Parameters
-    ----------
-    top, bottom
-        Units x columns.
-    null
-        The ratio that would show no effect.
-    level
-        Of the interval.
     """
     count = ((top != 0) | (bottom != 0)).sum(axis=0)
     whole = bottom.sum(axis=0)
@@ -110,17 +101,7 @@ def ratio_interval(
 def ratio_ends(
     top: float, bottom: float, tops: float, product: float, bottoms: float, count: float
 ) -> tuple[float, float]:
-    """Return what `ratio_interval` does for one column, from sums over units that were added up in parts.
-
-    Parameters
-    ----------
-    top, bottom
-        Their sums.
-    tops, product, bottoms
-        The sums of the squares of top, of top x bottom, and of the squares of bottom.
-    count
-        How many units have either.
-    """
+    """Return what `ratio_interval` does for one column, from sums over units that were added up in parts."""
     ratio = top / bottom if count > 1 and bottom > 0 else top
     squares = max(tops - 2 * ratio * product + ratio**2 * bottoms, 0.0)
     column = [np.asarray(float(part)) for part in (ratio, bottom, squares, count)]
@@ -143,14 +124,6 @@ def _ratio_ends(
 
 def resample_counts(strata: Sequence[Any] | np.ndarray, draws: int, seed: int = 0) -> np.ndarray:
     """Return how often each cluster is drawn in each bootstrap sample, with replacement inside its stratum.
-
-    Parameters
-    ----------
-    strata
-        The stratum of each cluster (or of each observation, where each is its own cluster). Every sample
-        draws as many clusters of a stratum as there are.
-    draws, seed
-        How many samples, and their seed.
 
     Returns
     -------

@@ -66,15 +66,6 @@ def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> 
     The t interval over people, or, where it is wider, the one with two made-up people added, after Bonett and Price [3]_:
     they stand one picture's step above and below the mean (1 with one picture a person, less with more). Where all
     people are alike nothing is known of how they vary, and the step is 1.
-
-    Parameters
-    ----------
-    values
-        One value per person.
-    pictures
-        How many pictures a person's value is a mean of.
-    level
-        Of the interval.
     """
     values = np.asarray(values, dtype=float)
     n = len(values)

@@ -61,20 +61,7 @@ class Difference(Estimate):
 
 
 def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
-    """Return the type II analysis of variance for one factor, or two with their interaction.
-
-    Parameters
-    ----------
-    values
-        One number per person.
-    factors
-        Factor name to one level per person; one or two factors.
-
-    Raises
-    ------
-    PortrayalError
-        When there are no factors, or more than two.
-    """
+    """Return the type II analysis of variance for one factor, or two with their interaction."""
     if not 1 <= len(factors) <= 2:
         raise PortrayalError(f"anova got {len(factors)} factors ({', '.join(factors)}). Expected one or two.")
     values = np.asarray(values, dtype=float)

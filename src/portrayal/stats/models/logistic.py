@@ -53,23 +53,7 @@ def fit(
     tolerance: float = TOLERANCE,
     device: str = "",
 ) -> Fits:
-    """Fit one regression for each column of `weights`.
-
-    Parameters
-    ----------
-    features
-        Rows x features, as they are: nothing is scaled. An array, or a sparse one (on numpy only).
-    outcome
-        One per row, true or false, or the share of it that is true; or rows x fits, where each fit has outcomes of its own.
-    weights
-        Rows x fits: 1 where a row is in the training set, 0 where not, counts in a bootstrap.
-    C
-        The inverse of the penalty's strength, as in scikit-learn.
-    tolerance
-        The largest gradient entry at which a fit has converged.
-    device
-        'cpu' or 'cuda' to compute with torch; '' for numpy.
-    """
+    """Fit one regression for each column of `weights`."""
     weighted = np.asarray(weights, dtype=float) * C
     outcomes = np.asarray(outcome, dtype=float).reshape(len(weighted), -1)
     if not isinstance(features, np.ndarray):

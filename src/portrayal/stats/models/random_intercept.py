@@ -27,17 +27,7 @@ class Fitted:
 
 
 def fit_random_intercept(values: np.ndarray, design: np.ndarray, people: np.ndarray) -> Fitted:
-    """Fit `values` on `design` (of full rank) with a random intercept per person.
-
-    Parameters
-    ----------
-    values
-        One number per picture.
-    design
-        Pictures by fixed effects, the intercept among them.
-    people
-        Who each picture shows.
-    """
+    """Fit `values` on `design` (of full rank) with a random intercept per person."""
     from scipy import optimize
 
     _, codes, sizes = np.unique(people, return_inverse=True, return_counts=True)

@@ -23,17 +23,7 @@ TAIL = 1e-14  # what is left out at either end of the scale's distribution
 
 
 def survival(q: np.ndarray | float, groups: int, df: float) -> np.ndarray:
-    """Return the chance that the studentised range exceeds `q`.
-
-    Parameters
-    ----------
-    q
-        Observed studentised ranges.
-    groups
-        How many means are compared.
-    df
-        Degrees of freedom of the residual variance.
-    """
+    """Return the chance that the studentised range exceeds `q`."""
     q = np.atleast_1d(np.asarray(q, dtype=float))
     scale, weight = _scale_nodes(float(df))
     width = np.multiply.outer(np.nan_to_num(q), scale)

@@ -80,13 +80,6 @@ def smallest_of_people(people: int, tests: int, power: float = POWER, one_sided:
 
     By simulation: one of `tests` carries the effect. It counts as found when its p, corrected over all of them, is under
     the level and its t interval over people leaves out 0, as in a report.
-
-    Parameters
-    ----------
-    people, tests, power, one_sided
-        The design, the power asked for, and whether only differences above 0 are looked for.
-    parts
-        Tests that speak of parts of one whole, such as regions of a picture: what one gains the others of its group lose.
     """
     noise = _of_wholes(np.random.default_rng(0).normal(size=(RUNS, people, tests)), parts)
     shift = _of_wholes(np.eye(tests)[0], parts)

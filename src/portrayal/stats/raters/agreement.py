@@ -29,15 +29,6 @@ Weighted = Callable[[np.ndarray], np.ndarray]
 def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Estimate:
     """Return Cronbach's alpha: k / (k - 1) (1 - sum of the raters' variances / variance of the sum).
 
-    Parameters
-    ----------
-    ratings
-        Items x raters, numbers. Items somebody did not rate are left out: alpha has no rule for them.
-    draws
-        Resamples of the items for the 95% interval.
-    seed
-        Of the resampling.
-
     Examples
     --------
     >>> round(cronbach_alpha(np.array([[1, 1], [2, 3], [3, 2]]), draws=10).value, 4)
@@ -49,18 +40,6 @@ def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Est
 
 def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int = 2000, seed: int = 0) -> Estimate:
     """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]_.
-
-    Parameters
-    ----------
-    ratings
-        Items x raters, numbers (codes of categories for 'nominal', ranks for 'ordinal'), NaN for no judgment.
-        An item with fewer than two judgments has nothing to compare and does not count.
-    level
-        'nominal', 'ordinal' or 'interval'.
-    draws
-        Resamples of the items for the 95% interval.
-    seed
-        Of the resampling.
 
     Examples
     --------
@@ -78,17 +57,6 @@ def cohen_kappa(
     first: np.ndarray, second: np.ndarray, weights: str = "none", draws: int = 2000, seed: int = 0
 ) -> Estimate:
     """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]_.
-
-    Parameters
-    ----------
-    first, second
-        The two raters' judgments of the same items, numbers, NaN for no judgment.
-    weights
-        How much a disagreement weighs: 'none' (all alike), 'linear' or 'quadratic' in the difference [4]_.
-    draws
-        Resamples of the items for the 95% interval.
-    seed
-        Of the resampling.
 
     Examples
     --------

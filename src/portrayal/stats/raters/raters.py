@@ -28,24 +28,6 @@ def agreement(
 ) -> pl.DataFrame:
     """Return a Results table: both alphas over all raters and for every pair, kappa for every pair.
 
-    Parameters
-    ----------
-    reviews
-        A Reviews table, one row per item and rater; a null judgment is a judgment not given.
-    question
-        Which question's judgments; may be left out when the table holds one question only.
-    level
-        'nominal', 'ordinal' or 'interval'; an ordinal or interval kappa is weighted (linear, quadratic).
-    values
-        The number each judgment stands for. Left out: judgments that are numbers count as such, others are
-        numbered in alphabetical order, which is only allowed for 'nominal'.
-    audit
-        The stem put into the rows.
-    draws
-        Resamples of the items for the intervals.
-    seed
-        Of the resampling.
-
     Returns
     -------
     pl.DataFrame
@@ -71,13 +53,7 @@ def agreement(
 def rating_matrix(
     reviews: pl.DataFrame, level: str = "nominal", values: Mapping[str, float] | None = None
 ) -> tuple[list[str], np.ndarray]:
-    """Return the raters and their judgments as numbers, items x raters, NaN where there is none.
-
-    Raises
-    ------
-    PortrayalError
-        When a rater judged an item twice, fewer than two raters judged, or a judgment has no number.
-    """
+    """Return the raters and their judgments as numbers, items x raters, NaN where there is none."""
     judged = reviews.filter(pl.col("judgment").is_not_null())
     twice = judged.filter(pl.struct("item", "reviewer").is_duplicated())
     if not twice.is_empty():

@@ -37,17 +37,6 @@ class JointFlips:
 def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05, one_sided: bool = False) -> JointFlips:
     """Test every column of differences (people x tests, NaN where a person lacks one) against 0.
 
-    Parameters
-    ----------
-    differences
-        One row per person. A column whose differences are all 0 has nothing to test: its p is NaN.
-    seed
-        Of the patterns drawn where there are too many people to count all.
-    level
-        Of `critical`.
-    one_sided
-        Look for differences above 0 only; two-sided otherwise.
-
     Examples
     --------
     >>> eight = flip_jointly(np.ones((8, 1)))

@@ -35,15 +35,6 @@ class Permuted(NamedTuple):
 def permute_labels(values: np.ndarray, first: np.ndarray, seed: int = 0) -> Permuted:
     """Test each column's difference of means between the `first` people and the others.
 
-    Parameters
-    ----------
-    values
-        People by columns; NaN where a person has no number, and p is NaN where a side has none or nothing varies.
-    first
-        Whether a person is of the first group.
-    seed
-        Of the draws.
-
     Examples
     --------
     >>> permute_labels(np.repeat([[1.0], [0.0]], 3, axis=0), np.arange(6) < 3).p.round(3).tolist()  # 2 of 20 choices

@@ -22,15 +22,6 @@ SAME = 1e-9
 def level_test(values: np.ndarray, groups: np.ndarray, units: np.ndarray, seed: int = 0) -> float:
     """Return the p of equal means in all groups; NaN where nothing varies or there is one group.
 
-    Parameters
-    ----------
-    values
-        One number for each unit and group.
-    groups, units
-        Which group and unit it is of, as whole numbers from 0.
-    seed
-        Of the permutations.
-
     Examples
     --------
     >>> level_test(np.repeat([1.0, 0.0], 6), np.repeat([0, 1], 6), np.arange(12)) < 0.01

@@ -29,15 +29,6 @@ def max_t_p(matrices: Sequence[sparse.csr_matrix], flags: np.ndarray, permutatio
 
     The same permutations serve all matrices. A matrix none of whose columns varies has nothing to test: its p is NaN.
 
-    Parameters
-    ----------
-    matrices
-        Rows x columns each, of the same rows.
-    flags
-        1 for rows of the first group, 0 for the second; other rows do not count.
-    permutations, seed
-        How often the groups are permuted at the most (see `portrayal.stats.tests.sequential`), and the seed of it.
-
     Examples
     --------
     >>> column = sparse.csr_matrix(np.repeat([[1.0], [0.0]], 5, axis=0))

@@ -37,15 +37,6 @@ class Permuted(NamedTuple):
 def permute_people(hits: np.ndarray, weights: np.ndarray, there: np.ndarray, seed: int = 0) -> Permuted:
     """Test the sum of hits times weights against what permuted people give; NaN where no permutation changes it.
 
-    Parameters
-    ----------
-    hits, weights
-        People by pictures; 0 where a picture is missing.
-    there
-        Whether a person has the picture: people by pictures.
-    seed
-        Of the draws.
-
     Examples
     --------
     >>> hits, weights = np.repeat([[1.0], [0.0]], 3, axis=0), np.repeat([[1 / 3], [-1 / 3]], 3, axis=0)

@@ -57,17 +57,6 @@ def two_sample(
 ) -> Permutation:
     """Test whether the mean of x exceeds that of y, over all divisions into sides of these sizes.
 
-    Parameters
-    ----------
-    x, y
-        The two sides. Up to 40 values together the test is exact.
-    alternative
-        'greater', 'less' or 'two-sided'.
-    permutations
-        Arrangements to draw beyond 40 values; 100,000 when None.
-    seed
-        Seed of the draws.
-
     Returns
     -------
     Permutation

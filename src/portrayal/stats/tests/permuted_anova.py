@@ -33,15 +33,6 @@ class Permuted(NamedTuple):
 def permute_terms(values: np.ndarray, factors: Mapping[str, np.ndarray], seed: int = 0) -> Permuted | None:
     """Return the p of every term; None where there are too many people, or nothing varies.
 
-    Parameters
-    ----------
-    values
-        One number per person.
-    factors
-        Factor name to one level per person; one or two factors.
-    seed
-        Of the permutations.
-
     Examples
     --------
     >>> tested = permute_terms(np.arange(8.0), {"group": np.arange(8) // 4})  # 2 of 70 ways are as far apart

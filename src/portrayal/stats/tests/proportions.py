@@ -175,13 +175,7 @@ def _fisher_floor(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def corrected_share(flagged: float, sensitivity: float, specificity: float) -> float:
-    """Return (flagged + specificity - 1) / (sensitivity + specificity - 1): the share behind the flags [4]_.
-
-    Raises
-    ------
-    PortrayalError
-        When sensitivity and specificity add to 1: the detector cannot see what it should detect.
-    """
+    """Return (flagged + specificity - 1) / (sensitivity + specificity - 1): the share behind the flags [4]_."""
     seen = sensitivity + specificity - 1
     if abs(seen) < 1e-9:
         raise PortrayalError(

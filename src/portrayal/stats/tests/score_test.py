@@ -25,17 +25,6 @@ def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray
 
     NaN where the outcome is so rare (or so common) that no division of it between the groups would come below 5%: such
     a test cannot alarm, and others should not be corrected for it [2]_.
-
-    Parameters
-    ----------
-    covariates
-        Rows x features, in the model with the L2 penalty of `portrayal.stats.models.logistic.fit`.
-    group
-        1 for rows in the group, 0 for the others.
-    outcome
-        True or false for each row.
-    C
-        The inverse of the penalty's strength.
     """
     from scipy import special
 

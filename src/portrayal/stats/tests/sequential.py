@@ -22,15 +22,6 @@ SAME = 1e-9  # of a sum: the same numbers added in another order
 def sequential_p(draw: Callable[[int], np.ndarray], observed: np.ndarray, most: int) -> np.ndarray:
     """Return the p of each observed statistic, large ones counting against the null.
 
-    Parameters
-    ----------
-    draw
-        Given a number, returns the statistics of as many new permutations: permutations x statistics.
-    observed
-        The statistics as they were.
-    most
-        Permutations at the most; the smallest p is one over these and one.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

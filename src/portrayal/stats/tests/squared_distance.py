@@ -89,15 +89,6 @@ class _Group:
 def squared_distance(matrix: sparse.csr_matrix, flags: np.ndarray, signs: np.ndarray | None = None) -> Distance:
     """Return the squared distance between the mean rows of two groups.
 
-    Parameters
-    ----------
-    matrix
-        Rows x columns.
-    flags
-        1 for rows of the first group, 0 for the second, `LEAST_ROWS` or more each; other rows do not count.
-    signs
-        +1 or -1 for each column; all +1 by default.
-
     Examples
     --------
     >>> rows = sparse.csr_matrix(np.array([[1.0], [1.0], [0.0], [0.0], [0.0], [1.0]]))

@@ -28,13 +28,6 @@ class Dealt(NamedTuple):
 def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, seconds: np.ndarray) -> Dealt:
     """Test the mean over people of the difference of shares between their first and second pictures.
 
-    Parameters
-    ----------
-    first, second
-        How many of a person's first and second pictures show it.
-    firsts, seconds
-        How many first and second pictures there are of a person; at least one of each.
-
     Examples
     --------
     >>> one = np.ones(3)

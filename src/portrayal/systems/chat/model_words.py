@@ -16,13 +16,6 @@ Rows = list[dict[str, Any]]
 def rows_of_text(text: str, kind: str) -> Rows:
     """Read a model's words: a caption, a ranking as a JSON array, or tags as a JSON array, a comma-separated list or lines.
 
-    Raises
-    ------
-    Refused
-        When the words decline: a refusal is never split at its commas into tags.
-    Unreadable
-        When a list holds what is no word, or a ranking is no JSON array.
-
     Examples
     --------
     >>> [row["tag"] for row in rows_of_text('```json\\n["woman", "tree"]\\n```', "tagger")]

@@ -49,24 +49,7 @@ def prompt(kind: str, version: str) -> str:
 
 
 def own_prompt(name: str, folder: Path, kind: str, system: str) -> str:
-    """Read a study's own prompt and check its placeholders against what a question has.
-
-    Parameters
-    ----------
-    name
-        The file, as the study names it; it stays in the study's folder, links looked through.
-    folder
-        The study's folder.
-    kind
-        Of system: a ranker is asked in words, others about a picture.
-    system
-        Its name, for messages.
-
-    Raises
-    ------
-    PortrayalError
-        When the file is not there, no text, or has a placeholder that no question fills.
-    """
+    """Read a study's own prompt and check its placeholders against what a question has."""
     path = folder / name
     if not is_inside(path, [folder]):
         raise PortrayalError(

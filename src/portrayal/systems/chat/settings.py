@@ -83,13 +83,7 @@ def check_chat(own: ChatSettings, name: str) -> None:
 
 
 def address_of(base_url: str, service: Service, name: str) -> str:
-    """Return the address a study or the environment names, checked, without the slash at its end; nothing where neither does.
-
-    Raises
-    ------
-    PortrayalError
-        When it is no address, or holds a login.
-    """
+    """Return the address a study or the environment names, checked, without the slash at its end; nothing where neither does."""
     base = (base_url or os.environ.get(service.base_url, "")).strip().rstrip("/")
     if base and not ADDRESS.fullmatch(base):
         where = "base_url" if base_url else service.base_url
@@ -104,13 +98,7 @@ def address_of(base_url: str, service: Service, name: str) -> str:
 
 
 def bearer(key: str, service: Service, at_home: bool) -> str:
-    """Return the key from the environment; the vendor's own service, and a variable the study names, must have one.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the variable that is not set.
-    """
+    """Return the key from the environment; the vendor's own service, and a variable the study names, must have one."""
     name = key.removeprefix("$") or service.key
     return environment(name, service.name) if key or at_home else take(name)
 

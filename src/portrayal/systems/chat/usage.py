@@ -16,13 +16,6 @@ OF_UNKNOWN_SIZE = 1000
 def token_cost(body: Any, prices: Mapping[str, float]) -> float:
     """Return the dollars of an answer, from the tokens its `usage` counts.
 
-    Parameters
-    ----------
-    body
-        The answer's JSON, of whatever form.
-    prices
-        US dollars a million, by the name that `usage` gives the tokens.
-
     Returns
     -------
     float

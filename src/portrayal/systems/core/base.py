@@ -1,8 +1,8 @@
-"""What a system is: something that takes questions and gives raw answers.
+"""Protocol of systems: questions in, raw answers out.
 
 Asking and reading are apart on purpose. The recorder asks and stores the raw bytes; reading happens later, from the
-ledger, as often as wanted, by a pure function that `reader` names (`portrayal.systems.core.readers`). A system says which kind it is, and the
-kind fixes the columns of its rows (`portrayal.tables.ROWS`).
+ledger, as often as wanted, by a pure function that `reader` names (`portrayal.systems.core.readers`). A system says which
+kind it is, and the kind fixes the columns of its rows (`portrayal.tables.ROWS`).
 """
 
 from __future__ import annotations
@@ -37,13 +37,7 @@ class Question:
     consent: str = ""
 
     def image_bytes(self) -> bytes:
-        """Read the picture; only ever called by the system that is about to send or look at it.
-
-        Raises
-        ------
-        CallFailed
-            When the file is too large or no picture: whatever a table names, nothing but pictures is sent.
-        """
+        """Read the picture; only ever called by the system that is about to send or look at it."""
         path = Path(self.content)
         if path.stat().st_size > LARGEST_PICTURE:
             raise CallFailed(f"not sent: {path.stat().st_size:,} bytes, at most {LARGEST_PICTURE:,} are read")

@@ -22,13 +22,7 @@ _folder: Path | None = None  # the folder they are from
 
 
 def load_function(use: str, folder: Path) -> Callable[..., Any]:
-    """Import the function of `python:module:function`; modules beside the study file come first.
-
-    Raises
-    ------
-    PortrayalError
-        In one line, when it cannot be imported, is not there, or is no function.
-    """
+    """Import the function of `python:module:function`; modules beside the study file come first."""
     _, module_name, function_name = use.split(":")
     try:
         module = _imported(module_name, folder.resolve())

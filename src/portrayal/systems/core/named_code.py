@@ -36,13 +36,7 @@ def _file_in(name: str, places: list[str]) -> Path | None:
 
 
 def refuse_known_name(name: str, folder: Path) -> None:
-    """Refuse a module beside the study under a name that Python, or a package that is in use here, has already.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the file: to import it would put it in the other's place for everybody.
-    """
+    """Refuse a module beside the study under a name that Python, or a package that is in use here, has already."""
     top = name.partition(".")[0]
     known = getattr(sys.modules.get(top), "__file__", None) or ""
     installed = {"site-packages", "dist-packages"} & set(Path(known).parts) and not Path(known).is_relative_to(folder)
@@ -53,13 +47,7 @@ def refuse_known_name(name: str, folder: Path) -> None:
 
 
 def check_function(use: str, folder: Path) -> None:
-    """Refuse `python:module:function` where there is no such module, or its text never names the function.
-
-    Raises
-    ------
-    PortrayalError
-        Saying which of the two is missing.
-    """
+    """Refuse `python:module:function` where there is no such module, or its text never names the function."""
     _, module, function = use.split(":")
     path = module_file(module, folder)
     if local_file(module, folder):
@@ -71,13 +59,7 @@ def check_function(use: str, folder: Path) -> None:
 
 
 def check_program(use: str, folder: Path) -> None:
-    """Refuse `command:program arguments` where there is no such program.
-
-    Raises
-    ------
-    PortrayalError
-        Naming it.
-    """
+    """Refuse `command:program arguments` where there is no such program."""
     program, *words = shlex.split(use.partition(":")[2]) or [""]
     if not (folder / program).is_file() and shutil.which(program) is None:
         raise PortrayalError(

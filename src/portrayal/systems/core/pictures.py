@@ -42,13 +42,7 @@ class Picture:
 
 
 def fit_picture(question: Question, limits: PictureLimits) -> Picture:
-    """Read a picture and check it against a service's limits.
-
-    Raises
-    ------
-    CallFailed
-        The picture is missing, is not a picture, or breaks a limit; it was not sent.
-    """
+    """Read a picture and check it against a service's limits."""
     try:
         data = question.image_bytes()
     except OSError as error:
@@ -61,13 +55,7 @@ def fit_picture(question: Question, limits: PictureLimits) -> Picture:
 
 
 def read_picture(path: str) -> Any:
-    """Read and decode a picture as RGB.
-
-    Raises
-    ------
-    CallFailed
-        When it cannot be read; its question fails, the others go on.
-    """
+    """Read and decode a picture as RGB."""
     from PIL import Image
 
     try:

@@ -39,20 +39,6 @@ def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answ
     """Turn what a function or program gave back into a raw answer, kept whole: reading it opens the envelope.
 
     A mapping with the keys `answer`, `version`, `cost`, `refused` or `error` is taken as an envelope.
-
-    Parameters
-    ----------
-    reply
-        Plain data, or an envelope around it.
-    price
-        What the question cost in US dollars where the envelope does not say.
-    raw
-        The bytes the reply was read from, where there were any.
-
-    Raises
-    ------
-    CallFailed
-        When the envelope carries an `error`.
     """
     if raw is None:
         try:
@@ -92,24 +78,12 @@ def _cost(value: Any, price: float) -> float:
 
 
 def read_plain(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Turn a raw plain answer into rows of `kind`.
-
-    Raises
-    ------
-    Unreadable
-        When the answer is not of a form listed above.
-    """
+    """Turn a raw plain answer into rows of `kind`."""
     return rows_of(kind, answer_in(decoded(answer.raw)))
 
 
 def decoded(raw: bytes) -> Any:
-    """Return the JSON of a raw answer.
-
-    Raises
-    ------
-    Unreadable
-        When it is none.
-    """
+    """Return the JSON of a raw answer."""
     try:
         return _DECODER.decode(raw.decode(json.detect_encoding(raw), "surrogatepass"))
     except RecursionError:

@@ -59,15 +59,7 @@ def read_answer(system: System, answer: Answer) -> Rows:
 
 
 def read_rows(name: str, answer: Answer, kind: str, parameters: Mapping[str, Any]) -> Rows:
-    """Read an answer with the reader of this name.
-
-    Raises
-    ------
-    Unreadable
-        When the answer is not of the promised form.
-    Refused
-        When it declines in words: for a captioner that gives several captions, when all of them do.
-    """
+    """Read an answer with the reader of this name."""
     rows = checked_rows(kind, reader(name)(answer, kind, parameters))
     return _without_refusals(rows) if kind == "captioner" else rows
 

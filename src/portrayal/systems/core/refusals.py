@@ -166,11 +166,6 @@ _BLANKS = re.compile(r"[ \t\r\f\v]+")
 def is_refusal(text: str) -> bool:
     """Say whether an answer in words declines to answer and tells nothing of the picture.
 
-    Parameters
-    ----------
-    text
-        What a vision-language model or a captioner said, whole; only its first 2,000 characters are read.
-
     Returns
     -------
     bool

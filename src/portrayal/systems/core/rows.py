@@ -21,13 +21,7 @@ LARGEST_RANK = 2**63
 
 
 def checked_rows(kind: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with text that can be written.
-
-    Raises
-    ------
-    Unreadable
-        When a column of the kind holds what it must not: no text, NaN, infinity, a rank without end.
-    """
+    """Return the rows with text that can be written."""
     columns = _columns(kind)
     return [_checked(row, columns) for row in rows]
 

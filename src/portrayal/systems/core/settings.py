@@ -63,19 +63,7 @@ class SystemSettings(Settings):
         return validate(own, self.parameters, f"parameters of system {self.name!r}")
 
     def fields(self, identity: str, *, price: float = 0.0, errors_billed: bool = True, **own: Any) -> dict[str, Any]:
-        """Return what every system takes over from its settings, as the arguments of a `BaseSystem`.
-
-        Parameters
-        ----------
-        identity
-            What tells this system from another in the ledger's key.
-        price
-            US dollars a question, where the study names no price of its own.
-        errors_billed
-            Whether the service may bill what it answers with a server error, where the study does not say.
-        own
-            What the system says itself whatever the study says, such as its kind.
-        """
+        """Return what every system takes over from its settings, as the arguments of a `BaseSystem`."""
         return {
             "name": self.name,
             "kind": str(self.kind),

@@ -21,15 +21,7 @@ QUOTA = ("quota", "usage limit")
 
 
 def error_for(status: int, headers: Mapping[str, str], body: bytes, errors_billed: bool = True) -> Exception | None:
-    """Return the error that an answer's status is, or None where it is an answer.
-
-    Parameters
-    ----------
-    status, headers, body
-        As they came.
-    errors_billed
-        Whether the service may bill a question that it answered with 500, 502 or 504; where it does not, it is asked again.
-    """
+    """Return the error that an answer's status is, or None where it is an answer."""
     if 200 <= status < 300:
         return None
     said = f"HTTP {status}: {body[:200].decode(errors='replace')}"

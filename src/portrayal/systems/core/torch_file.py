@@ -21,13 +21,7 @@ KINDS = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8"), "HalfS
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """Return the tensors of a file by name.
-
-    Raises
-    ------
-    PortrayalError
-        When the file is of another form, or asks for anything but tensors.
-    """
+    """Return the tensors of a file by name."""
     try:
         return _tensors(io.BytesIO(path.read_bytes()))
     except (pickle.UnpicklingError, EOFError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:

@@ -45,13 +45,7 @@ class Glove(LocalEncoder):
 
 
 def read_glove(words: set[str]) -> dict[str, np.ndarray]:
-    """Return the vectors of these words; words without one are left out.
-
-    Raises
-    ------
-    MissingPart
-        When the package is not installed.
-    """
+    """Return the vectors of these words; words without one are left out."""
     index = part_file(PACKAGE, "data/glove_6B_index.parquet", "GloVe")
     array = part_file(PACKAGE, "data/glove_6B_50d_emb.npy", "GloVe")
     try:

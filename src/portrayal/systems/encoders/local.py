@@ -61,13 +61,7 @@ def pack(vector: np.ndarray | None) -> bytes:
 
 
 def unpack(raw: bytes) -> list[float]:
-    """Return the numbers of a packed vector.
-
-    Raises
-    ------
-    Unreadable
-        When the bytes are no whole float32 numbers, or one of them is NaN or infinite.
-    """
+    """Return the numbers of a packed vector."""
     if len(raw) % 4:
         raise Unreadable(f"{len(raw)} bytes are not a vector of float32 numbers")
     vector = np.frombuffer(raw, dtype="<f4").astype(np.float64)

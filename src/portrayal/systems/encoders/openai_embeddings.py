@@ -124,13 +124,7 @@ class OpenAIEmbeddings(WebSystem):
 
 
 def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Read one part of an answer: a list of numbers, or their float32 bytes in base64.
-
-    Raises
-    ------
-    Unreadable
-        When there is no vector, or one of its numbers is NaN or infinite.
-    """
+    """Read one part of an answer: a list of numbers, or their float32 bytes in base64."""
     part = decoded(answer.raw)
     given = part.get("embedding") if isinstance(part, Mapping) else None
     try:

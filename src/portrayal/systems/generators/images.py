@@ -18,13 +18,7 @@ LARGEST = 4096 * 4096  # pixels
 
 
 def found_image(raw: bytes, path: str = "") -> bytes:
-    """Return the image of an answer: the answer itself, or base64 in JSON at `path` or under 'image'.
-
-    Raises
-    ------
-    ValueError
-        When there is none. An address is none: nothing here fetches images.
-    """
+    """Return the image of an answer: the answer itself, or base64 in JSON at `path` or under 'image'."""
     if raw.startswith(MAGIC):
         return raw
     from portrayal.systems.http.http import dig  # its HTTP client takes long to import

@@ -77,13 +77,7 @@ class Pipeline(BaseSystem):
 
 
 def check_pipeline(pipeline: Any) -> None:
-    """Refuse a pipeline that takes images, or that has no safety filter.
-
-    Raises
-    ------
-    PortrayalError
-        With what to do.
-    """
+    """Refuse a pipeline that takes images, or that has no safety filter."""
     name = type(pipeline).__name__
     if any(part in name for part in NOT_FROM_TEXT):
         raise PortrayalError(f"{name} takes images. Only text-to-image pipelines are asked; use one of those.")

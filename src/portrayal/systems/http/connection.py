@@ -66,17 +66,7 @@ class Connection(asyncio.Protocol):
         self._transport.write(data)
 
     async def read(self, seconds: float | None) -> bytes:
-        """Return what came, nothing at an end in order.
-
-        Raises
-        ------
-        TimeoutError
-            When nothing came in time.
-        NeverRead
-            When the connection ended before anything of the request was taken.
-        OSError
-            When it ended out of order.
-        """
+        """Return what came, nothing at an end in order."""
         if not self._came and not self._ended:
             self._waiting = asyncio.get_running_loop().create_future()
             async with asyncio.timeout(seconds):
@@ -116,17 +106,7 @@ class Connection(asyncio.Protocol):
 
 
 async def connect(host: str, port: int, security: ssl.SSLContext | None, seconds: float | None) -> Connection:
-    """Open a connection.
-
-    Parameters
-    ----------
-    host, port
-        Whom to ask.
-    security
-        Encrypts, and checks the other side's certificate; None for a plain connection.
-    seconds
-        How long connecting may take, and encrypting once more.
-    """
+    """Open a connection."""
     connection = Connection()
     try:
         return await _opened(connection, host, port, security, seconds)

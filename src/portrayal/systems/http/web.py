@@ -101,26 +101,6 @@ async def send(
     """Send one request and return the body of its answer if the service accepted it.
 
     A connection that was closed before the request was read is opened again at once.
-
-    Parameters
-    ----------
-    client, method, url, request
-        As the HTTP client takes them.
-    most
-        The most bytes an answer may have.
-    errors_billed
-        Whether the service may bill what it answers with a server error.
-
-    Raises
-    ------
-    Throttled, Unreachable
-        No answer was produced; ask again, after `retry_after` seconds where the service named them.
-    QuotaSpent
-        The account is empty.
-    CallFailed
-        The service said no; its body is kept.
-    OutcomeUnknown
-        The question went out and no whole answer came back; what came is kept.
     """
     auth = request.pop("auth", None)
     prepared = _prepared(client, method, url, request)

@@ -31,17 +31,7 @@ async def gather(chunks: AsyncIterator[bytes], most: int, into: bytearray) -> bo
 
 
 def unpacked(content: bytes, encoding: str, most: int) -> Body:
-    """Return a body without its packing; where that cannot be undone, the bytes as they came and the reason.
-
-    Parameters
-    ----------
-    content
-        The bytes as they came.
-    encoding
-        The answer's `content-encoding`.
-    most
-        The most bytes the body may have unpacked.
-    """
+    """Return a body without its packing; where that cannot be undone, the bytes as they came and the reason."""
     packing = encoding.strip().lower()
     if packing in ("", "identity") or not content:
         return Body(content)

@@ -147,15 +147,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Command:
 
 
 def reply_to(name: str, line: bytes) -> Mapping[str, Any]:
-    """Return the reply in a line that a program wrote after it was asked the question `name`.
-
-    Raises
-    ------
-    Unreadable
-        When the line is no JSON.
-    NoAnswer
-        When it is no object with this `id` and an answer; the line is kept.
-    """
+    """Return the reply in a line that a program wrote after it was asked the question `name`."""
     reply = decoded(line)
     if not isinstance(reply, Mapping):
         raise no_answer(name, line, "it is no JSON object")

@@ -21,13 +21,7 @@ _GIVEN: dict[str, Callable[..., Any]] = {}
 
 
 def give(name: str, function: Any) -> str:
-    """Keep a function under a name for this process; return what a study writes as `use`.
-
-    Raises
-    ------
-    PortrayalError
-        When it cannot be called.
-    """
+    """Keep a function under a name for this process; return what a study writes as `use`."""
     if not callable(function):
         raise PortrayalError(
             f"system {name!r} is a {type(function).__name__}. Expected a function that takes a text or the path of a picture,"

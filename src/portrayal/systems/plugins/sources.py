@@ -35,17 +35,7 @@ def is_code(use: str) -> bool:
 
 
 def source_of(use: str, folder: Path) -> Source | None:
-    """Return the source of a function or program, or None where no file of it can be found.
-
-    Parameters
-    ----------
-    use
-        `python:module:function`, `command:program arguments` or `function:name`; whatever else has none.
-        Of a function this is its module, of a program the files among
-        its words, or else the program itself; and what of the study's folder they import.
-    folder
-        The study's folder.
-    """
+    """Return the source of a function or program, or None where no file of it can be found."""
     scheme, _, rest = use.partition(":")
     if scheme == given_function.SCHEME:
         given = given_function.source_hash(use)

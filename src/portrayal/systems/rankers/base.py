@@ -43,15 +43,6 @@ class Ranker(Protocol):
 def rank(collection: Collection, ranker: Ranker, depth: int = 1000) -> pl.DataFrame:
     """Run the collection's queries.
 
-    Parameters
-    ----------
-    collection
-        Its queries are asked; its documents are those the ranker was made with.
-    ranker
-        Anything with `documents` and `search`.
-    depth
-        The most results a query may have.
-
     Returns
     -------
     DataFrame

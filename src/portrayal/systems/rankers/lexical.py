@@ -133,15 +133,6 @@ def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene"
     The score of document d is the sum over query words w of idf(w) tf / (tf + k1 (1 - b + b |d| / mean |d|)),
     with idf(w) = ln(1 + (n - df + 0.5) / (df + 0.5)). Lucene leaves out the factor k1 + 1, which changes no order;
     'atire' keeps it.
-
-    Parameters
-    ----------
-    index
-        The index to search.
-    k1, b
-        Saturation of the count, and how much the length counts.
-    variant
-        'lucene', 'robertson' or 'atire'.
     """
     check_name(variant, VARIANTS, "BM25 variant")
     if k1 < 0 or not 0 <= b <= 1:
@@ -184,13 +175,6 @@ def qlm(index: Index, mu: float = 2000.0) -> Lexical:
     log p(q | d), up to what is the same for every document, is the sum over query words w of
     ln(1 + tf / (mu p(w))) + ln(mu / (|d| + mu)), p(w) being the word's share of the whole collection. Documents that
     share no word with the query are not ranked.
-
-    Parameters
-    ----------
-    index
-        The index to search.
-    mu
-        How many words of the collection each document is smoothed with.
     """
     if mu <= 0:
         raise PortrayalError(f"query likelihood has mu {mu}. Expected a number above 0.")

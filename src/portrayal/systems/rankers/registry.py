@@ -142,13 +142,7 @@ RANKERS: dict[str, Entry] = {
 
 
 def make_ranker(name: str, searchable: Searchable, settings: Mapping[str, Any] | None = None) -> Ranker:
-    """Make the ranker of this name with these settings.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no such ranker or setting.
-    """
+    """Make the ranker of this name with these settings."""
     checked = check_settings(name, settings)
     return RANKERS[name].make(searchable, checked)
 

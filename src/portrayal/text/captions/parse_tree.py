@@ -64,19 +64,7 @@ class Token:
 
 
 class Tree:
-    """The words of a parsed caption.
-
-    Parameters
-    ----------
-    words
-        What was said in the place of each word that the parser was shown.
-    parse
-        What the parser says of them.
-    analysis
-        Gives part of speech and base form of a token (see `base_forms`).
-    edges
-        Where the words below each word begin, where arcs cross; without arcs that cross it is seen from the heads.
-    """
+    """The words of a parsed caption."""
 
     def __init__(
         self,

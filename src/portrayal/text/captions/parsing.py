@@ -70,13 +70,7 @@ def clean(caption: str) -> str:
 
 @lru_cache(maxsize=1)
 def pipeline() -> Any:
-    """Load spaCy's English pipeline without what scene graphs do not need.
-
-    Raises
-    ------
-    MissingPart
-        When spaCy or its English pipeline is not installed.
-    """
+    """Load spaCy's English pipeline without what scene graphs do not need."""
     require_parts(GRAPH, "spacy", ENGLISH)
     import spacy
 

@@ -48,15 +48,7 @@ class Maxout:
 
 
 class PhraseVectors:
-    """The vectors of a pipeline's encoder.
-
-    Parameters
-    ----------
-    model
-        spaCy's `tok2vec` model: single words first, then layers that look one word to each side.
-    vocab
-        The pipeline's vocabulary.
-    """
+    """The vectors of a pipeline's encoder."""
 
     def __init__(self, model: Any, vocab: Any) -> None:
         self._embed, encode = model.layers

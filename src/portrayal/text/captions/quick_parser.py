@@ -64,13 +64,7 @@ def _reads_parser(parser: Any) -> bool:
 
 
 class QuickParser:
-    """A pipeline's tagger and parser.
-
-    Parameters
-    ----------
-    pipeline
-        With `tok2vec`, `tagger` and `parser` as spaCy's small English pipeline has them (see `can_read`).
-    """
+    """A pipeline's tagger and parser."""
 
     def __init__(self, pipeline: Any) -> None:
         encoder, tagger, parser = (pipeline.get_pipe(name) for name in PARTS)

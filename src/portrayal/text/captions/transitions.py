@@ -24,13 +24,7 @@ BOTTOM = 3  # places below the stack that hold no word, so that one may look thr
 
 
 class States:
-    """How far the parsing of each caption is.
-
-    Parameters
-    ----------
-    lengths
-        How many words each caption has. A word is its place in the caption; `none` stands for no word.
-    """
+    """How far the parsing of each caption is."""
 
     def __init__(self, lengths: Sequence[int]) -> None:
         count, self.none = len(lengths), max(lengths)

@@ -45,13 +45,7 @@ class Collection:
         return self.graded or self.qrels
 
     def documents(self) -> Iterator[Document]:
-        """Stream (id, text), in the order of the files.
-
-        Raises
-        ------
-        PortrayalError
-            When there is no document at all.
-        """
+        """Stream (id, text), in the order of the files."""
         empty = True
         for document in self.source():
             empty = False

@@ -43,13 +43,7 @@ def open_packed(path: Path) -> IO[bytes]:
 
 
 def unpack(raw: bytes) -> bytes:
-    """Return what `compress` packed into these bytes.
-
-    Raises
-    ------
-    ValueError
-        When they are no whole file of this form.
-    """
+    """Return what `compress` packed into these bytes."""
     if len(raw) < 3 or raw[:2] != COMPRESS:
         raise ValueError("its first bytes are others")
     widest, clears = raw[2] & 0x1F, bool(raw[2] & 0x80)

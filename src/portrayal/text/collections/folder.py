@@ -46,13 +46,7 @@ def read_texts(path: Path, held: bool = True) -> Collection:
 
 
 def read_queries(path: Path) -> Iterator[Document]:
-    """Stream the id and text of queries: a line each, id, tab, text; no header.
-
-    Raises
-    ------
-    PortrayalError
-        When a line has no tab, or there is no query at all.
-    """
+    """Stream the id and text of queries: a line each, id, tab, text; no header."""
     empty = True
     for name, *rest in read_fields(path, 2, "query id, tab, text", "\t"):
         empty = False

@@ -103,20 +103,7 @@ def tie_order(documents: Sequence[str]) -> NDArray[np.int64]:
 
 
 def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None = None) -> Index:
-    """Index documents given as (id, text).
-
-    Parameters
-    ----------
-    documents
-        Streamed; only counts are held.
-    stop
-        Words to leave out; Lucene's English stop list by default.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no document, or two have the same id.
-    """
+    """Index documents given as (id, text)."""
     left_out = frozenset(stop_words() if stop is None else stop)
     names: list[str] = []
     count = _counted_by_workers if chosen().named else _counted_here

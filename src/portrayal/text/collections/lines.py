@@ -15,13 +15,7 @@ from portrayal.text.collections.compressed import PACKED, open_packed
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Yield line number and line, without line ends; blank lines are left out.
-
-    Raises
-    ------
-    PortrayalError
-        When the file is missing, is not compressed as its name says, or is not of this encoding.
-    """
+    """Yield line number and line, without line ends; blank lines are left out."""
     number = 0
     try:
         with _open(path) as file:

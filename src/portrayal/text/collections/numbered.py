@@ -37,13 +37,7 @@ class Numbered:
 
 
 def read_numbered(documents: Iterable[tuple[str, str]], stop: Iterable[str]) -> Numbered:
-    """Read documents given as (id, text), without these stop words.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no document, or two have the same id.
-    """
+    """Read documents given as (id, text), without these stop words."""
     tokeniser, names = Tokeniser(stop), list[str]()
     parts, lengths = list[Ids](), list[NDArray[np.int64]]()
     for some, ids, borders in number_batches(documents, tokeniser):

@@ -59,24 +59,7 @@ FORMS: dict[str, Form] = {
 
 
 def read_collection(path: Path | str, form: str | None = None, held: bool = True) -> Collection:
-    """Open a collection; documents are streamed when asked for, nothing is written into it.
-
-    Parameters
-    ----------
-    path
-        A folder, one `.jsonl` file, `ir_datasets:ID` where that package is installed, or the name of a generated collection
-        ("toy", "synthetic", "balanced").
-    form
-        A name in `FORMS`; by default the first form that fits the files.
-    held
-        Whether queries and judgments are read into memory. Otherwise they stay in their files (`Collection.files`), where the form
-        allows it.
-
-    Raises
-    ------
-    PortrayalError
-        In one line: no such path, no known form, a file that is not UTF-8, an empty collection.
-    """
+    """Open a collection; documents are streamed when asked for, nothing is written into it."""
     if str(path) in GENERATED:
         return generated_collection(str(path))
     if str(path).startswith(PREFIX):

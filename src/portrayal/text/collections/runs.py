@@ -29,11 +29,6 @@ def read_run(path: Path | str) -> pl.DataFrame:
     -------
     DataFrame
         Columns `query`, `doc`, `rank`, `score`; queries in the order they first appear, results by rank.
-
-    Raises
-    ------
-    PortrayalError
-        When a number is not one, nothing gives the order, or the file is empty.
     """
     path = Path(path)
     form = "query Q0 document rank score tag"

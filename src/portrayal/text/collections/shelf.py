@@ -41,13 +41,7 @@ class Some(NamedTuple):
 
 @contextmanager
 def shelve(collection: Collection, spell: Callable[[str], list[str]]) -> Iterator[Shelf]:
-    """Put a collection's queries, spelled as words, and its judgments on a shelf, which is removed at the end.
-
-    Raises
-    ------
-    PortrayalError
-        When a query or a judgment is there twice, as where the collection holds them.
-    """
+    """Put a collection's queries, spelled as words, and its judgments on a shelf, which is removed at the end."""
     with TemporaryDirectory(prefix="portrayal-shelf-") as folder:
         file = sqlite3.connect(Path(folder) / "shelf.sqlite", isolation_level=None)
         try:

@@ -28,17 +28,6 @@ def read_lexicon(
 ) -> pl.DataFrame:
     """Read one list, all columns as text.
 
-    Parameters
-    ----------
-    name
-        A list that ships.
-    path
-        A user's own file of the same columns, read in its place.
-    columns
-        The columns the list must have; they come first.
-    hint
-        What to do about a file that lacks one, added to the message.
-
     Examples
     --------
     >>> read_lexicon("gender_pairs").row(0)

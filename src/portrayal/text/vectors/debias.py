@@ -34,23 +34,7 @@ def debias(
     specific: Iterable[str] = (),
     equalize: Sequence[tuple[str, str]] = (),
 ) -> WordSpace:
-    """Return the space without the direction.
-
-    Parameters
-    ----------
-    space
-        Word vectors.
-    direction
-        The direction's unit vector in that space.
-    kind
-        'none'; 'regular': all words but the `specific` ones lose the direction, and the `equalize` pairs
-        come to differ along it alone; 'strong': every word loses it.
-    specific
-        Words that are gendered by meaning and keep their component.
-    equalize
-        Pairs such as ("brother", "sister"); each spelling in lower, title and upper case that the vectors
-        have is treated.
-    """
+    """Return the space without the direction."""
     check_name(kind, KINDS, "debiasing")
     if kind == "none":
         return space

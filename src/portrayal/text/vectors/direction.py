@@ -39,23 +39,7 @@ class Direction:
 
 
 def find_direction(space: WordSpace, pairs: Pairs, method: str = "component") -> Direction:
-    """Find the direction that the pairs define.
-
-    Parameters
-    ----------
-    space
-        Word vectors; they are scaled to length 1 here.
-    pairs
-        (positive, negative) words, such as ("she", "he").
-    method
-        'component': the first component of the centred pairs; 'mean': the mean of the differences; 'first':
-        the difference of the first pair alone (she - he).
-
-    Raises
-    ------
-    PortrayalError
-        When the method is unknown or too few pairs have both words.
-    """
+    """Find the direction that the pairs define."""
     check_name(method, METHODS, "direction method")
     pairs = [(str(positive), str(negative)) for positive, negative in pairs]
     used = [pair for pair in pairs if all(space.row(word) is not None for word in pair)]

@@ -46,24 +46,10 @@ LARGEST_HEADER = 100 * 1024 * 1024  # bytes of a safetensors header, as its make
 def read_vectors(path: Path | str, words: Words = None, format: str | None = None) -> Vectors:
     """Read a vector file.
 
-    Parameters
-    ----------
-    path
-        The file.
-    words
-        Words to keep; None keeps all.
-    format
-        A key of `FORMATS`; None goes by the file's name.
-
     Returns
     -------
     dict
         Word to vector, all of one width; words the file does not have are not in it.
-
-    Raises
-    ------
-    PortrayalError
-        When the file is missing or unreadable, or its vectors differ in width or hold NaN.
     """
     vectors: Vectors = {}
     for word, vector in _stream(Path(path), words, format):

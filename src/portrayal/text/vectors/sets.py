@@ -26,17 +26,7 @@ SETS: dict[str, Callable[[], WordSpace]] = {"glove": glove_space, "spacy-md": sp
 
 
 def open_vectors(name: str, folder: Path | str = ".", words: Collection[str] | None = None) -> WordSpace:
-    """Return the vectors of this name, or those in the file at this path.
-
-    Parameters
-    ----------
-    name
-        'glove', 'spacy-md', or a path: word2vec binary or text, GloVe or fastText text, npz or safetensors.
-    folder
-        Where relative paths start.
-    words
-        Of a file, keep these only; None keeps all.
-    """
+    """Return the vectors of this name, or those in the file at this path."""
     if name in SETS:
         return _opened(name)
     path = Path(folder) / name

@@ -28,13 +28,7 @@ COLUMNS = {
 
 @lru_cache(maxsize=64)
 def read_list(name: str, path: Path | None = None) -> pl.DataFrame:
-    """Read a list by name, or the user's file in its place.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no such list, or the file lacks a column.
-    """
+    """Read a list by name, or the user's file in its place."""
     check_name(name, COLUMNS, "word list")
     hint = f"A list of this kind has the columns {', '.join(COLUMNS[name])}."
     table = read_lexicon(name, path, COLUMNS[name], hint)

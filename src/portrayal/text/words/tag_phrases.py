@@ -63,15 +63,7 @@ def gender_of_form(word: str) -> str:
 
 
 def read_phrase(tag: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """Return the entries a tag that is not known as a whole is read by; none where its head is unknown.
-
-    Parameters
-    ----------
-    tag
-        A normalised tag.
-    known
-        Every entry with its clusters (the sub-cluster, or the super-cluster where there is none).
-    """
+    """Return the entries a tag that is not known as a whole is read by; none where its head is unknown."""
     first = MODEL.sub("", LINKS.split(tag)[0].replace("-", "_"))
     parts = [read for part in BOTH.split(first) if (read := _of_part(part, known))]
     people = [entry for read in parts if known[read[0]] & PEOPLE for entry in read]

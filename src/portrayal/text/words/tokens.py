@@ -85,13 +85,7 @@ class LookedUp(NamedTuple):
 
 
 class Tokeniser:
-    """Turns batches of texts into word ids, growing one vocabulary; stop words are left out.
-
-    Parameters
-    ----------
-    stop
-        Words to leave out, in lower case.
-    """
+    """Turns batches of texts into word ids, growing one vocabulary; stop words are left out."""
 
     def __init__(self, stop: Iterable[str] = ()) -> None:
         self.stop = frozenset(stop)

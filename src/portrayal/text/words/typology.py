@@ -44,17 +44,7 @@ def clusters_of(typology: pl.DataFrame) -> dict[str, frozenset[str]]:
 def read_tags(
     tags: Iterable[str], known: Mapping[str, frozenset[str]], further: Collection[str] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """Return the entries each normalised tag is read by: its own, or else its head's and what is said of a person.
-
-    Parameters
-    ----------
-    tags
-        Normalised tags; one that cannot be read is left out.
-    known
-        From `clusters_of`.
-    further
-        Entries of other lists (the places' dictionaries), which may be found as a whole or as a head too.
-    """
+    """Return the entries each normalised tag is read by: its own, or else its head's and what is said of a person."""
     everything = {**dict.fromkeys(further, frozenset()), **known}
     whole = find(tags, everything)
     read = {tag: (whole[tag],) if tag in whole else read_phrase(tag, everything) for tag in tags}

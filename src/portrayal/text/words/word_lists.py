@@ -19,13 +19,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def word_list(name: str) -> list[str]:
-    """Return one list by 'FILE:LIST', such as 'weat:flowers'.
-
-    Raises
-    ------
-    PortrayalError
-        When there is none of this name.
-    """
+    """Return one list by 'FILE:LIST', such as 'weat:flowers'."""
     known = {f"{file}:{entry}": words for file in ASSOCIATIONS for entry, words in load(file)["lists"].items()}
     check_name(name, known, "word list")
     return list(known[name])

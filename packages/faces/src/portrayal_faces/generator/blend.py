@@ -11,28 +11,14 @@ CLOSED = 1 / 20  # of the side: holes up to twice as wide are closed in what the
 
 
 def face_only(edited: np.ndarray, centre: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Blend pictures over their centre; where the mask is 0 they are the centre's bit for bit.
-
-    Parameters
-    ----------
-    edited, centre
-        n x side x side x 3, uint8.
-    mask
-        n x side x side, from 0 to 1.
-    """
+    """Blend pictures over their centre; where the mask is 0 they are the centre's bit for bit."""
     share = mask[..., None].astype(np.float32)
     mixed = np.rint(centre + share * (edited.astype(np.float32) - centre)).astype(np.uint8)
     return np.where(share > 0, mixed, centre)
 
 
 def feathered(centre: np.ndarray, edited: np.ndarray) -> np.ndarray:
-    """Return the mask of what is face in both pictures: 0 outside, 1 well inside.
-
-    Parameters
-    ----------
-    centre, edited
-        n x side x side: the parser's probability that a pixel is skin of face, ears or neck, or part of the face.
-    """
+    """Return the mask of what is face in both pictures: 0 outside, 1 well inside."""
     from scipy import ndimage
 
     least, most, mean = ndimage.minimum_filter1d, ndimage.maximum_filter1d, ndimage.uniform_filter1d

@@ -22,19 +22,7 @@ MOST_EXPLAINED = 0.98  # of a reading: keeps what cannot be foreseen of it above
 def likeliest(
     compass: Compass, middle: np.ndarray, styles: np.ndarray, count: int, cells: Sequence[Cell]
 ) -> np.ndarray:
-    """Return whom to look at (indices): of every cell as many, those likeliest to be of it and an adult seen from the front first.
-
-    Parameters
-    ----------
-    compass
-        What it promises of styles, and how much of each reading that explains.
-    middle
-        The readings of the mean face, from which those of others are foreseen.
-    styles
-        Whom to look at could be taken from, n x 512.
-    count, cells
-        How many in all, and of which genders and groups.
-    """
+    """Return whom to look at (indices): of every cell as many, those likeliest to be of it and an adult seen from the front first."""
     expected = middle + (styles - compass.mean) @ compass.slopes
     unforeseen = compass.scale * np.sqrt(1 - np.minimum(compass.explained, MOST_EXPLAINED))
     found: dict[int, None] = {}

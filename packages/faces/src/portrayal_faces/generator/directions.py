@@ -68,15 +68,7 @@ class Compass:
         return moves * np.minimum(1.0, longest / np.maximum(self.lengths(moves), 1e-9))[:, None]
 
     def keeping(self, recognised: np.ndarray, weight: float = IDENTITY) -> Compass:
-        """Return the compass whose moves cost as little identity as they can.
-
-        Parameters
-        ----------
-        recognised
-            512 x embedding: the slopes of a recogniser's embedding.
-        weight
-            How much a squared distance of embeddings weighs beside a squared standard deviation of styles.
-        """
+        """Return the compass whose moves cost as little identity as they can."""
         floor = 1e-4 * np.trace(self.spread) / len(self.spread) * np.eye(len(self.spread))
         cost = np.linalg.inv(self.spread + floor) + weight * recognised @ recognised.T
         return replace(self, near=np.linalg.inv(cost))

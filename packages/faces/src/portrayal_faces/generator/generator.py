@@ -74,15 +74,7 @@ def session(path: Path) -> Any:
 
 
 def converted(name: str, folder: Path | None = None) -> Path:
-    """Return the ONNX file of one of the two networks, written on first use.
-
-    Parameters
-    ----------
-    name
-        'MappingNetwork' or 'SynthesisNetwork'.
-    folder
-        Where to keep it; the user's cache when left out.
-    """
+    """Return the ONNX file of one of the two networks, written on first use."""
     graph = part_file(PACKAGE, f"data/{name}.xml", WHAT)
     digest = hashlib.sha256(graph.read_bytes() + bytes([WRITING])).hexdigest()[:12]
     path = (folder or cache_folder("generator")) / f"{name}-{digest}.onnx"

@@ -256,13 +256,7 @@ def against(made: Made) -> str:
 
 
 def read_note(path: Path) -> Any:
-    """Return what was noted, or None where nothing was.
-
-    Raises
-    ------
-    PortrayalError
-        When the note is damaged.
-    """
+    """Return what was noted, or None where nothing was."""
     if not path.is_file():
         return None
     try:

@@ -44,13 +44,7 @@ class Network:
 
 
 def read_network(graph: Path) -> Network:
-    """Read a network from its `.xml` and the `.bin` beside it.
-
-    Raises
-    ------
-    PortrayalError
-        When a constant lies outside the file, as in a copy that broke off.
-    """
+    """Read a network from its `.xml` and the `.bin` beside it."""
     root = ElementTree.parse(graph).getroot()
     stored = graph.with_suffix(".bin").read_bytes()
     sources = _sources(root)

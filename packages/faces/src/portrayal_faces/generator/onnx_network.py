@@ -40,15 +40,7 @@ class OnnxWriter:
 
 
 def to_onnx(network: Network, output_shape: Sequence[int]) -> bytes:
-    """Return the network as an ONNX model with an input `given` (n x 512) and an output `found`.
-
-    Parameters
-    ----------
-    network
-        As `read_network` gives it.
-    output_shape
-        Of one row of the output, without the batch.
-    """
+    """Return the network as an ONNX model with an input `given` (n x 512) and an output `found`."""
     writer = OnnxWriter(network)
     for node in network.nodes:
         if node.kind not in WRITERS:

@@ -45,19 +45,6 @@ def placebo(
     In whole series it is then bent once more, so that its end reads as the centre does: in the background's brightness, as a cue's way is
     (it was left 2.5 levels off when corrected with everything else), and where the cue is gender, in gender. FARTHEST holds for the way
     before that.
-
-    Parameters
-    ----------
-    studio, compass, centre, kind
-        As for `between`.
-    sizes
-        The root mean square difference of pictures to reach, one array of n for each step on this side of the centre, smallest first.
-    random
-        Draws the ways; the other side of a series gets ways of its own.
-    effort
-        How many ways are tried, and how often each is corrected.
-    line
-        The cue it stands beside, where that matters: in whole series.
     """
     best, least = np.zeros_like(centre.styles), np.full(len(centre.styles), np.inf)
     for _ in range(effort.tries):

@@ -42,19 +42,7 @@ def look_at(studio: SmallStudio, style: np.ndarray) -> Seen:
 def look_at_pool(
     look: Look, compass: Compass, seed: int, turn: int, missing: int, cells: Sequence[Cell] = CELLS
 ) -> dict[str, Any]:
-    """Draw and look at styles; return how many were looked at, how many were read as young, and who could be taken.
-
-    Parameters
-    ----------
-    look
-        What looks at styles.
-    compass
-        Which readings styles promise.
-    seed, turn
-        Of the command, and how many pools were drawn before.
-    missing, cells
-        How many people are still wanted, and of which genders and groups.
-    """
+    """Draw and look at styles; return how many were looked at, how many were read as young, and who could be taken."""
     count = min(MOST, max(FEWEST, EACH * missing))
     drawn = truncated(map_noise(draw_noise(DRAWN * count, seed * NOISE + turn)), compass.mean)
     middle = look(compass.mean[None])[0].readings

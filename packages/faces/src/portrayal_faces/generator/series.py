@@ -63,25 +63,7 @@ def person_series(
     effort: Effort,
     kind: str = FACE_ONLY,
 ) -> Iterator[Made]:
-    """Yield the series of one person: each cue, and after it a placebo as large at every step.
-
-    Parameters
-    ----------
-    studio, compass
-        Who renders and reads, and which way to go.
-    style
-        Where the person was found, 512 numbers.
-    attributes
-        'gender', 'race' or both.
-    side
-        Pixels of the pictures.
-    random
-        Draws the placebo's ways.
-    effort
-        How much is rendered.
-    kind
-        'face only' or 'whole'.
-    """
+    """Yield the series of one person: each cue, and after it a placebo as large at every step."""
     for line in wanted_lines(attributes):
         values = [round(value, 4) for value in steps(line.attribute).tolist()]
         centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)

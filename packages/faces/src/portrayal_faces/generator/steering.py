@@ -307,17 +307,6 @@ def steer(
     """Correct styles until their readings are those wanted; returns for each face the best styles that were seen.
 
     What a move does to a face's readings is learnt while it is corrected (Broyden's update): the compass is right on average only.
-
-    Parameters
-    ----------
-    studio, compass
-        Who renders and reads, and which way to go.
-    styles
-        Where to start, n x 512.
-    names, wanted
-        The readings steered, the cue first, and their values, n x names.
-    rounds
-        How often to correct; nobody goes farther than FARTHEST.
     """
     at, moves = places(list(names)), compass.moves(names)
     scale, weights = compass.scale[at], np.array([CUE_COUNTS, *(_counts(name) for name in names[1:])])

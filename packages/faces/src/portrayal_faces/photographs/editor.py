@@ -44,17 +44,6 @@ class Editor:
     ) -> np.ndarray:
         """Return the face at each value of a cue.
 
-        Parameters
-        ----------
-        face
-            One photograph in the generator's alignment, SIDE x SIDE x 3, uint8.
-        attribute, poles
-            'gender', or 'race' with the two groups it runs between; the first is at the negative end.
-        values
-            What shall be perceived, -2 to 2. At 0 a face is neutral, which is not the photograph unchanged.
-        landmarks
-            Not needed: the network sees for itself where eyes, nose and mouth are.
-
         Returns
         -------
         np.ndarray

@@ -67,13 +67,7 @@ class Model:
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def require(self, axes: Sequence[Sequence[str]]) -> None:
-        """Refuse axes (an attribute, and the poles of race) that photographs cannot be changed along.
-
-        Raises
-        ------
-        PortrayalError
-            Naming the axis and those that are known.
-        """
+        """Refuse axes (an attribute, and the poles of race) that photographs cannot be changed along."""
         for attribute, *poles in axes:
             if attribute != "placebo":
                 steps(attribute)  # refuses what cannot be varied
@@ -107,13 +101,7 @@ class Model:
 
 @cache
 def open_model(path: Path | str | None = None) -> Model:
-    """Open the makers that ship, or the file of one that changes everything.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no such file, or nobody knows its kind.
-    """
+    """Open the makers that ship, or the file of one that changes everything."""
     if path is None:
         return Model({name: _opened(FOLDER / file) for name, file in CHOSEN.items()}, MISSED)
     only = _opened(Path(path))

@@ -15,19 +15,7 @@ PATCH = 1 / 10  # of the side: how wide a part that goes one way is (a Gaussian'
 
 
 def placebo_edits(face: np.ndarray, edits: np.ndarray, mask: np.ndarray, seed: int) -> np.ndarray:
-    """Return edits as large as those of an axis that are orthogonal to them, step by step.
-
-    Parameters
-    ----------
-    face
-        What is edited, side x side x 3, in levels: black and white are the ends.
-    edits
-        Of the axis, steps x side x side x 3, in levels; the middle one is the centre, which is kept.
-    mask
-        From 0 to 1, side x side: where edits count.
-    seed
-        Of the two fields.
-    """
+    """Return edits as large as those of an axis that are orthogonal to them, step by step."""
     middle, random = len(edits) // 2, np.random.default_rng(seed)
     below, above = (smooth_field(mask.shape[0], random)[:, :, None] for _ in range(2))
     centre = face + edits[middle]

@@ -32,24 +32,6 @@ def make_series(
 ) -> Series:
     """Change the face that was seen in a picture along one axis.
 
-    Parameters
-    ----------
-    picture
-        A PIL image.
-    seen
-        What `inspect_face` said of it; anything it has a reason against is refused.
-    changed
-        What changes aligned faces.
-    axis
-        'gender'; 'race' with its two poles; or 'placebo', as large at every step as gender, or as race between the poles that
-        follow. Never age.
-    values
-        The steps; by default 7 for gender and 5 for race, from -2 to 2.
-    masked
-        False leaves the mask to the network alone (an ablation).
-    seed
-        Of the placebo.
-
     Returns
     -------
     Series

@@ -36,15 +36,7 @@ class Seen:
 
 
 def compose_scene(seen: Seen, scene: Scene) -> Iterator[np.ndarray]:
-    """Yield every step in the place; where its mask of the face is 0 it is the centre's bit for bit.
-
-    Parameters
-    ----------
-    seen
-        The series.
-    scene
-        The place.
-    """
+    """Yield every step in the place; where its mask of the face is 0 it is the centre's bit for bit."""
     height, width, _ = scene.picture.shape
     tall = height if is_cut(seen.person[0]) else round(TALL * height)
     left = _left(seen.person, width - tall)

@@ -29,12 +29,6 @@ KEY = ["attribute", "pole_low", "pole_high"]
 def placebo_checks(stimuli: pl.DataFrame) -> pl.DataFrame:
     """Return a check for each axis: whether the placebo is as large at every step.
 
-    Parameters
-    ----------
-    stimuli
-        With content (files), picture, attribute, value, and poles and start where they are known. A placebo with poles is held
-        against the axis of the same poles, one without against every axis that has none of its own.
-
     Returns
     -------
     polars.DataFrame

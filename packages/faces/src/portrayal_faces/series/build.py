@@ -63,24 +63,6 @@ def build(pictures: pl.DataFrame, changer: Changer, recipe: Recipe, folder: Path
     """Make the series of all pictures, or find them made; returns their folder.
 
     A picture whose series are done is noted in the folder, so that a build that was broken off goes on where it was.
-
-    Parameters
-    ----------
-    pictures
-        As `sources.PICTURES`, checked for consent.
-    changer
-        What makes the series of a picture.
-    recipe
-        Attributes, poles, size.
-    folder
-        Where to put them; a subfolder is named after everything that went in.
-    quiet
-        Without a bar on standard error.
-
-    Raises
-    ------
-    PortrayalError
-        When a file is not there.
     """
     inside = folder / build_name(pictures, changer, recipe)
     if (inside / MANIFEST).exists():

@@ -66,11 +66,6 @@ def judges() -> dict[str, Judge]:
 def look(paths: Sequence[Path]) -> np.ndarray | None:
     """Return what the judges read in the pictures of one series (NUMBERS, then the embedding), laid on the centre's landmarks.
 
-    Parameters
-    ----------
-    paths
-        In the order of the values; the middle one is the centre.
-
     Returns
     -------
     numpy.ndarray or None

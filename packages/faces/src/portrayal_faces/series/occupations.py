@@ -32,21 +32,10 @@ READINGS = {
 def read_perceived_gender(where: Path) -> pl.DataFrame:
     """Read the perceived gender of the person closest to the centre of each picture.
 
-    Parameters
-    ----------
-    where
-        A folder with one folder of pictures per occupation, or a CSV with `file` (from the table's folder) and
-        `occupation`, `group` (Female or Male, as labelled) or both. Labelled pictures tell the reader's error.
-
     Returns
     -------
     polars.DataFrame
         Columns of `READINGS`. Whoever is read as under 20, is seen from the side or has no face is missing.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no picture, or a picture is not there.
     """
     entries = list(_from_folder(where)) if where.is_dir() else list(_from_table(where))
     if not entries:

@@ -12,17 +12,6 @@ from portrayal.pictures.faces.align import Similarity
 def paste(picture: Any, edit: np.ndarray, mask: np.ndarray, similarity: Similarity) -> Any:
     """Add a masked edit to a picture.
 
-    Parameters
-    ----------
-    picture
-        A PIL image.
-    edit
-        What to add to each pixel of the aligned face, size x size x 3.
-    mask
-        From 0 to 1, size x size.
-    similarity
-        From the picture to the aligned face.
-
     Returns
     -------
     PIL.Image.Image

@@ -38,13 +38,7 @@ class Series:
 
 
 def require_consent(entry: Mapping[str, Any], name: str) -> None:
-    """Refuse a picture whose entry names no source or no consent.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the picture, and what is missing or was found.
-    """
+    """Refuse a picture whose entry names no source or no consent."""
     for field in ("source", "consent"):
         told = str(entry.get(field) or "").strip()
         if told.lower() in NOTHING:

@@ -62,11 +62,6 @@ def read_pictures(table: Path, also: Sequence[Path] = ()) -> pl.DataFrame:
 
     Files lie in the table's folder, or in those of `also`. People labelled under 20 stay in the table: `build` never manipulates
     them, and names them among those left out.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no row, a picture is listed twice or has no source or consent entry, or an age cannot be read.
     """
     if not table.is_file():
         raise PortrayalError(f"no table of pictures at {table}. {EXPECTED}")
@@ -107,11 +102,6 @@ def check_pictures(pictures: pl.DataFrame) -> pl.DataFrame:
 
 def labelled_age(text: str | None, picture: str) -> float | None:
     """Return a labelled age, or the lower end of its range; None where nothing is labelled.
-
-    Raises
-    ------
-    PortrayalError
-        When the label cannot be read, naming the picture.
 
     Examples
     --------

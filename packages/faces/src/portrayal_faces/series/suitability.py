@@ -41,17 +41,7 @@ class Inspection:
 
 
 def inspect_face(picture: Any, smallest: float = 0.05, strict: bool = True) -> Inspection:
-    """Find the face of a picture and say whether it may be manipulated.
-
-    Parameters
-    ----------
-    picture
-        A PIL image.
-    smallest
-        The smallest face looked for, as a share of the shorter side.
-    strict
-        False leaves the reasons about picture quality out (for training data); adulthood is always asked.
-    """
+    """Find the face of a picture and say whether it may be manipulated."""
     found = find_faces(picture, smallest)
     if not found:
         return Inspection(None, 0, "no face")

@@ -25,13 +25,7 @@ PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 
 
 def professionals(path: Path) -> pl.DataFrame:
-    """Return the pictures that none of the five exclusions leaves out.
-
-    Raises
-    ------
-    PortrayalError
-        When the table lacks a column or a picture was not judged on all five.
-    """
+    """Return the pictures that none of the five exclusions leaves out."""
     table = read_judged(path)
     excluded = pl.any_horizontal(pl.col(name) == "yes" for name in EXCLUSIONS)
     return table.filter(~excluded).drop(EXCLUSIONS)

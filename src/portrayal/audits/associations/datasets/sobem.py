@@ -35,22 +35,7 @@ SOURCE = "SOBEM, Ruzzante et al. 2021"
 
 
 def photographs(folder: Path | str, consent: str = "", seen: bool = True) -> pl.DataFrame:
-    """Return the Stimuli of a user's own copy of SOBEM, with the factors its file names hold.
-
-    Parameters
-    ----------
-    folder
-        Where the photographs lie; they stay there. Or a text file with their names, for recorded answers.
-    consent
-        What the user's agreement with the creators allows. While it is empty, remote systems refuse the photographs.
-    seen
-        Whether a system of the study looks at the photographs.
-
-    Raises
-    ------
-    PortrayalError
-        When the folder is missing or holds no file named as the database names its photographs.
-    """
+    """Return the Stimuli of a user's own copy of SOBEM, with the factors its file names hold."""
     table = list_photographs(folder)
     hashes = [picture_hash(Path(path), seen) for path in table["content"]]
     return check_stimuli(table.with_columns(hash=pl.Series(hashes), consent=pl.lit(consent)))

@@ -13,21 +13,7 @@ from portrayal.stats.power.power import smallest_of_people
 def paired_power(
     stimuli: pl.DataFrame, condition: str, outcomes: int, systems: int, whole: bool = False
 ) -> Sequence[str]:
-    """Say which mean difference is found four times in five.
-
-    Parameters
-    ----------
-    stimuli
-        With columns `person` and the condition.
-    condition
-        The column of the condition; one of its values is compared with each of the others.
-    outcomes
-        How many things are compared: emotions, regions.
-    systems
-        How many systems are tested.
-    whole
-        Whether the outcomes are shares of one whole, as regions of a picture are.
-    """
+    """Say which mean difference is found four times in five."""
     conditions, people = stimuli[condition].n_unique(), stimuli["person"].n_unique()
     tests = outcomes * max(conditions - 1, 0) * systems
     if not tests:

@@ -23,13 +23,6 @@ PROCEDURE = (
 def authors_p(x: np.ndarray, y: np.ndarray, seed: int = 0, draws: int = DRAWS) -> float | None:
     """Return the authors' one-sided p of X going with A; None where all associations are equal.
 
-    Parameters
-    ----------
-    x, y
-        The association s of each target of X and of Y.
-    seed, draws
-        Of the random halves, and how many there are.
-
     Examples
     --------
     >>> authors_p(np.array([3.0, 4.0, 5.0, 6.0]), np.array([0.0, 1.0, 2.0, 2.5])) < 0.05

@@ -67,17 +67,7 @@ def compare(
 
 
 def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> Tested:
-    """Flip the signs of persons' differences; where nobody stands on both sides, permute whole people by their means.
-
-    Parameters
-    ----------
-    x, y
-        Associations of both sides.
-    people
-        Who each one shows, x first.
-    options
-        Alternative, permutations and seed, as in `portrayal.stats.tests.permutation`.
-    """
+    """Flip the signs of persons' differences; where nobody stands on both sides, permute whole people by their means."""
     differences = np.array(list(person_differences(x, y, people).values()))
     if len(differences):
         test = sign_flip(differences, **options)

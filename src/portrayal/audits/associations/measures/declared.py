@@ -131,13 +131,7 @@ class _Found:
 
 
 def read_embeddings(responses: pl.DataFrame, system: str = "") -> dict[str, np.ndarray]:
-    """Return one vector per stimulus that was answered, the mean over repeats.
-
-    Raises
-    ------
-    PortrayalError
-        When the vectors of one system differ in width, hold NaN or have length zero.
-    """
+    """Return one vector per stimulus that was answered, the mean over repeats."""
     answered = responses.filter(pl.col("status") == "answered").select("stimulus", "embedding")
     widths = answered["embedding"].list.len().unique().to_list()
     if len(widths) > 1:

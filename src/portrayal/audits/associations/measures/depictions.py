@@ -36,15 +36,6 @@ READ = "labels are a classifier's perception"
 def depictions(images: Any, neutral: str = "person", audit: str = "associations") -> pl.DataFrame:
     """Return who is depicted by occupation, and how often images were blocked, dropped or without a face.
 
-    Parameters
-    ----------
-    images
-        One row per image: system, occupation, group (prompted), outcome, label.
-    neutral
-        The word of prompts that name no group; only these say whom a generator chooses to depict.
-    audit
-        The stem put into the rows.
-
     Returns
     -------
     pl.DataFrame

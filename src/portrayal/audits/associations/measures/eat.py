@@ -93,15 +93,6 @@ def scweat(
     d = (mean cosine with A - mean cosine with B) / deviation of the cosines with A and B together. What is
     divided anew by the permutations, and resampled for the interval, are the attributes; the target is fixed.
 
-    Parameters
-    ----------
-    w
-        One embedding, or several rows of one category: their mean cosine with each attribute is used.
-    a, b
-        Embeddings of the two attribute sets, at least two each.
-    alternative, permutations, ddof, seed
-        As in `eat`.
-
     Returns
     -------
     polars.DataFrame

@@ -66,21 +66,6 @@ def emotion_words(
 ) -> EmotionWords:
     """Count the words of the emotion shown, per 1,000 captions.
 
-    Parameters
-    ----------
-    captions
-        One row per caption: system, person, emotion (shown), intensity, condition, status, caption.
-    words
-        The words of each emotion.
-    minimum
-        A word that occurs fewer times over all of a system's captions is left out (the paper: 100).
-    baseline
-        The condition the others are divided by.
-    neutral
-        The `emotion` of photographs that show none; they give the false-mention rates.
-    audit
-        The stem put into the rows.
-
     Returns
     -------
     EmotionWords

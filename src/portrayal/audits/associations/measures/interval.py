@@ -45,17 +45,7 @@ class _Moments(NamedTuple):
 def effect_interval(
     x: np.ndarray, y: np.ndarray, *, clusters: Any = None, draws: int = DRAWS, seed: int = 0, level: float = 0.95
 ) -> Estimate:
-    """Return d (ddof 0) and its interval.
-
-    Parameters
-    ----------
-    x, y
-        Associations of the targets on each side, at least two each.
-    clusters
-        Person of each target, x first and then y. None: every target is its own.
-    draws, seed, level
-        Bootstrap samples, their seed, and the level.
-    """
+    """Return d (ddof 0) and its interval."""
     if np.mean(x) < np.mean(y):  # one draw for both ways of naming the sides, so that swapping them only turns the sign
         people = None if clusters is None else np.roll(np.asarray(clusters), len(y))
         d, low, high = effect_interval(y, x, clusters=people, draws=draws, seed=seed, level=level)

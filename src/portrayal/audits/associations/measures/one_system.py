@@ -55,13 +55,7 @@ class TestOnSystem:
         ]
 
     def rows(self, settings: TestSettings, seed: int, strict: bool) -> list[dict[str, Any]]:
-        """Return the row of the test, that of the unpaired test where people repeat, and that of the paper's procedure.
-
-        Raises
-        ------
-        PortrayalError
-            When a set is left with too few stimuli and `strict` is true.
-        """
+        """Return the row of the test, that of the unpaired test where people repeat, and that of the paper's procedure."""
         about = self._about(settings)
         if (short := self._short()) is not None:
             if strict:

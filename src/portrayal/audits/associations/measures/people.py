@@ -22,13 +22,7 @@ STILL = 1e-12  # a spread that is only rounding
 
 
 def check_people(frame: pl.DataFrame, what: str, before: int = 0) -> None:
-    """Refuse a row that does not say who is shown: it would make one person of all such rows; `before` it lie so many.
-
-    Raises
-    ------
-    PortrayalError
-        With the row's number, counted from 1, and its stimulus where it has one.
-    """
+    """Refuse a row that does not say who is shown: it would make one person of all such rows; `before` it lie so many."""
     blank = frame.with_row_index("place", offset=before + 1).filter(
         pl.col("person").fill_null("").str.strip_chars() == ""
     )
@@ -41,16 +35,7 @@ def check_people(frame: pl.DataFrame, what: str, before: int = 0) -> None:
 
 
 def paired(differences: np.ndarray, least_error: float = 0.0) -> Estimate:
-    """Return the mean of people's differences: t interval over people, p by sign flips, two-sided.
-
-    Parameters
-    ----------
-    differences
-        One a person.
-    least_error
-        The standard error where all people differ by exactly the same, which is not to know it for certain. Left out,
-        the interval is that of shares with two made-up people added.
-    """
+    """Return the mean of people's differences: t interval over people, p by sign flips, two-sided."""
     if not len(differences):
         return Estimate(n=0, counted="people")
     mean = clustered_mean(differences)

@@ -45,15 +45,6 @@ class Saliency(NamedTuple):
 def saliency(shares: Any, baseline: str, audit: str = "associations") -> Saliency:
     """Return the mean share of each region by condition, and its difference from the baseline within persons.
 
-    Parameters
-    ----------
-    shares
-        One row per picture and region: system, person, condition, region, share.
-    baseline
-        The condition the others are compared with.
-    audit
-        The stem put into the rows.
-
     Returns
     -------
     Saliency

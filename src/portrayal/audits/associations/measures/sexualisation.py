@@ -55,21 +55,6 @@ def sexualisation(
 ) -> pl.DataFrame:
     """Return rates by group, their differences and ratios, blocked images, and the trend over age.
 
-    Parameters
-    ----------
-    labels
-        One row per image: system, group, seed, status, label; `age` (the age the prompt named) adds the
-        trend, `face` (whether a face could be detected) the share of images without one.
-    sexualised
-        The labels that count.
-    baseline
-        The group the others are compared with; left out, every pair of groups is compared.
-    validation
-        What raters said of the detector (`portrayal.audits.associations.measures.undercount`), with a column `group`: adds the
-        rate corrected for the detector's under-count.
-    audit
-        The stem put into the rows.
-
     Returns
     -------
     pl.DataFrame

@@ -26,18 +26,6 @@ Ruler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 def corrected_rate(hits: int, n: int, validation: pl.DataFrame, draws: int = 4000, seed: int = 0) -> Estimate:
     """Correct `hits` of `n` flagged images by a validation sample.
 
-    Parameters
-    ----------
-    hits, n
-        What the detector flagged, and of how many.
-    validation
-        Either one row per image and rater with columns `rater`, `detector` and `judgment` (booleans), or
-        one row per rater with the totals `rater`, `detector_flagged`, `rater_flagged`, `n`.
-    draws
-        Draws of the detector's count, the validation sample and the rater.
-    seed
-        Of the draws.
-
     Returns
     -------
     Estimate

@@ -36,15 +36,6 @@ def variants(
 ) -> list[dict[str, Any]]:
     """Return one row a specification: the choices, d, its p, whether it supports the claim, and the p of all together.
 
-    Parameters
-    ----------
-    test, embeddings, settings
-        What was declared, the system's vectors, and the study's choices.
-    sign
-        Of the claim: that of the d found, or of the side a one-sided test looks at.
-    seed
-        Of the rearrangements.
-
     Returns
     -------
     list

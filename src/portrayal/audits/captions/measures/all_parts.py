@@ -12,15 +12,7 @@ _USED: ContextVar[Known | None] = ContextVar("used", default=None)
 
 
 def over_all_parts(asked: str, own: Set[str]) -> Set[str]:
-    """Return what holds over all parts of the images, of which these have `own`; without parts it is their own.
-
-    Parameters
-    ----------
-    asked
-        What is asked, the same in every part.
-    own
-        The words of this part that it holds of.
-    """
+    """Return what holds over all parts of the images, of which these have `own`; without parts it is their own."""
     collected, used = _COLLECTED.get(), _USED.get()
     if collected is not None:
         collected.setdefault(asked, set()).update(own)

@@ -34,23 +34,7 @@ def to_reviews(
     drawn: int = DRAWN,
     hidden: Iterable[str] = (),
 ) -> pl.DataFrame:
-    """Return the highest ranked cases and a random draw as Reviews, with caption, tuple and reason to read.
-
-    Parameters
-    ----------
-    cases
-        As a technique gives them.
-    stages
-        Holds the captions' texts.
-    system
-        Whose captions they are.
-    seed
-        Of the draw.
-    ranked, drawn
-        How many cases, and how many captions, for every technique, stage and quantity.
-    hidden
-        Techniques whose captions are not printed in full: the demeaning word is masked in the tuple.
-    """
+    """Return the highest ranked cases and a random draw as Reviews, with caption, tuple and reason to read."""
     kept = [
         _choose(part, ranked, drawn, seed)
         for _, part in cases.group_by("technique", "stage", "quantity", maintain_order=True)
@@ -105,13 +89,7 @@ def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFr
 
 
 def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str) -> list[dict[str, Any]]:
-    """Return an estimate for every upper bound over all captions whose own drawn cases people have judged.
-
-    Raises
-    ------
-    PortrayalError
-        When a judgment is none of the three words.
-    """
+    """Return an estimate for every upper bound over all captions whose own drawn cases people have judged."""
     if reviews is None or "technique" not in reviews.columns:
         return []
     ours = (pl.col("system") == system) | (pl.col("system") == pl.col("stage"))

@@ -17,21 +17,7 @@ _KEY = ["measure", "group", "versus", *FACETS]
 
 
 def compare(stages: Stages, technique: str, name: str, path: Path, options: Options | None = None) -> pl.DataFrame:
-    """Return the rows of a technique with the list that ships and with the file, and the difference.
-
-    Parameters
-    ----------
-    stages
-        What is measured.
-    technique
-        A key of `TECHNIQUES`, such as 'demeaning: demeaning words'.
-    name
-        The list that changes, such as 'demeaning'.
-    path
-        The changed list.
-    options
-        The other choices.
-    """
+    """Return the rows of a technique with the list that ships and with the file, and the difference."""
     options = options or Options()
     changed = replace(options, lists={**options.lists, name: read_list(name, path)})
     before, after = (_rows(technique, stages, chosen) for chosen in (options, changed))

@@ -35,22 +35,7 @@ def read_captions(
     progress: Callable[[int, int], None] | None = None,
     options: Options | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Return (mentions, captions, faults) of one stage.
-
-    Parameters
-    ----------
-    captions
-        Columns image and text, several rows for one image where it has several captions; a null text is a
-        caption that is missing. A column `caption` may number them.
-    stage
-        The stage they belong to.
-    images
-        All images of the study; those without a caption are a fault.
-    processes, progress
-        As for `portrayal.text.captions.parsing.scene_graphs`.
-    options
-        Hold the word lists, whose terms of several words are read as one.
-    """
+    """Return (mentions, captions, faults) of one stage."""
     table, faults = _numbered(captions, stage, images)
     written = [row for row in table.select("image", "caption", "text").iter_rows() if row[2].strip()]
     graphs = scene_graphs([text for _, _, text in written], processes, progress)

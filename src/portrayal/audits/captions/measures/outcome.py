@@ -162,24 +162,7 @@ def by_group(
     basis: Set[str] | None = None,
     axes: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return rows for all images, for each group of each axis, and for each pair of groups; nothing is tested.
-
-    Parameters
-    ----------
-    technique, quantity, stage, truth, share_of, bound, note
-        As in the rows.
-    stages
-        Gives the groups.
-    values
-        Image -> share of its captions (or of what `share_of` says); images not in it do not count.
-    overall
-        Also give the row over all images.
-    basis
-        The images the quantity is about, all by default; those of them without a caption at this stage are
-        missing.
-    axes
-        Those to compare on, all by default.
-    """
+    """Return rows for all images, for each group of each axis, and for each pair of groups; nothing is tested."""
     silent = _silent(stages, stage, basis)
     place = (technique, quantity, stage, truth)
     columns: dict[str, Any] = {"unit": "share", "share_of": share_of, "bound": bound, "note": note}
@@ -225,21 +208,7 @@ def difference_tests(
     note: Callable[[str], str] = lambda stage: "",
     **columns: Any,
 ) -> list[dict[str, Any]]:
-    """Test each pair of groups of each axis for a difference in the system captions, the human captions beside it.
-
-    Parameters
-    ----------
-    technique, test, quantity, truth, columns
-        As in the rows.
-    stages, basis, axes
-        As for `by_group`.
-    values
-        Stage -> image -> share of its captions.
-    permutations, seed
-        Of images over groups, where an image has several captions.
-    note
-        Of a stage's captions.
-    """
+    """Test each pair of groups of each axis for a difference in the system captions, the human captions beside it."""
     silent = _silent(stages, SYSTEM_CAPTIONS, basis)
     rows = []
     for axis in stages.axes() if axes is None else axes:
@@ -293,21 +262,7 @@ def count_tests(
     note: Callable[[str], str] = lambda stage: "",
     **columns: Any,
 ) -> list[dict[str, Any]]:
-    """Test whether the system does it at all: in more of the images than the tolerance, the human captions beside it.
-
-    Parameters
-    ----------
-    technique, test, quantity, truth, columns
-        As in the rows.
-    values
-        Stage -> image -> share of its captions that do it; an image counts where any of its captions does.
-    about
-        The images it could be done in.
-    tolerance
-        The share of images that would be let pass.
-    note
-        Of a stage's captions.
-    """
+    """Test whether the system does it at all: in more of the images than the tolerance, the human captions beside it."""
     images = list(about)
     rows = []
     for stage, of_stage in beside(values):

@@ -23,17 +23,7 @@ Values = Mapping[str, Sequence[Compared]]  # by system
 
 
 def paired_rows(values: Values, stages: Stages, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of every pair of systems, with the columns of ROWS and `system`.
-
-    Parameters
-    ----------
-    values
-        System -> what its techniques compare: a quantity with each image's share.
-    stages
-        Gives the groups.
-    seed
-        Of the sign flips.
-    """
+    """Yield the rows of every pair of systems, with the columns of ROWS and `system`."""
     for first, second in combinations(sorted(values), 2):
         others = {(one.technique.key, one.quantity, one.axis): one for one in values[second]}
         for one in values[first]:

@@ -28,19 +28,7 @@ NAME = re.compile(r"^(CFD)-?(?:IND|MR)?-?([ABLWMI])([FM])-(\d+)-(\d+)-(N|HO|HC|A
 def load_chicago_faces(
     folder: Path | str, norming: Path | str | None = None, consent: str = "", expression: str = "N"
 ) -> pl.DataFrame:
-    """Return one row per person with a picture of the expression (neutral unless said otherwise).
-
-    Parameters
-    ----------
-    folder
-        The database's folder; pictures are found anywhere under it by their names.
-    norming
-        The norming sheet as CSV (with a column Model); its other columns become factors beside gender and race.
-    consent
-        Under which terms the pictures may leave this machine; empty keeps them here.
-    expression
-        N neutral, A angry, F fearful, HC happy with closed mouth, HO with open mouth.
-    """
+    """Return one row per person with a picture of the expression (neutral unless said otherwise)."""
     rows = [row for path in sorted(Path(folder).rglob("CFD*.*")) if (row := _picture(path, expression, consent))]
     if not rows:
         raise PortrayalError(

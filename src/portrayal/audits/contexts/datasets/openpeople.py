@@ -18,13 +18,7 @@ LIGHTER = ("I", "II", "III")
 
 
 def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
-    """Return one row per person: person, file, source, license, consent, gender, skin, skin_type, age.
-
-    Parameters
-    ----------
-    picture
-        Which of the package's pictures: studio_portrait, studio_posture, ...
-    """
+    """Return one row per person: person, file, source, license, consent, gender, skin, skin_type, age."""
     rows = [_person(*described, picture) for described in generated_people()]
     return pl.DataFrame(rows).select(*PEOPLE, pl.exclude(*PEOPLE))
 

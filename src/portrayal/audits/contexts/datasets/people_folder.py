@@ -19,22 +19,7 @@ ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif")
 def load_people(
     table: Path | str, source: str = "", license_name: str = "not stated", consent: str = "", also: Sequence[Path] = ()
 ) -> pl.DataFrame:
-    """Return one row per person: person, file, source, license, consent, and the factors.
-
-    Parameters
-    ----------
-    table
-        A CSV with `image_id` (or `person`) and one column per factor. `file` names the picture, relative to the CSV; without
-        it the picture is looked for as `image_id` with a usual ending.
-    source
-        Where the pictures are from; the CSV's name when left out.
-    license_name
-        Under which license they are used.
-    consent
-        How the people agreed. Empty keeps the pictures on this machine.
-    also
-        Folders that pictures may lie in besides the CSV's own.
-    """
+    """Return one row per person: person, file, source, license, consent, and the factors."""
     frame = read_person_table(table)
     folder = Path(table).parent
     if "file" not in frame.columns:

@@ -16,15 +16,7 @@ Results = Callable[[pl.DataFrame, Places], pl.DataFrame]  # of responses
 
 
 def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
-    """Return the responses without the tags whose confidence is under `least`; one without any tag left is an answer still.
-
-    Parameters
-    ----------
-    responses
-        Tagger responses. Confidences that go beyond 1 are percent. A tag without a confidence is kept.
-    least
-        Between 0 and 1.
-    """
+    """Return the responses without the tags whose confidence is under `least`; one without any tag left is an answer still."""
     if least <= 0 or responses["confidence"].null_count() == responses.height:
         return responses
     scale = pl.when(pl.col("confidence").max().over("system") > 1).then(100.0).otherwise(1.0)
@@ -35,21 +27,7 @@ def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
 def at_thresholds(
     found: pl.DataFrame, responses: pl.DataFrame, thresholds: Sequence[float], family: Sequence[str], measured: Results
 ) -> pl.DataFrame:
-    """Return `with_confidence` rows: each test with p at most .05 again, with the surer tags alone.
-
-    Parameters
-    ----------
-    found
-        The Results of all tags that are counted.
-    responses
-        What was answered.
-    thresholds
-        Least confidences, each between 0 and 1.
-    family
-        The measures that can be found.
-    measured
-        The Results of other responses to the same stimuli; no more than the wanted measures and places need be among them.
-    """
+    """Return `with_confidence` rows: each test with p at most .05 again, with the surer tags alone."""
     unsure = responses.filter(pl.col("confidence").is_not_null())["system"].unique()
     wanted = found.filter(
         pl.col("measure").is_in(family), pl.col("p") <= LEVEL, pl.col("system").is_in(unsure.implode())

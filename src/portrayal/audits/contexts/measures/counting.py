@@ -21,17 +21,6 @@ CHUNK = 1 << 18  # rows looked up at a time: they stay in the processor's cache
 def count_clusters(tags: np.ndarray, pictures: np.ndarray, n_pictures: int, member: np.ndarray) -> np.ndarray:
     """Return how many of each picture's tags are in each cluster.
 
-    Parameters
-    ----------
-    tags
-        Code of the tag, one per row.
-    pictures
-        Code of the picture, one per row.
-    n_pictures
-        How many pictures there are.
-    member
-        `member[t, c]` says whether tag `t` is in cluster `c`.
-
     Returns
     -------
     numpy.ndarray

@@ -38,21 +38,7 @@ def describe_pictures(
     context_tags: pl.DataFrame,
     genders: Sequence[str] = ("feminine", "masculine"),
 ) -> pl.DataFrame:
-    """Return one row per system, picture and repeat: cluster counts, inferred gender, place recognised.
-
-    Parameters
-    ----------
-    stimuli
-        Stimuli with `role`, `person`, `context`, `background` and the factors.
-    responses
-        Tagger responses: one row per tag, or a single row with the status of a missing answer.
-    typology
-        Columns tag, super_cluster, sub_cluster.
-    context_tags
-        Columns context, tag.
-    genders
-        The sub-clusters that name a gender. The one with most tags is inferred; a tie, or none, is neutral.
-    """
+    """Return one row per system, picture and repeat: cluster counts, inferred gender, place recognised."""
     pictures, begins, rows = _numbered(responses.select(*KEYS, "status"))
     names, codes = coded(responses["tag"].cast(pl.String))
     for start, silent in in_chunks(partial(_silent, responses.select("status", "tag")), len(codes)):

@@ -33,15 +33,6 @@ def accuracy(
     F1 of a depicted group is 2 TP / (inferred + depicted), over the pictures whose place was recognised and whose
     person has a label that some gender cluster names. `gender_f1_overall` is the mean over depicted groups of F1 over
     all pictures in places, recognised or not (or of the baseline, where nobody was put in a place).
-
-    Parameters
-    ----------
-    pictures
-        From `describe_pictures`.
-    genders
-        Gender cluster to the labels of depicted people it names.
-    gender
-        The factor that holds the label.
     """
     if gender not in pictures.columns:
         return

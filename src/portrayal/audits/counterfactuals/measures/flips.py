@@ -21,15 +21,7 @@ class Flips(NamedTuple):
 
 
 def label_flips(present: np.ndarray, people: list[str] | np.ndarray) -> Iterator[Flips]:
-    """Yield the flips of each label between the lowest and the highest value.
-
-    Parameters
-    ----------
-    present
-        Source x step x label; with repeats the majority counts.
-    people
-        One name per source image.
-    """
+    """Yield the flips of each label between the lowest and the highest value."""
     given = np.asarray(present >= 0.5)
     comes, goes = ~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1]
     changes = np.asarray(given.any(axis=1) & ~given.all(axis=1))

@@ -30,19 +30,7 @@ class LogisticSlopes(NamedTuple):
 def conditional_logistic(
     present: np.ndarray, values: np.ndarray, clusters: list[str] | np.ndarray, level: float = 0.95
 ) -> LogisticSlopes:
-    """Return the conditional maximum-likelihood slope of every label.
-
-    Parameters
-    ----------
-    present
-        Source x step x label; with repeats the majority counts (a tie counts as given).
-    values
-        The attribute value of each step.
-    clusters
-        One name per source image, for the error.
-    level
-        Of the interval, t on the changing clusters less one.
-    """
+    """Return the conditional maximum-likelihood slope of every label."""
     given = present >= 0.5
     carried = given.sum(axis=1)
     changes = (carried > 0) & (carried < len(values))

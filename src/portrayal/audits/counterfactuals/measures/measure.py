@@ -36,21 +36,6 @@ def measure_counterfactuals(
 ) -> Measured:
     """Measure how labels follow the manipulated cue.
 
-    Parameters
-    ----------
-    stimuli
-        One row per step, with the columns of `presence.FACTORS`.
-    responses
-        A tagger's responses.
-    repeats
-        How often each picture was asked.
-    plain_too
-        Keep labels such as Face and Red color in the family of tests.
-    failed
-        Axes of which a manipulation check failed, each with the reason: nothing is found along them.
-    seed
-        Of sign flips.
-
     Returns
     -------
     Measured

@@ -57,14 +57,7 @@ class Block:
 
 
 def blocks(stimuli: pl.DataFrame, responses: pl.DataFrame) -> Iterator[Block]:
-    """Yield one block per system and axis, in the order of their names.
-
-    Raises
-    ------
-    PortrayalError
-        When the stimuli have no series, no centre (value 0), fewer than three steps, or steps that are not symmetric
-        around 0 and evenly spaced.
-    """
+    """Yield one block per system and axis, in the order of their names."""
     hint = "A counterfactual audit needs one row per step; see docs/counterfactuals.md."
     factors = _factors(check(stimuli, FACTORS, "stimuli", hint))
     answers = check_responses(responses, "tagger", hint)

@@ -26,17 +26,6 @@ def refusal_rows(block: Block, base: dict[str, Any], fewest: int, repeats: int =
     """Yield the share refused at each value, and its slope; nothing where nobody was refused, no slope where everybody was.
 
     Where those refused have questions that failed as well, no series of theirs is whole: that is said, for it is not fairness.
-
-    Parameters
-    ----------
-    block
-        One system along one axis.
-    base
-        Columns that all rows have.
-    fewest
-        People whose scores must differ from 0, so that their signs can give a p under the level.
-    repeats
-        How often each picture was asked.
     """
     people, scores = refusal_scores(block, repeats)
     about = {**base, "n": len(people), "n_missing": block.asked_people - len(people)}

@@ -75,17 +75,7 @@ def line(values: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def normalised_slopes(present: np.ndarray, values: np.ndarray, people: list[str] | np.ndarray) -> Slopes:
-    """Return slope, interval and the paper's p for every label.
-
-    Parameters
-    ----------
-    present
-        Source x step x label, shares between 0 and 1 (or scores).
-    values
-        The attribute value of each step; one of them is 0.
-    people
-        Who is shown: one name per source image.
-    """
+    """Return slope, interval and the paper's p for every label."""
     centre = int(np.flatnonzero(values == 0)[0])
     each = by_person(present, people)
     shares = each.mean(axis=0) if len(each) else np.full(present.shape[1:], np.nan)
@@ -116,15 +106,6 @@ def reversal_scores(present: np.ndarray, people: list[str] | np.ndarray, repeats
     common denominator. Read forwards or backwards a series is as likely under no effect, so the sign of each score is a fair
     coin, whatever the dependence between the steps and pictures of one person:
     `portrayal.stats.tests.permutation.sign_flip_columns` gives the p, `portrayal.stats.tests.joint_flips` that of all labels together.
-
-    Parameters
-    ----------
-    present
-        Source x step x label; with repeats, shares in steps of 1 / repeats.
-    people
-        One name per source image.
-    repeats
-        How often each picture was asked, which makes the shares whole again.
     """
     steps = present.shape[1]
     places = np.arange(steps) * 2 - (steps - 1)

@@ -52,13 +52,6 @@ def shipped_table(name: str) -> pl.DataFrame:
 def shares_by_occupation(labels: pl.DataFrame, groups: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the share of each group among the labelled people of each occupation.
 
-    Parameters
-    ----------
-    labels
-        One row per person or picture: `occupation` and `group`. A null group is missing: counted, never a zero.
-    groups
-        Those told apart; the labels' own when left out.
-
     Returns
     -------
     polars.DataFrame
@@ -82,25 +75,7 @@ def shares_by_occupation(labels: pl.DataFrame, groups: Sequence[str] | None = No
 def corrected_share(
     read: np.ndarray, confusion: np.ndarray, draws: int = 1999, seed: int = 0, level: float = 0.95
 ) -> list[Estimate]:
-    """Return each group's share, corrected for the reader's errors by the inverse of its confusion matrix.
-
-    Parameters
-    ----------
-    read
-        How many people the reader put in each group.
-    confusion
-        Counts of a validation sample: rows are the true groups, columns what the reader said.
-    draws, seed, level
-        What is behind both samples is drawn from its posterior (Jeffreys), so that the reader's uncertain error is in the
-        interval, and a reader never seen to err may err. Where fewer were put in a group than the reader's errors alone would
-        have, all draws are 0 once they are kept above it; the interval therefore holds what the posterior of the shares
-        themselves, which lie between 0 and 1, says too.
-
-    Raises
-    ------
-    PortrayalError
-        When the matrix cannot be inverted: the reader does not see a group.
-    """
+    """Return each group's share, corrected for the reader's errors by the inverse of its confusion matrix."""
     counts, read = np.asarray(confusion, dtype=float), np.asarray(read, dtype=float)
     if np.any(counts.sum(axis=1) == 0):
         raise PortrayalError("a group has no validated case. The reader's error is unknown there; validate some.")
@@ -117,15 +92,7 @@ def corrected_share(
 
 
 def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarray:
-    """Count what a reader said of labelled people: rows are the labelled groups, columns what was read.
-
-    Parameters
-    ----------
-    labelled
-        Columns `group` (the label) and `read`. Where either is null the reader's error is not seen: left out.
-    groups
-        The groups, in the order of rows and columns.
-    """
+    """Count what a reader said of labelled people: rows are the labelled groups, columns what was read."""
     known = labelled.drop_nulls(["group", "read"])
     return np.array(
         [
@@ -136,20 +103,7 @@ def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarra
 
 
 def refuse_other_labels(labelled: pl.DataFrame, groups: Sequence[str]) -> None:
-    """Refuse labels of groups that a reader does not tell apart, and a group of which its error is not seen.
-
-    Parameters
-    ----------
-    labelled
-        Columns `group` (the label) and `read`.
-    groups
-        The groups the reader tells apart.
-
-    Raises
-    ------
-    PortrayalError
-        Naming the groups expected and those that arrived.
-    """
+    """Refuse labels of groups that a reader does not tell apart, and a group of which its error is not seen."""
     told = labelled["group"].drop_nulls().unique().sort().to_list()
     if others := [group for group in told if group not in groups]:
         raise PortrayalError(
@@ -173,26 +127,10 @@ def shares_through_reader(
 ) -> pl.DataFrame:
     """Return the share of each group in each occupation as a reader saw it, corrected for the reader's errors.
 
-    Parameters
-    ----------
-    read
-        One row per picture: `occupation` and `read`. A null reading is missing: counted, never a zero.
-    labelled
-        Pictures whose group is known, read by the same reader: `group` and `read`.
-    groups
-        The groups the reader tells apart.
-    draws, seed
-        As in `corrected_share`, for each occupation.
-
     Returns
     -------
     polars.DataFrame
         The columns of `shares_by_occupation`; a share is null where nobody was read.
-
-    Raises
-    ------
-    PortrayalError
-        When there is a label of another group, or of one of the groups nobody was both labelled and read.
     """
     refuse_other_labels(labelled, groups)
     confusion = confusion_counts(labelled, groups)

@@ -28,15 +28,6 @@ MAGNITUDES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def rank_bias(counts: np.ndarray, magnitude: str = "log", cutoff: int = 10) -> float:
     """Return ARaB of one list.
 
-    Parameters
-    ----------
-    counts
-        Per document in rank order, the words of the positive pole and of the negative pole.
-    magnitude
-        'count', 'log' or 'any'.
-    cutoff
-        The last rank looked at; a shorter list is used as it is.
-
     Examples
     --------
     >>> rank_bias(np.array([[2, 0], [0, 1]]), "count")  # RaB_1 = 2, RaB_2 = (2 - 1) / 2

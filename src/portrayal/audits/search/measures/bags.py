@@ -54,13 +54,7 @@ class Bags:
         return int(np.bincount(self.held.indices, self.held.data).max(initial=0))
 
     def rows(self, names: Iterable[str]) -> np.ndarray:
-        """Return the rows of these documents.
-
-        Raises
-        ------
-        PortrayalError
-            When a document is not in the collection.
-        """
+        """Return the rows of these documents."""
         try:
             return np.fromiter(map(self.row_of.__getitem__, names), dtype=np.int64)
         except KeyError as error:
@@ -86,15 +80,7 @@ class Bags:
     def times_left_out(
         self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], weights: np.ndarray
     ) -> np.ndarray:
-        """Return, for each row of each list, the sum of the weights of those of its terms that its list leaves out.
-
-        Parameters
-        ----------
-        lists, left_out
-            Of each list, its rows and the columns it leaves out.
-        weights
-            As for `times`.
-        """
+        """Return, for each row of each list, the sum of the weights of those of its terms that its list leaves out."""
         if isinstance(self.held, Sequences):
             return self.held.times_left_out(lists, left_out, weights)
         sizes = [len(rows) for rows in lists]

@@ -36,19 +36,7 @@ class Dichotomy(Estimate):
 def compare_poles(
     space: WordSpace, direction: Direction, name: str, positive: str = "female", literal: bool = False
 ) -> Dichotomy:
-    """Test one of `DICHOTOMIES`.
-
-    Parameters
-    ----------
-    space, direction
-        Vectors and the direction to validate.
-    name
-        A lexicon with columns `word`, `group` and `pole`.
-    positive
-        The pole expected on the positive side.
-    literal
-        Keep the spelling "corageous" of Table A.4 instead of reading it as courageous.
-    """
+    """Test one of `DICHOTOMIES`."""
     table = read_lexicon(name).select("word", "group", "pole")
     if not literal:
         table = table.with_columns(pl.col("word").replace(READ_AS))

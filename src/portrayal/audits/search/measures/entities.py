@@ -59,13 +59,6 @@ def compare_gaps(
 ) -> str:
     """Return which pole's documents the system over-represents against the reference.
 
-    Parameters
-    ----------
-    system, reference
-        Documents of the positive and the negative pole in the two lists: f(q) and m(q).
-    poles
-        Names of the two.
-
     Examples
     --------
     >>> compare_gaps((0, 3), (1, 3)), compare_gaps((2, 2), (3, 3)), compare_gaps((0, 0), (1, 1))

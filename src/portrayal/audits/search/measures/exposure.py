@@ -16,15 +16,6 @@ import numpy as np
 def exposure(groups: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
     """Return each group's share of a list's attention; documents about no group take the rest.
 
-    Parameters
-    ----------
-    groups
-        The group (0, 1, ...) of each document in rank order, -1 for none.
-    weights
-        The attention each rank gets.
-    count
-        How many groups there are.
-
     Examples
     --------
     >>> exposure(np.array([0, -1, 1]), np.array([1.0, 0.5, 0.5]), 2).tolist()

@@ -26,15 +26,7 @@ class Gains(NamedTuple):
 
 
 def gains_of(run: pl.DataFrame, qrels: Qrels) -> Iterator[Gains]:
-    """Yield the gains of every judged query, in the order of the judgments.
-
-    Parameters
-    ----------
-    run
-        Columns `query`, `doc` and `rank`.
-    qrels
-        Query to document to relevance.
-    """
+    """Yield the gains of every judged query, in the order of the judgments."""
     listed, judgments = _listed(run, qrels), _judgments(qrels)
     found = np.zeros(len(listed))
     both = listed.with_row_index("row").join(judgments, on=["place", "doc"], how="inner")

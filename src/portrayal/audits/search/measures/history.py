@@ -100,17 +100,6 @@ def random_lists(history: History, seed: int | np.random.Generator = 0) -> dict[
 def score_history(history: History, lists: Lists, scores: Mapping[str, float], shared: bool = False) -> pl.DataFrame:
     """Return the genderedness of every query and of its list, cut at K.
 
-    Parameters
-    ----------
-    history
-        Queries, documents and judgments.
-    lists
-        Document ids in rank order.
-    scores
-        The score of every word that has one.
-    shared
-        Whether documents of equal relevance share the mean weight of their ranks (reference systems).
-
     Returns
     -------
     DataFrame

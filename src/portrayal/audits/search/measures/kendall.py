@@ -19,13 +19,6 @@ def kendall_distance(first: Sequence[Hashable], second: Sequence[Hashable], p: f
     Pairs count 1 when the lists order them differently, an absent member standing below all present ones;
     pairs that one list has and the other lacks altogether count p.
 
-    Parameters
-    ----------
-    first, second
-        Members in rank order.
-    p
-        0 is the optimistic, 1/2 the neutral distance.
-
     Examples
     --------
     >>> kendall_distance(["a", "b"], ["b", "a"]), kendall_distance(["a"], ["b"])

@@ -66,15 +66,7 @@ def shared_weights(grades: Sequence[float], discount: str = "definition") -> np.
 
 
 def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -> np.ndarray:
-    """Return g(q), the mean score of each query's words; NaN when no word has a score.
-
-    Parameters
-    ----------
-    queries
-        Each query's words, stop words left out.
-    score
-        The score of each word that has one.
-    """
+    """Return g(q), the mean score of each query's words; NaN when no word has a score."""
     means = []
     for words in queries:
         known = [score[word] for word in words if word in score]
@@ -97,19 +89,7 @@ def _inflected(word: str) -> frozenset[str]:
 def document_scores(
     lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], bags: Bags, scores: np.ndarray
 ) -> np.ndarray:
-    """Return g_q(d) for every document of every list, list by list; NaN where nothing scored is left of a document.
-
-    Parameters
-    ----------
-    lists
-        Per query, the rows of its documents in rank order.
-    left_out
-        Per query, the columns not to count.
-    bags
-        The documents.
-    scores
-        The score of each term by column, NaN where it has none.
-    """
+    """Return g_q(d) for every document of every list, list by list; NaN where nothing scored is left of a document."""
     if not sum(map(len, lists)):
         return np.zeros(0)
     known = ~np.isnan(scores)
@@ -142,13 +122,6 @@ def list_scores(documents: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -
     """Return g_q(L) of Equation 2 for each list: the weighted mean of its documents' scores.
 
     A document without a score is left out and the other weights are scaled up; a list without any is NaN.
-
-    Parameters
-    ----------
-    documents, weights
-        The score of every document and the weight of its rank, list by list.
-    sizes
-        How many documents each list has.
     """
     usable = ~np.isnan(documents)
     place = np.repeat(np.arange(len(sizes)), sizes)[usable]

@@ -44,19 +44,7 @@ def enumerate_histories(
     seed: int = 0,
     discount: str = "definition",
 ) -> Parity:
-    """Return slope and share of stereotypical documents of all histories, or of seeded draws.
-
-    Parameters
-    ----------
-    queries
-        g(q) of each query.
-    stereotypical, counter
-        The score of each query's two documents.
-    draws
-        Histories drawn when there are more than six queries.
-    seed, discount
-        Of the draws; of the ranks.
-    """
+    """Return slope and share of stereotypical documents of all histories, or of seeded draws."""
     n = len(queries)
     exact = n <= EXACT_UP_TO
     if exact:

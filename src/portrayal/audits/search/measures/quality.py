@@ -54,23 +54,6 @@ def quality(
 ) -> pl.DataFrame:
     """Measure a run, one row per query that has a relevant document.
 
-    Parameters
-    ----------
-    run
-        A table with columns `query`, `doc` and `rank`.
-    qrels
-        Query to document to relevance.
-    measures
-        trec_eval's names (`map`, `ndcg`, `P_k`, `ndcg_cut_k`, `recall_k`, `recip_rank`) or ir_measures' (`AP`, `nDCG`, `P@k`,
-        `nDCG@k`, `R@k`, `RR`, `P(rel=2)@k`), for any k.
-    level
-        From which relevance on a document is relevant (trec_eval's `-l`); nDCG uses all levels above 0.
-    complete
-        Whether a judged query without results counts 0 (trec_eval's `-c`); else it is left out.
-    hopeless
-        Whether a judged query without any relevant document counts 0, as trec_eval has it; by default it is left out,
-        since no ranking could do better.
-
     Returns
     -------
     DataFrame

@@ -17,17 +17,7 @@ AT_ONCE = 1_000_000  # points held in memory together
 def correlate(
     first: np.ndarray, second: np.ndarray, method: str = "pearson", seed: int = 0, draws: int = 2000
 ) -> Estimate:
-    """Return Pearson's r or Spearman's rho over the points both have.
-
-    Parameters
-    ----------
-    first, second
-        Values; NaN where missing.
-    method
-        'pearson' or 'spearman'.
-    seed, draws
-        Of the bootstrap (percentiles).
-    """
+    """Return Pearson's r or Spearman's rho over the points both have."""
     from scipy import stats
 
     usable = ~(np.isnan(first) | np.isnan(second))

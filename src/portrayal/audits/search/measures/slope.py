@@ -102,17 +102,7 @@ def quantile(x: np.ndarray, units: np.ndarray, level: float = 0.95) -> float:
 
 
 def measure_slope(x: np.ndarray, y: np.ndarray, units: np.ndarray | None = None, seed: int = 0) -> Slope:
-    """Return the slope of y on x over queries; a query with either missing counts as missing.
-
-    Parameters
-    ----------
-    x, y
-        Genderedness of queries and of their lists; NaN where there is none.
-    units
-        A number for each query; those of the same number (queries of the same words) count together. None: each its own.
-    seed
-        Of the signs, where there are too many queries for all patterns.
-    """
+    """Return the slope of y on x over queries; a query with either missing counts as missing."""
     usable = ~(np.isnan(x) | np.isnan(y))
     names, own = np.unique((np.arange(len(x)) if units is None else units)[usable], return_inverse=True)
     x, y = x[usable], steady(y[usable])

@@ -59,20 +59,7 @@ class Declared:
 
 
 def load_clip(path: Path, architecture: str | None = None) -> Clip:
-    """Load a checkpoint.
-
-    Parameters
-    ----------
-    path
-        A folder (transformers, or OpenCLIP with open_clip_config.json) or a file of weights.
-    architecture
-        A name of `portrayal.systems.encoders.clip.sizes.SIZES`; needed for a bare file.
-
-    Raises
-    ------
-    PortrayalError
-        When nothing is there, the weights are not those of a CLIP, or the GELU is unknown or contradictory.
-    """
+    """Load a checkpoint."""
     file = weights_file(path)
     declared = read_declared(path if path.is_dir() else path.parent, file)
     weights = as_openai(read_weights(file))

@@ -22,17 +22,7 @@ from portrayal.systems.encoders.clip.network import Clip
 
 
 def gradcam(network: Clip, pixels: np.ndarray | Tensor, targets: np.ndarray | Tensor) -> np.ndarray:
-    """Return one map per picture, on the grid of the last layer, zero or more everywhere.
-
-    Parameters
-    ----------
-    network
-        A CLIP, ResNet or transformer.
-    pixels
-        Prepared pictures, batch x 3 x side x side.
-    targets
-        The text embedding each picture is held against, batch x width.
-    """
+    """Return one map per picture, on the grid of the last layer, zero or more everywhere."""
     network = network.eval()
     device = next(network.parameters()).device
     images = torch.as_tensor(pixels, dtype=torch.float32, device=device)

@@ -81,19 +81,7 @@ def get_size(name: str) -> Size:
 def size_of_weights(
     shapes: Mapping[str, Sequence[int]], gelu: str, heads: int | None = None, pool: str = "token"
 ) -> Size:
-    """Read the shape of a CLIP off its weights, named as OpenAI and OpenCLIP name them.
-
-    Parameters
-    ----------
-    shapes
-        The shape of each weight.
-    gelu
-        'quick' or 'exact': weights do not tell which, so it must be known.
-    heads
-        Attention heads of the vision transformer, where they are not 64 channels each.
-    pool
-        How patches become one embedding; weights do not tell this either.
-    """
+    """Read the shape of a CLIP off its weights, named as OpenAI and OpenCLIP name them."""
     try:
         vision = _vit(shapes) if "visual.proj" in shapes else _resnet(shapes)
         text_width = shapes["ln_final.weight"][0]

@@ -34,13 +34,7 @@ class Tokens:
     context: int = 77
 
     def encode(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return token ids, padded with zeros to the longest text, and where each text ends.
-
-        Raises
-        ------
-        PortrayalError
-            When a text has more tokens than the context.
-        """
+        """Return token ids, padded with zeros to the longest text, and where each text ends."""
         rows = [self._ids(text) for text in texts]
         ids = np.zeros((len(rows), max(map(len, rows), default=0)), dtype=np.int64)
         for row, given in zip(ids, rows, strict=True):

@@ -54,13 +54,7 @@ def is_torchscript(file: Path) -> bool:
 
 
 def read_torchscript(file: Path) -> dict[str, Tensor]:
-    """Return every tensor of the module by its dotted name, as its state dict has it.
-
-    Raises
-    ------
-    PortrayalError
-        When the pickle names anything but tensors and modules.
-    """
+    """Return every tensor of the module by its dotted name, as its state dict has it."""
     with zipfile.ZipFile(file) as archive:
         root = next(name for name in archive.namelist() if name.endswith("/constants.pkl"))
         root = root.removesuffix("constants.pkl")

@@ -18,13 +18,6 @@ MOST = 64_000_000  # values resized at once: 256 MB as float32
 def device_cuts(pictures: Sequence[Any], preparation: Preparation) -> Any:
     """Return the cut-outs of decoded pictures as 8-bit pixels, within one level of what Pillow gives.
 
-    Parameters
-    ----------
-    pictures
-        Tensors of 8-bit pixels on one device, 3 x height x width each; sizes may differ.
-    preparation
-        How they are resized and cut.
-
     Returns
     -------
     torch.Tensor

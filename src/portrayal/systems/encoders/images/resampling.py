@@ -19,13 +19,6 @@ BITS = 22
 def cutting_matrices(size: tuple[int, int], preparation: Preparation) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights of the columns and of the rows that are cut out of a picture.
 
-    Parameters
-    ----------
-    size
-        Width and height of the picture.
-    preparation
-        How it is resized and cut; its resampling is one of `FILTERS`.
-
     Returns
     -------
     tuple
