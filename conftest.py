@@ -14,7 +14,7 @@ from hypothesis import settings
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
