@@ -39,7 +39,8 @@ def small_pages() -> Iterator[None]:
     """Give the processes of a test pages of the usual size, so that two peaks of memory can be compared.
 
     Where the kernel hands out huge pages unasked (`transparent_hugepage/enabled` is "always"), what a process takes up hangs
-    on which of them were free and on how long it ran: peaks of one program differ by tens of megabytes from run to run."""
+    on which of them were free and on how long it ran: peaks of one program differ by tens of megabytes from run to run.
+    """
     if not sys.platform.startswith("linux"):
         yield
         return

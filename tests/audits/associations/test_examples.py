@@ -8,7 +8,6 @@ from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
-
 from conftest import ROOT
 
 MODULES = [
