@@ -37,7 +37,7 @@ def main() -> None:
     for run, (stem, chart) in zip(runs, CHARTS.items(), strict=True):
         shutil.copyfile(run.folder / "charts" / f"{stem}-{chart}.svg", OUT / f"{stem}.svg")
     with tempfile.TemporaryDirectory() as folder:
-        page = portrayal.reporting(
+        page = portrayal.report(
             [run.folder for run in runs], Path(folder) / "all", title="Five audits of made-up systems"
         )
         take(Path(page))

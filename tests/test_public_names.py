@@ -114,7 +114,7 @@ def test_the_command_line_calls_public_names_and_nothing_else() -> None:
 
 def test_a_notebook_can_record_though_a_loop_runs_there(tmp_path: Path) -> None:
     async def cell() -> None:
-        portrayal.recorder(portrayal.example_study(), tmp_path / "run", quiet=True)
+        portrayal.record(portrayal.example_study(), tmp_path / "run", quiet=True)
 
     asyncio.run(cell())
     assert portrayal.measure(tmp_path / "run").results["n"][0] == 16

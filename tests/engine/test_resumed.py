@@ -210,9 +210,7 @@ STUDY = {
 
 
 def test_a_measure_that_is_killed_goes_on_without_an_engine(tmp_path, monkeypatch) -> None:
-    run = portrayal.recorder(
-        STUDY, tmp_path / "run", quiet=True, systems={"lengths": lambda word: [len(word), 1.0]}
-    ).run
+    run = portrayal.record(STUDY, tmp_path / "run", quiet=True, systems={"lengths": lambda word: [len(word), 1.0]}).run
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     path = os.pathsep.join(filter(None, sys.path))

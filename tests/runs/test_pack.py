@@ -254,7 +254,7 @@ def test_the_command_ends_with_3_where_something_differs(
 
 def test_a_run_that_was_not_measured_and_a_file_of_somebody_are_left_alone(tmp_path: Path) -> None:
     write_associations(tmp_path)
-    portrayal.recorder(tmp_path / "study.toml", tmp_path / "run", quiet=True)
+    portrayal.record(tmp_path / "study.toml", tmp_path / "run", quiet=True)
     with pytest.raises(PortrayalError, match="portrayal measure"):
         portrayal.pack(tmp_path / "run", tmp_path / "run.zip")
     (tmp_path / "mine.zip").write_text("a letter")

@@ -72,7 +72,7 @@ def test_it_is_said_wherever_one_looks(audited: Callable[[str], Path], tmp_path:
     for again in (portrayal.measure, portrayal.record_again, lambda run: portrayal.redact(run, tmp_path / "b")):
         with pytest.raises(PortrayalError, match="cannot be recorded or measured again: its pictures and free text"):
             again(tmp_path / "public")
-    portrayal.reporting([tmp_path / "public"])  # drawn again from what is left
+    portrayal.report([tmp_path / "public"])  # drawn again from what is left
 
 
 SAYS = "def caption(path):\n    return 'Sorry, I cannot describe the person called Quaggo here.'\n"

@@ -55,7 +55,7 @@ def test_a_second_study_of_the_name_is_refused_and_the_first_stays(tmp_path, cap
     assert "(or go on with it, if this file was moved: --out runs/words)" in said
     assert {path: path.read_bytes() for path in before} == before
     with pytest.raises(PortrayalError, match="another study"):
-        portrayal.recorder(second, quiet=True)
+        portrayal.record(second, quiet=True)
     audited(second, "runs/other")
     audited(first)  # goes on where it was
 

@@ -28,7 +28,7 @@ def report(
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
 ) -> None:
     """Write the report of one or several runs."""
-    answer(portrayal.reporting(list(runs), out, title))
+    answer(portrayal.report(list(runs), out, title))
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +22,7 @@ def is_inside() -> bool:
 
 
 def build(make: bytes) -> Done | Failed:
-    """Call the pickled `make()`; what it loaded is taken out of the garbage collector's rounds, which take a good part of the time."""
+    """Call the pickled `make()` in a worker."""
     global _inside
     _inside = True
-    built = attempt(lambda: pickle.loads(make)())
-    gc.collect()
-    gc.freeze()
-    return built
+    return attempt(lambda: pickle.loads(make)())

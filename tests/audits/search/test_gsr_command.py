@@ -228,7 +228,7 @@ def test_the_audit_gives_the_same_numbers_to_the_last_digit(half_listed, tmp_pat
         f'name = "half"\naudit = "search"\nseed = 3\n[search]\n{settings}'
         f'[[systems]]\nname = "mine"\nuse = "run:{path.name}"\n'
     )
-    portrayal.recorder(study, tmp_path / "run", quiet=True)
+    portrayal.record(study, tmp_path / "run", quiet=True)
     results = portrayal.measure(tmp_path / "run").results
     rows = {(row["measure"], row["system"]): row for row in results.iter_rows(named=True)}
     found = gsr_of_run(folder, path, discount="code", seed=3)

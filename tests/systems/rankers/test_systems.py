@@ -223,7 +223,7 @@ def test_rank_writes_what_a_study_records_and_both_have_the_same_gsr(tmp_path: P
         'name = "toy"\naudit = "search"\nsearch = { collection = "toy", validate_direction = false, variants = false }\n'
         '[[systems]]\nname = "mine"\nuse = "tfidf"\nparameters = { collection = "toy", depth = 3 }\n'
     )
-    portrayal.recorder(study, tmp_path / "run", quiet=True)
+    portrayal.record(study, tmp_path / "run", quiet=True)
     results = portrayal.measure(tmp_path / "run").results.filter(measure="gsr", system="mine")
     recorded = pl.read_parquet(tmp_path / "run" / "responses.parquet").sort("stimulus", "rank")
     written = read_run(run).sort("query", "rank")

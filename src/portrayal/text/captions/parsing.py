@@ -15,7 +15,6 @@ from typing import Any
 
 from portrayal.engine import Kept, chosen, cut, run
 from portrayal.engine.kept import code_of
-from portrayal.engine.rounds import no_rounds
 from portrayal.engine.worker import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
@@ -182,8 +181,7 @@ def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
 
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
-    with no_rounds():
-        return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
+    return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
 
 
 def plain_words(caption: str) -> Words:

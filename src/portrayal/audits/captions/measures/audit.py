@@ -15,7 +15,6 @@ from portrayal.audits.captions.measures.outcome import FACETS, ROWS
 from portrayal.audits.captions.measures.paired import paired_rows
 from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages, check_stages
 from portrayal.audits.captions.measures.techniques import TECHNIQUES
-from portrayal.engine.rounds import no_rounds
 from portrayal.tables import results
 
 # Masked in the cases to read, caption included, unless the study asks to see them.
@@ -38,13 +37,6 @@ def measure_system(
     stages: Stages, system: str, options: Options, names: Sequence[str] = (), reviews: pl.DataFrame | None = None
 ) -> SystemResult:
     """Run the techniques (all by default) on one system's stages."""
-    with no_rounds():
-        return _measure_system(stages, system, options, names, reviews)
-
-
-def _measure_system(
-    stages: Stages, system: str, options: Options, names: Sequence[str], reviews: pl.DataFrame | None
-) -> SystemResult:
     stages = check_stages(stages)
     rows: list[Mapping[str, Any]] = []
     cases: list[pl.DataFrame] = []

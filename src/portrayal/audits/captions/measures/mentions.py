@@ -16,7 +16,6 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.phrases import phrases_of, read_together
 from portrayal.audits.captions.measures.senses import synset_of
 from portrayal.audits.captions.measures.stages import CAPTIONS, FAULTS, MENTIONS
-from portrayal.engine.rounds import no_rounds
 from portrayal.text.captions.parsing import LONGEST, scene_graphs
 from portrayal.text.captions.scene_graph import SceneGraph
 from portrayal.text.words import wordnet
@@ -40,10 +39,9 @@ def read_captions(
     written = [row for row in table.select("image", "caption", "text").iter_rows() if row[2].strip()]
     graphs = scene_graphs([text for _, _, text in written], processes, progress)
     phrases = phrases_of(options or Options())
-    with no_rounds():
-        said = {text: graph for (_, _, text), graph in zip(written, graphs, strict=True)}  # each text once
-        said = {text: read_together(graph, text, phrases) for text, graph in said.items()}
-        mentions = from_graphs(((image, number, said[text]) for image, number, text in written), stage)
+    said = {text: graph for (_, _, text), graph in zip(written, graphs, strict=True)}  # each text once
+    said = {text: read_together(graph, text, phrases) for text, graph in said.items()}
+    mentions = from_graphs(((image, number, said[text]) for image, number, text in written), stage)
     return mentions, table, pl.DataFrame(faults, schema=FAULTS, orient="row")
 
 
