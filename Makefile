@@ -1,4 +1,5 @@
 # Two commands a newcomer needs: `make demo` and `make test`. Each does all of its own set-up; each is safe to run twice.
+# `make nightly` runs what `make test` leaves out: simulations, calibrations, Ray, fuzz, notebooks, the whole browser.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ CONSTRAINTS := -c requirements/constraints.txt
 # Pinned, because a plain "torch" brings gigabytes of CUDA. `make test TORCH=` leaves it out: tests that need it then say so and skip.
 TORCH ?= torch==2.13.0 transformers
 
-.PHONY: venv demo test docs gallery soak fuzz vulnerabilities mutants calibrate lint bench clean
+.PHONY: venv demo test nightly docs gallery soak fuzz vulnerabilities mutants calibrate lint bench clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
 $(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/parts/*.txt)
@@ -33,7 +34,10 @@ test: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --durations 15
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m 'not night'
+
+nightly: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m night
 
 # The documentation site, into site/; a dead link stops it, here and in `make test`. Open site/index.html: it needs no server.
 docs: $(VENV)/.test

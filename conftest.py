@@ -15,6 +15,16 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 ROOT = Path(__file__).parent
+NIGHT = ROOT / "tests" / "night.txt"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that are left to the night: a line of the list names a file, or a test in it."""
+    names = {line.split("#")[0].strip() for line in NIGHT.read_text(encoding="utf-8").splitlines()} - {""}
+    for item in items:
+        file, _, test = item.nodeid.partition("::")
+        if file in names or f"{file}::{test.split('[')[0]}" in names:
+            item.add_marker(pytest.mark.night)
 
 
 @pytest.fixture(scope="session")
