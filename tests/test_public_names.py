@@ -6,14 +6,15 @@ import ast
 import asyncio
 import doctest
 import inspect
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from scripts.public_names import STUB, stub
 
 import portrayal
 
@@ -73,15 +74,47 @@ def shown(function: object) -> str:
     return str(inspect.Signature(bare)).strip("()")
 
 
-def test_a_room_does_not_hide_the_function_of_its_name() -> None:
-    program = (
-        "import portrayal.recorder.ledger, portrayal.reporting.page.files, portrayal\n"
-        "from portrayal import record, report\n"
-        "print(portrayal.recorder.__module__, report.__module__, record is portrayal.recorder)"
-    )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["portrayal.flow", "portrayal.flow", "True"]
-    assert isinstance(sys.modules["portrayal.reporting"], ModuleType)
+def test_no_room_hides_a_function() -> None:
+    rooms = {path.stem for path in (ROOT / "src" / "portrayal").iterdir()}
+    assert not rooms & set(NAMES)
+
+
+def test_type_checkers_are_told_the_same_places() -> None:
+    assert STUB.read_text(encoding="utf-8") == stub()
+    assert (STUB.parent / "py.typed").is_file()
+
+
+SCRIPT = """
+import portrayal
+from portrayal import Run, audit, example_study, gate, get_audit, make_study, plan_text, read_results, read_study
+from portrayal import PortrayalError, verify
+
+run: Run = audit(example_study(), "run", quiet=True)
+print(run.results.height, read_results(run.folder).columns, [verdict.holds for verdict in gate(run.folder, "g.toml")])
+print(get_audit("search").question, plan_text("study.toml"), verify("run.zip").holds, read_study("a.toml").seed)
+try:
+    make_study({})
+except PortrayalError as error:
+    print(error)
+portrayal.read_stdy("a.toml")
+"""
+
+
+def test_a_script_is_checked_strictly_and_a_misspelt_name_refused(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--follow-imports=silent",
+        "--ignore-missing-imports",
+        "script.py",
+    ]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
+    assert said.splitlines()[0].startswith('script.py:13: error: Module has no attribute "read_stdy"'), said
+    assert "Found 1 error in 1 file" in said
 
 
 def test_no_such_name_is_an_attribute_error() -> None:

@@ -14,6 +14,17 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+PLACES = (
+    "https://github.com/portrayal-audit/portrayal/blob/main/",
+    "https://raw.githubusercontent.com/portrayal-audit/portrayal/main/",
+)
+
+
+def local(link: str) -> Path | None:
+    """Return the file that a link of ours leads to; none of others' links."""
+    return next((ROOT / link.removeprefix(place) for place in PLACES if link.startswith(place)), None)
+
+
 def block(language: str) -> str:
     (text,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
     return text
@@ -63,11 +74,13 @@ def test_the_commands_for_a_study_of_ones_own_run_in_their_order(tmp_path: Path)
 
 def test_the_picture_is_there_and_small() -> None:
     (name,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
-    assert (ROOT / name).stat().st_size < 200_000
-    with Image.open(ROOT / name) as picture:
+    path = local(name)
+    assert path is not None and path.stat().st_size < 200_000
+    with Image.open(path) as picture:
         assert picture.width >= 1000
 
 
 def test_links_lead_to_files() -> None:
-    for name in re.findall(r"\]\(([^)#]+)\)", README):
-        assert name.startswith("https:") or (ROOT / name).exists(), name
+    for link in re.findall(r"\]\(([^)#]+)\)", README):
+        path = local(link)
+        assert link.startswith("https:") and (path is None or path.exists()), link

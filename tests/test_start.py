@@ -45,6 +45,12 @@ def loaded(program: str, names: str) -> list[str]:
     return said.stdout.splitlines()[-1].split()
 
 
+def test_the_package_is_imported_in_five_times_an_empty_python_at_most() -> None:
+    times = [(processor_time("-c", "import portrayal"), processor_time("-c", "pass")) for _ in range(7)]
+    own, nothing = (min(each) for each in zip(*times, strict=True))
+    assert own <= 5 * nothing
+
+
 @pytest.mark.parametrize("program", ["import portrayal", "main(['--help'])", "main(['list', 'audits'])"])
 def test_starting_imports_nothing_heavy(program: str) -> None:
     assert loaded(program, f"numpy polars {HEAVY}") == []

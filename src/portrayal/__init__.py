@@ -5,14 +5,12 @@ The public names are looked up when first used, so that importing the package st
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
 
-# Each public name, and where it lives.
+# Each public name, and where it lives; `__init__.pyi` says the same to type checkers and editors.
 _PUBLIC = {
     # a study, from the file to the report
     "example_study": "portrayal.study.study_file",
@@ -74,17 +72,6 @@ _PUBLIC = {
 }
 
 __all__ = ["__version__", *sorted(_PUBLIC)]
-
-
-class _Package(ModuleType):
-    """The package's own class: importing the room `report/` or `record/` must not hide the function of that name."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _PUBLIC or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

@@ -32,7 +32,6 @@ app = typer.Typer(
     cls=Commands,
     help="Measure how AI systems portray people: taggers, captioners, encoders, generators, search engines.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: drawing boxes takes longer than all else the command does
 )
