@@ -28,9 +28,7 @@ WEAT6 = {
 def words(folder: Path) -> Tables:
     """Test words with every variant: planted, none, biased, flaky, raising and recorded systems."""
     recorded = [
-        (word, f"[{chance(word)}, {chance('b', word)}, 1.0]", "answered")
-        for side in WEAT6.values()
-        for word in side
+        (word, f"[{chance(word)}, {chance('b', word)}, 1.0]", "answered") for side in WEAT6.values() for word in side
     ]
     recorded[3] = (recorded[3][0], "", "refused")
     table(folder / "answers.csv", ("stimulus", "embedding", "status"), recorded[:-1])
@@ -53,9 +51,7 @@ def words(folder: Path) -> Tables:
         "test": [test],
         "templates": "paper",
     }
-    return run(
-        folder, {"name": "words", "audit": "associations", "seed": 3, "systems": systems, "associations": own}
-    )
+    return run(folder, {"name": "words", "audit": "associations", "seed": 3, "systems": systems, "associations": own})
 
 
 def people(folder: Path) -> Tables:
@@ -79,10 +75,7 @@ def pictures(folder: Path) -> Tables:
     """Test pictures of people on both sides, as the authors ran it and with attributes that are pictures too."""
     rows = []
     for number, (person, anger, condition) in enumerate(
-        (person, anger, condition)
-        for person in range(7)
-        for anger in (0, 1)
-        for condition in ("one", "other")
+        (person, anger, condition) for person in range(7) for anger in (0, 1) for condition in ("one", "other")
     ):
         name = f"{number}.png"
         drawn(folder / "pictures" / name, number)
@@ -140,10 +133,7 @@ def saliency(folder: Path) -> Tables:
         simulated("phantom:saliency", "noisy", torso=torso, deviation=0.09, seed=6),
     ]
     own = {"table": "sobem:names.txt", "baseline": "objectified"}
-    return run(
-        folder,
-        {"name": "saliency", "audit": "associations/saliency", "systems": systems, "associations": own},
-    )
+    return run(folder, {"name": "saliency", "audit": "associations/saliency", "systems": systems, "associations": own})
 
 
 def labels(folder: Path, ages: bool = True) -> Tables:
@@ -158,9 +148,7 @@ def labels(folder: Path, ages: bool = True) -> Tables:
         table(folder / "raters.csv", ("group", "rater", "detector", "judgment"), judged)
     systems = [simulated("label_table", name, path="labels.csv", system=name) for name in ("one", "two")]
     own = {"table": "labels.csv", **({"validation": "raters.csv", "baseline": "man"} if ages else {})}
-    return run(
-        folder, {"name": "labels", "audit": "associations/labels", "systems": systems, "associations": own}
-    )
+    return run(folder, {"name": "labels", "audit": "associations/labels", "systems": systems, "associations": own})
 
 
 def depictions(folder: Path) -> Tables:
@@ -173,9 +161,7 @@ def depictions(folder: Path) -> Tables:
         for prompt in prompts
         for repeat in range(12)
         for blocked in [chance("blocked", prompt, repeat) < 0.1]
-        for label in (
-            ("",) if blocked else ("outcome:kept", ("woman", "man")[int(chance(prompt, repeat) * 2)])
-        )
+        for label in (("",) if blocked else ("outcome:kept", ("woman", "man")[int(chance(prompt, repeat) * 2)]))
     ]
     table(folder / "answers.csv", ("stimulus", "repeat", "label", "status"), rows)
     systems = [

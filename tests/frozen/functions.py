@@ -45,9 +45,7 @@ def eat(folder: Path) -> Tables:
     rng = np.random.default_rng(5)
     sets = {
         "small": [rng.normal(size=(size, 6)) for size in (6, 7, 5, 4)],
-        "large": [
-            rng.normal(size=(size, 6)) + shift for size, shift in ((24, 0.2), (22, 0.0), (8, 0.2), (8, 0.0))
-        ],
+        "large": [rng.normal(size=(size, 6)) + shift for size, shift in ((24, 0.2), (22, 0.0), (8, 0.2), (8, 0.0))],
         "equal": [np.ones((3, 4)), np.ones((3, 4)), rng.normal(size=(2, 4)), rng.normal(size=(2, 4))],
     }
     rows = []
@@ -71,19 +69,13 @@ def gsr(folder: Path) -> Tables:
     found = []
     for size in (3, 6, 13, 60):
         scores = rng.normal(size=size)
-        lists = [
-            None if number % 11 == 7 else 0.2 * score + rng.normal() / 5
-            for number, score in enumerate(scores)
-        ]
+        lists = [None if number % 11 == 7 else 0.2 * score + rng.normal() / 5 for number, score in enumerate(scores)]
         table = pl.DataFrame({"query_score": scores, "list_score": lists})
         found.append(portrayal.gsr(table, seed=2))
         unit = pl.Series("unit", [f"u{number // 2}" for number in range(size)])
         found.append(portrayal.gsr(table.with_columns(unit)))
         found.append(portrayal.gsr(table.with_columns(list_score=pl.lit(0.25))))
-    rows = [
-        _fields(slope, ("value", "low", "high", "p", "intercept", "n", "n_missing", "note"))
-        for slope in found
-    ]
+    rows = [_fields(slope, ("value", "low", "high", "p", "intercept", "n", "n_missing", "note")) for slope in found]
     return {"slopes": tables.of_rows(rows, rows[0])}
 
 
@@ -134,9 +126,7 @@ def gsr_of_run(folder: Path) -> Tables:
         ("synthetic", "counter-stereotypical"),
         ("toy", "add"),
     ):
-        run, without = portrayal.rank_collection(
-            collection, ranker, out=folder / f"{collection}-{ranker}.run"
-        )
+        run, without = portrayal.rank_collection(collection, ranker, out=folder / f"{collection}-{ranker}.run")
         runs[f"{collection} {ranker}"] = [Path(run).read_text().splitlines(), list(without)]
         for settings in (
             {},
@@ -145,28 +135,17 @@ def gsr_of_run(folder: Path) -> Tables:
         ):
             found = portrayal.gsr_of_run(collection, run, **settings)
             rows.append({"case": f"{collection} {ranker} {settings}", "found": tables.plain(found)})
-    said = command(
-        "gsr", "toy", "--run", folder / "toy-bm25.run", "--cutoff", "7", "--seed", "3", folder=folder
-    )
-    said["lines"]["line"] = [
-        json.loads(line) if line.startswith("{") else line for line in said["lines"]["line"]
-    ]
+    said = command("gsr", "toy", "--run", folder / "toy-bm25.run", "--cutoff", "7", "--seed", "3", folder=folder)
+    said["lines"]["line"] = [json.loads(line) if line.startswith("{") else line for line in said["lines"]["line"]]
     lists = [{"run": name, "lines": len(lines), "hash": tables.digest(lines), "without": without}
              for name, (lines, without) in runs.items()]  # fmt: skip
-    return {
-        "gsr": tables.of_rows(rows, rows[0]),
-        "runs": tables.of_rows(lists, lists[0]),
-        "command": said["lines"],
-    }
+    return {"gsr": tables.of_rows(rows, rows[0]), "runs": tables.of_rows(lists, lists[0]), "command": said["lines"]}
 
 
 def calibrate(stem: str, runs: int, folder: Path) -> Tables:
     """Run an instrument against phantoms a few times."""
     found = portrayal.calibrate(stem, runs=runs)
-    told = {
-        name: tables.plain(getattr(found, name))
-        for name in ("stem", "runs", "false_alarm", "power", "coverage")
-    }
+    told = {name: tables.plain(getattr(found, name)) for name in ("stem", "runs", "false_alarm", "power", "coverage")}
     tabled = {name: [dict(row) for row in getattr(found, name)] for name in ("conditions", "nulls", "plans")}
     columns = {name: sorted({key for row in rows for key in row}) for name, rows in tabled.items()}
     return {

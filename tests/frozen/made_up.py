@@ -82,9 +82,7 @@ def portrayer(question, careless=0.2):
     if told is not True:
         return told
     woman = name.startswith("f")
-    person = (
-        ("girl" if drawn < careless else "woman") if woman else ("man" if drawn > careless / 3 else "person")
-    )
+    person = ("girl" if drawn < careless else "woman") if woman else ("man" if drawn > careless / 3 else "person")
     if chance("out", name, question.repeat) < (careless if woman else careless / 4):
         return "a horse and a red ball in a park"
     return f"a {person} in a {('dress', 'jacket')[int(chance('worn', name) * 2)]} rides a horse next to a dog"
@@ -144,9 +142,7 @@ def ranker(query, lean=0.0):
     told = outcome("ranker", query)
     if told is not True:
         return told
-    wanted = sorted(
-        range(40), key=lambda number: chance(query, number) + lean * (number % 2) * (len(query) % 3 - 1)
-    )
+    wanted = sorted(range(40), key=lambda number: chance(query, number) + lean * (number % 2) * (len(query) % 3 - 1))
     return [[f"d{number}", round(1 - place / 40, 4)] for place, number in enumerate(wanted[:12])]
 
 

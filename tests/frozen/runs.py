@@ -36,9 +36,7 @@ def of_run(folder: Path) -> Tables:
     told = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     found: Tables = {
         "results": tables.of_frame(pl.read_parquet(folder / "results.parquet"), places),
-        "findings": tables.of_rows(
-            told["findings"], ("audit", "study", "system", "sentence", "decision", "row")
-        ),
+        "findings": tables.of_rows(told["findings"], ("audit", "study", "system", "sentence", "decision", "row")),
         "stimuli": _stimuli(pl.read_parquet(folder / "stimuli.parquet")),
         "answers": _answers(pl.read_parquet(folder / "responses.parquet"), places),
         "remarks": _remarks(told["audits"], places),
@@ -84,9 +82,7 @@ def _answers(frame: pl.DataFrame, places: Mapping[str, str]) -> tables.Table:
     groups = []
     for (system, status), rows in sorted(frame.group_by("system", "status")):
         hashes = sorted(tables.digest(tables.masked(tables.plain(row), places)) for row in rows.iter_rows())
-        groups.append(
-            {"system": system, "status": status, "rows": rows.height, "hash": tables.digest(hashes)}
-        )
+        groups.append({"system": system, "status": status, "rows": rows.height, "hash": tables.digest(hashes)})
     return tables.of_rows(groups, ("system", "status", "rows", "hash"))
 
 

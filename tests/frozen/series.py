@@ -7,12 +7,7 @@ import zlib
 import numpy as np
 import polars as pl
 
-AXES = (
-    ("gender", None, None),
-    ("race", "White", "Black"),
-    ("race", "White", "East Asian"),
-    ("placebo", None, None),
-)
+AXES = (("gender", None, None), ("race", "White", "Black"), ("race", "White", "East Asian"), ("placebo", None, None))
 STEPS = {"gender": np.linspace(-2, 2, 7), "placebo": np.linspace(-2, 2, 7), "race": np.linspace(-2, 2, 5)}
 # How far each label follows each attribute, by system.
 PLANTED = {
@@ -37,27 +32,13 @@ def steps(people: int) -> pl.DataFrame:
     for person in range(people):
         name = f"p{person}"
         for attribute, low, high in AXES:
-            about = {
-                "picture": name,
-                "person": name,
-                "attribute": attribute,
-                "pole_low": low,
-                "pole_high": high,
-            }
+            about = {"picture": name, "person": name, "attribute": attribute, "pole_low": low, "pole_high": high}
             start = ("female", "male")[person % 2] if attribute == "gender" else None
             for value in STEPS[attribute].round(4).tolist():
                 told = {"condition": "edited", "value": value, "start": start}
                 rows.append({"stimulus": f"{name} {attribute} {low} {high} {value:+}", **about, **told})
-        told = {
-            "picture": name,
-            "person": name,
-            "attribute": "gender",
-            "condition": "unedited",
-            "start": start,
-        }
-        rows.append(
-            {"stimulus": f"{name} unedited", **told, "pole_low": None, "pole_high": None, "value": None}
-        )
+        told = {"picture": name, "person": name, "attribute": "gender", "condition": "unedited", "start": start}
+        rows.append({"stimulus": f"{name} unedited", **told, "pole_low": None, "pole_high": None, "value": None})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -73,18 +54,10 @@ def said(step: dict, system: str, repeat: int) -> list[dict]:
     tags = ["Face"]
     for label, slopes in PLANTED[system].items():
         likely = 0.5 * (1 + slopes.get(step["attribute"], 0.0) * value)
-        if (
-            0.7 * chance(system, label, person) + 0.3 * chance(system, label, step["stimulus"], repeat)
-            < likely
-        ):
+        if 0.7 * chance(system, label, person) + 0.3 * chance(system, label, step["stimulus"], repeat) < likely:
             tags.append(label)
     return [
-        {
-            **about,
-            "status": "answered",
-            "tag": tag,
-            "confidence": round(0.5 + 0.5 * chance(tag, step["stimulus"]), 4),
-        }
+        {**about, "status": "answered", "tag": tag, "confidence": round(0.5 + 0.5 * chance(tag, step["stimulus"]), 4)}
         for tag in tags
     ]
 

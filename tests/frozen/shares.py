@@ -64,9 +64,7 @@ def tagged(people: int = 14) -> tuple[pl.DataFrame, pl.DataFrame]:
             for name in names
         ]
     names = ["role", "person", "context", "background", "gender", "skin"]
-    stimuli = pl.DataFrame(
-        [{name: row.get(name) for name in names} for row in pictures], infer_schema_length=None
-    )
+    stimuli = pl.DataFrame([{name: row.get(name) for name in names} for row in pictures], infer_schema_length=None)
     ids = pl.concat_str([pl.col(name).fill_null("-") for name in ("person", "background")], separator="@")
     stimuli = stimuli.select(ids.alias("stimulus"), *names)
     rows = []
@@ -124,8 +122,7 @@ def mention_shares(folder: Path) -> Tables:
             for stage, texts in kinds.items() for image in mine
         ]  # fmt: skip
         people = [
-            {"image": image, "axis": "gender", "group": group, "assigned_by": "us"}
-            for image, group in groups.items()
+            {"image": image, "axis": "gender", "group": group, "assigned_by": "us"} for image, group in groups.items()
         ]
         for name, rows in {"captions": said, "mentions": list(_mentions(said)), "people": people}.items():
             (folder / name).mkdir(exist_ok=True)
@@ -148,19 +145,12 @@ def _noun(word: str) -> str:
 
 
 def _mentions(captions: list[dict]) -> Iterator[dict]:
-    for caption, graph in zip(
-        captions, portrayal.scene_graphs([row["text"] for row in captions]), strict=True
-    ):
+    for caption, graph in zip(captions, portrayal.scene_graphs([row["text"] for row in captions]), strict=True):
         about = {**NOTHING, **{name: caption[name] for name in ("image", "stage", "caption")}}
         for word in graph.objects:
             yield {**about, "kind": "object", "word": word, "synset": _noun(word)}
         for subject, word in graph.attributes:
-            told = {
-                "subject": subject,
-                "subject_synset": _noun(subject),
-                "word": word,
-                "synset": f"{word}.s.01",
-            }
+            told = {"subject": subject, "subject_synset": _noun(subject), "word": word, "synset": f"{word}.s.01"}
             yield {**about, "kind": "attribute", **told}
         for subject, word, thing in graph.relations:
             told = {
@@ -169,13 +159,7 @@ def _mentions(captions: list[dict]) -> Iterator[dict]:
                 "object": thing,
                 "object_synset": _noun(thing),
             }
-            yield {
-                **about,
-                "kind": "relation",
-                **told,
-                "word": word,
-                "synset": VERBS.get(word, f"{word}.unknown"),
-            }
+            yield {**about, "kind": "relation", **told, "word": word, "synset": VERBS.get(word, f"{word}.unknown")}
 
 
 def list_shares(folder: Path) -> Tables:
@@ -198,9 +182,7 @@ def list_shares(folder: Path) -> Tables:
                 for rank, doc in enumerate(order, 1)
             ]
     lists = pl.DataFrame(
-        rows,
-        schema_overrides={"rank": pl.Int64, "score": pl.Float64, "doc": pl.String},
-        infer_schema_length=None,
+        rows, schema_overrides={"rank": pl.Int64, "score": pl.Float64, "doc": pl.String}, infer_schema_length=None
     )
     place = in_parts(folder / "lists", lists)
     found = portrayal.list_shares(place, "toy", seed=1, rows=50, quality=["map", "P_10"])
@@ -214,10 +196,7 @@ def label_shares(folder: Path) -> Tables:
         mine = stimuli.filter(pl.col("person").is_in([f"p{number}" for number in people]))
         for name, frame in (
             ("stimuli", mine),
-            (
-                "responses",
-                responses.join(mine.select("stimulus"), on="stimulus", how="semi", maintain_order="left"),
-            ),
+            ("responses", responses.join(mine.select("stimulus"), on="stimulus", how="semi", maintain_order="left")),
         ):
             (folder / name).mkdir(exist_ok=True)
             frame.write_parquet(folder / name / f"{part}.parquet")

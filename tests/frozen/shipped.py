@@ -12,11 +12,7 @@ from frozen.tables import Tables
 def study_of(name: str) -> Path:
     """Return the path of a study that ships."""
     found = sorted(Path(portrayal.__file__).parent.rglob(f"{name}.toml"))
-    found = [
-        path
-        for path in found
-        if "first" not in path.parts and 'audit = "' in path.read_text(encoding="utf-8")
-    ]
+    found = [path for path in found if "first" not in path.parts and 'audit = "' in path.read_text(encoding="utf-8")]
     assert len(found) == 1, f"one study {name}.toml is looked for in the package; found: {found}"
     return found[0]
 
@@ -35,7 +31,5 @@ def deterministic_table2(folder: Path) -> Tables:
     names = {each["name"] for each in study["systems"]}
     own = study["search"]
     own["compare"] = {name: variants for name, variants in own["compare"].items() if name in names}
-    own["published"] = {
-        name: row for name, row in own["published"].items() if name in names or name == "perfect"
-    }
+    own["published"] = {name: row for name, row in own["published"].items() if name in names or name == "perfect"}
     return audited(study, folder / "run")

@@ -15,8 +15,7 @@ SHOWN = 20
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, id=f"{name}-quick" if case.quick else name) for name, case in CASES.items()],
+    "name", [pytest.param(name, id=f"{name}-quick" if case.quick else name) for name, case in CASES.items()]
 )
 @pytest.mark.filterwarnings("default")
 def test_frozen(name: str, tmp_path, monkeypatch) -> None:
