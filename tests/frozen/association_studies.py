@@ -66,7 +66,7 @@ def people(folder: Path) -> Tables:
         "systems": [made("encoder", "biased", bias=0.8), made("encoder", "even", seed=4)],
         "family": {"method": "benjamini-hochberg"},
         "hypotheses": [{"name": "work", "where": {"measure": "eat", "system": ["biased", "even"]}}],
-        "associations": {"tests": ["weat6"], "test": [paired, single, many], "variants": ["words"], "permutations": 2000, "alternative": "less"},
+        "associations": {"tests": ["weat6"], "test": [paired, single, many], "variants": ["words"], "permutations": 2000, "alternative": "less"},  # noqa: E501
     }  # fmt: skip
     return run(folder, data)
 
@@ -142,7 +142,7 @@ def labels(folder: Path, ages: bool = True) -> Tables:
     frame.write_csv(folder / "labels.csv")
     if ages:
         judged = [
-            (group, rater, "true" if chance(group, rater, number) < (0.7 if number % 2 else 0.1) else "false", "true" if number % 2 else "false")
+            (group, rater, "true" if chance(group, rater, number) < (0.7 if number % 2 else 0.1) else "false", "true" if number % 2 else "false")  # noqa: E501
             for group in ("woman", "man", "person") for rater in ("one", "two") for number in range(40)
         ]  # fmt: skip
         table(folder / "raters.csv", ("group", "rater", "detector", "judgment"), judged)
