@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 
 
 def brute(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

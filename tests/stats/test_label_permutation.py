@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portrayal.stats.tests import label_permutation
-from portrayal.stats.tests.label_permutation import permute_labels
+from portrayal.stats.tests import people as people_tests
+from portrayal.stats.tests.people import permute_labels
 
 
 def test_many_people_go_by_the_curve_of_their_permutations(monkeypatch) -> None:
@@ -16,7 +16,7 @@ def test_many_people_go_by_the_curve_of_their_permutations(monkeypatch) -> None:
     first = np.arange(2_000) < 700
     values[first, 0] += rng.random(700) < 0.02
     curve = permute_labels(values, first)
-    monkeypatch.setattr(label_permutation, "MANY", 10_000)
+    monkeypatch.setattr(people_tests, "MOST_PEOPLE", 10_000)
     drawn = permute_labels(values, first)
     assert curve.p == pytest.approx(drawn.p, abs=0.02)
     # 2,000 people can be chosen in more ways than a float can count; so could 1,100.

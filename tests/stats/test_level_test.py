@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.tests.level_test import level_test
+from portrayal.stats.tests.people import level_test
 
 
 def test_between_people_it_is_the_share_of_permutations_that_reach_the_sum_of_squares() -> None:

@@ -16,7 +16,7 @@ import polars as pl
 from portrayal.stats.decisions.decision import CONSTANT, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import ratio_interval, wilson
-from portrayal.stats.tests.level_test import level_test
+from portrayal.stats.tests.people import level_test
 from portrayal.stats.tests.proportions import newcombe
 from portrayal.tables import ANSWERED as ANSWERS
 from portrayal.tables import results, starts

@@ -1,7 +1,7 @@
 """Measures that moved between two waves of a study, told from noise by the rule that decides everything else.
 
 Where a measure hands over one difference a person, the two waves are paired by person: under no change a person's two
-values may be swapped, so the signs of their changes are flipped, all rows at once (`portrayal.stats.tests.joint_flips`). Elsewhere the
+values may be swapped, so the signs of their changes are flipped, all rows at once (`portrayal.stats.tests.max_t`). Elsewhere the
 change is held against the two intervals as if the waves had nothing in common; what would be found that way is held once
 more, by leaving out people in turn (`portrayal.waves.jackknife`), and is found only if both say so.
 

@@ -4,7 +4,7 @@ An interval speaks of the middle of what chance does. A change that is found amo
 intervals of a few people are too narrow; and rows of the same people go up and down together. So before such a change is
 called found, both waves are measured again without each block of people in turn. What a block adds to the change is its
 pseudo-value [1]_; if nothing changed, a block's two waves could be swapped, so these are flipped in sign, all rows at once
-(`portrayal.stats.tests.joint_flips`).
+(`portrayal.stats.tests.max_t`).
 
 References
 ----------
@@ -21,7 +21,7 @@ import polars as pl
 
 from portrayal.stats.decisions.decision import CONFIRMATORY, FOUND, NOT_FOUND, flipped_share
 from portrayal.stats.decisions.multiplicity import LEVEL, adjust
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.registry import get_audit
 from portrayal.waves.waves import Wave, units_of
 

@@ -20,7 +20,7 @@ from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.stats.decisions.decision import flipped_share
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.intervals.shares import bounded_mean
-from portrayal.stats.tests.joint_flips import EXACT, flip_jointly
+from portrayal.stats.tests.max_t import EXACT, flip_jointly
 from portrayal.study.study import Study
 from portrayal.text.words.typology import load_contexts
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.calibration import Calibration
 from portrayal_faces.series.attributes import steps
 

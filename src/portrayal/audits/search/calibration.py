@@ -21,7 +21,7 @@ from portrayal.audits.search.measures.history import History, score_many
 from portrayal.audits.search.measures.slope import Slope
 from portrayal.audits.search.phantoms import HALF, LENGTH, Phantoms, world
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.calibration import Calibration
 from portrayal.study.parallel import over_seeds
 

@@ -15,7 +15,7 @@ import polars as pl
 from portrayal.audits.search.measures.slope import FEWEST, fit_with_error, parts_of_slope, quantile
 from portrayal.audits.search.phantoms import BASELINE, FRESH, LEAST, LENGTH, PULL, RELEVANT, world
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.study import Study
 
 NAMED = 0.1  # the slope beyond the perfect system's that power is stated for; Table 2 has up to 0.07

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.stats.decisions.multiplicity import LEVEL, adjust
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 
 FOUND, NOT_FOUND, NOT_TESTED, NOT_MEASURABLE = "found", "not found", "not tested", "not measurable"
 DECISIONS = (FOUND, NOT_FOUND, NOT_TESTED, NOT_MEASURABLE)

@@ -2,6 +2,10 @@
 
 All take plain arrays. A term that the design cannot estimate comes back with its reason, never with a number.
 
+With two or three people in a cell, and descriptions of a few tags, it happens by chance that everybody of a cell has the same
+number; the F distribution takes that for certainty. `permute_terms` permutes whole people over the cells instead: under no
+difference between any cells their numbers may change hands. The statistic of a term is its partial eta squared.
+
 References
 ----------
 .. [1] Langsrud (2003), ANOVA for unbalanced data: use type II instead of type III sums of squares, Statistics and
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -24,10 +29,13 @@ from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.models.studentised_range import critical, survival
+from portrayal.stats.tests.engine import DRAWS, NEAR, SAME, Permuted, one_over_ways
 
 # A residual this small a share of all variation is rounding, not variation; so is a spread this small of the values, or of 1
 # where they are smaller: shares and distances that differ by less were made equal and added in another order.
 DUST = 1e-12
+PERMUTED = 1_000  # people who are permuted; of more the F distribution is as good
+BLOCKS = 10  # of `DRAWS` orders: after the first, for terms whose statistic fewer than `NEAR` reached
 
 
 @dataclass(frozen=True)
@@ -65,15 +73,80 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
     if not 1 <= len(factors) <= 2:
         raise PortrayalError(f"anova got {len(factors)} factors ({', '.join(factors)}). Expected one or two.")
     values = np.asarray(values, dtype=float)
-    compared, full = models(factors)
+    compared, full = _models(factors)
     values = np.full(len(values), values.mean()) if is_constant(values) else values
     residual, rank = _fit(values, full)
     residual_df = len(values) - rank
     if is_constant(values) or residual <= DUST * np.sum((values - values.mean()) ** 2):
         residual = 0.0
     variance = residual / residual_df if residual_df > 0 else np.nan
-    terms = tuple(_term(name, values, *pair, variance, residual_df, expected) for name, pair, expected in compared)
+    terms = tuple(_term(values, *each, variance, residual_df) for each in compared)
     return Anova(terms, variance, residual_df, len(values))
+
+
+def permute_terms(values: np.ndarray, factors: Mapping[str, np.ndarray], seed: int = 0) -> Permuted | None:
+    """Return the p of every term by name; None where there are too many people, or nothing varies.
+
+    Examples
+    --------
+    >>> tested = permute_terms(np.arange(8.0), {"group": np.arange(8) // 4})  # 2 of 70 ways are as far apart
+    >>> 0.02 < tested.p["group"] < 0.04, round(1 / tested.floor)
+    (True, 70)
+    """
+    values = np.asarray(values, dtype=float)
+    if len(values) > PERMUTED or is_constant(values):
+        return None
+    compared, full = _models(factors)
+    centred, everything, terms = values - values.mean(), _basis(full), {}
+    for name, smaller, larger, _ in compared:
+        known = _basis(smaller)
+        beyond = _basis(larger - known @ (known.T @ larger))  # what the larger model can do and the smaller cannot
+        if beyond.shape[1]:
+            terms[name] = beyond
+    cells = np.stack([np.asarray(levels).astype(str) for levels in factors.values()], axis=1)
+    _, sizes = np.unique(cells, axis=0, return_counts=True)
+    return Permuted(_permuted_p(centred, terms, everything, seed), one_over_ways(sizes))
+
+
+def _permuted_p(values: np.ndarray, terms: Mapping[str, np.ndarray], full: np.ndarray, seed: int) -> dict[str, float]:
+    """Return of each term the share of orders whose statistic reaches its own; all terms see the same orders."""
+    needed = {name: own[0] - SAME for name, own in _statistics(values[None], terms, full).items()}
+    reached, drawn = dict.fromkeys(terms, 0), dict.fromkeys(terms, 0)
+    for block in range(BLOCKS):
+        undecided = {name: basis for name, basis in terms.items() if not block or reached[name] < NEAR}
+        if not undecided:
+            break
+        orders = _orders(len(values), seed + 1_000_003 * block)
+        for name, shares in _statistics(values[orders], undecided, full).items():
+            reached[name] += int((shares >= needed[name]).sum())
+            drawn[name] += len(orders)
+    return {name: (reached[name] + 1) / (drawn[name] + 1) for name in terms}
+
+
+def _statistics(rows: np.ndarray, terms: Mapping[str, np.ndarray], full: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the partial eta squared of each term, for every row: the same centred values in another order."""
+    total = float((rows[0] ** 2).sum())
+    along = (rows @ np.hstack([full, *terms.values()])) ** 2
+    residual = np.maximum(total - along[:, : full.shape[1]].sum(axis=1), 0.0)
+    shares, start = {}, full.shape[1]
+    for name, basis in terms.items():
+        squares = along[:, start : start + basis.shape[1]].sum(axis=1)
+        start += basis.shape[1]
+        whole = squares + residual
+        shares[name] = np.divide(squares, whole, out=np.zeros(len(rows)), where=whole > SAME * total)
+    return shares
+
+
+@lru_cache(maxsize=16)
+def _orders(people: int, seed: int) -> np.ndarray:
+    """Return permutations of so many people; the places of a study share them."""
+    keys = np.random.default_rng(seed).random((DRAWS, people), dtype=np.float32)
+    return np.argsort(keys, axis=1).astype(np.int16)
+
+
+def _basis(columns: np.ndarray) -> np.ndarray:
+    vectors, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return vectors[:, sizes > SAME * max(1.0, sizes.max(initial=0.0))]
 
 
 def tukey(
@@ -152,46 +225,32 @@ def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
     return float(np.sum((values - design @ solution) ** 2)), int(rank)
 
 
-def models(
-    factors: Mapping[str, np.ndarray],
-) -> tuple[list[tuple[str, tuple[np.ndarray, np.ndarray], int]], np.ndarray]:
-    """Return each term's name, its smaller and larger model and its degrees of freedom; and the full model.
+def _models(factors: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, np.ndarray, np.ndarray, int]], np.ndarray]:
+    """Return each term's name, smaller and larger model and degrees of freedom; and the full model.
 
     A main effect is compared after the other one, the interaction after both.
     """
-    designs = {name: _dummies(np.asarray(levels)) for name, levels in factors.items()}
-    columns = [*designs.values()]
-    people = len(columns[0])
-    intercept = np.ones((people, 1))
-    if len(columns) == 2:
-        columns.append((columns[0][:, :, None] * columns[1][:, None, :]).reshape(people, -1))
-    return _comparisons(designs, columns, intercept), np.hstack([intercept, *columns])
-
-
-def _comparisons(
-    designs: Mapping[str, np.ndarray], columns: list[np.ndarray], intercept: np.ndarray
-) -> list[tuple[str, tuple[np.ndarray, np.ndarray], int]]:
-    """Each term's smaller and larger model: a main effect after the other one, the interaction after both."""
-    names = list(designs)
+    names, columns = list(factors), [_dummies(np.asarray(levels)) for levels in factors.values()]
+    intercept = np.ones((len(columns[0]), 1))
+    full = np.hstack([intercept, *columns])
     if len(names) == 1:
-        return [(names[0], (intercept, np.hstack([intercept, columns[0]])), columns[0].shape[1])]
-    first, second, product = columns
-    both = np.hstack([intercept, first, second])
-    return [
-        (names[0], (np.hstack([intercept, second]), both), first.shape[1]),
-        (names[1], (np.hstack([intercept, first]), both), second.shape[1]),
-        (f"{names[0]} x {names[1]}", (both, np.hstack([both, product])), product.shape[1]),
+        return [(names[0], intercept, full, columns[0].shape[1])], full
+    product = (columns[0][:, :, None] * columns[1][:, None, :]).reshape(len(intercept), -1)
+    whole = np.hstack([full, product])
+    terms = [
+        (names[place], np.hstack([intercept, columns[1 - place]]), full, columns[place].shape[1]) for place in (0, 1)
     ]
+    return [*terms, (f"{names[0]} x {names[1]}", full, whole, product.shape[1])], whole
 
 
 def _term(
-    name: str,
     values: np.ndarray,
+    name: str,
     smaller: np.ndarray,
     larger: np.ndarray,
+    expected: int,
     variance: float,
     residual_df: int,
-    expected: int,
 ) -> Term:
     from scipy import special
 

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 
 RUNS = 400  # simulated audits behind a power of joint flips
 POINTS = 120  # of the deviation's distribution

@@ -14,7 +14,7 @@ from portrayal.stats.decisions.decision import CONSTANT, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.intervals.shares import bounded_mean
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 
 DIFFERENCES = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
 ONE = "only one person was seen in both conditions"

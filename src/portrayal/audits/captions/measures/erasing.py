@@ -38,8 +38,8 @@ from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAP
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.tests.engine import sequential_p
 from portrayal.stats.tests.proportions import mean_share
-from portrayal.stats.tests.sequential import sequential_p
 from portrayal.text.words import wordnet
 
 TEST = "artifacts_lost"

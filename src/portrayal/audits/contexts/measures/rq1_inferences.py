@@ -30,7 +30,7 @@ from portrayal.audits.contexts.measures.pictures import (
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.intervals.shares import bounded_mean, clustered_share
-from portrayal.stats.tests.which_pictures import Dealt, deal_pictures
+from portrayal.stats.tests.people import Permuted, deal_pictures
 
 TOO_MANY = "the exact test deals single pictures, and there may be millions"
 Rows = Iterator[dict[str, Any]]
@@ -90,7 +90,7 @@ def _change(
     there = (counts[0] > 0) & (counts[1] > 0)
     now, then, here, alone = (each[there] for each in (*hits, *counts))
     shifts = now / here - then / alone
-    tested = _tested(now, here, then, alone) if testing and len(shifts) else Dealt(np.nan, 1.0)
+    tested = _tested(now, here, then, alone) if testing and len(shifts) else Permuted(np.nan, 1.0)
     few = tested.floor >= LEVEL
     reason = {"decision": NOT_TESTED, "reason": TOO_FEW if testing else TOO_MANY} if few and len(shifts) else {}
     # Flipped together with others only where a person's pictures alone and in the place could change hands.
@@ -101,10 +101,10 @@ def _change(
     )  # fmt: skip
 
 
-def _tested(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Dealt:
+def _tested(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Permuted:
     """Test the changes by which of a person's pictures could be those alone; people who never vary say nothing."""
     vary = (now + then > 0) & (now + then < here + alone)
-    return deal_pictures(now[vary], here[vary], then[vary], alone[vary]) if vary.any() else Dealt(np.nan, 1.0)
+    return deal_pictures(now[vary], here[vary], then[vary], alone[vary]) if vary.any() else Permuted(np.nan, 1.0)
 
 
 def _each(pictures: pl.DataFrame) -> int:

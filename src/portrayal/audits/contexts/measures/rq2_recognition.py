@@ -26,7 +26,7 @@ from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.shares import Share, change, clustered_share
-from portrayal.stats.tests.people_permutation import Permuted, permute_people
+from portrayal.stats.tests.people import Permuted, permute_people
 
 Rows = Iterator[dict[str, Any]]
 RARE = 0.1  # a background recognised in a smaller share of its pictures is flagged

@@ -22,7 +22,7 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.intervals.shares import bounded_mean
 from portrayal.stats.models.groups import Difference, welch
-from portrayal.stats.tests.label_permutation import permute_labels
+from portrayal.stats.tests.people import permute_labels
 
 Rows = Iterator[dict[str, Any]]
 PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13

@@ -17,8 +17,7 @@ from portrayal.reporting.words.words import number, plural
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
-from portrayal.stats.models.groups import Anova, Term, anova, tukey
-from portrayal.stats.tests.permuted_anova import permute_terms
+from portrayal.stats.models.groups import Anova, Term, anova, permute_terms, tukey
 
 Rows = Iterator[dict[str, Any]]
 HEADLINE = "demographics, concrete, abstract"

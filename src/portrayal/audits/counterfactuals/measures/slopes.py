@@ -105,7 +105,7 @@ def reversal_scores(present: np.ndarray, people: list[str] | np.ndarray, repeats
     A person's score is the mean over the pictures of the sum over steps of (place from the centre) x (label given), on a
     common denominator. Read forwards or backwards a series is as likely under no effect, so the sign of each score is a fair
     coin, whatever the dependence between the steps and pictures of one person:
-    `portrayal.stats.tests.permutation.sign_flip_columns` gives the p, `portrayal.stats.tests.joint_flips` that of all labels together.
+    `portrayal.stats.tests.permutation.sign_flip_columns` gives the p, `portrayal.stats.tests.max_t` that of all labels together.
     """
     steps = present.shape[1]
     places = np.arange(steps) * 2 - (steps - 1)

@@ -6,7 +6,7 @@ effective number of queries: where a few queries lie far out, most of the slope 
 The test flips signs: each query's part of the slope is (g(q) - mean) times the distance of its list from the mean of the middle
 third of the lists, which a list far out hardly moves. Under no relation each part may as well have the other sign, however much
 its noise grows with |g(q)|; permuting lists over queries assumes that it does not grow. Queries of the same words are flipped
-together. All tests of a study flip the same queries together (`portrayal.stats.tests.joint_flips`), so a row hands its parts on as
+together. All tests of a study flip the same queries together (`portrayal.stats.tests.max_t`), so a row hands its parts on as
 `influence`.
 
 References
@@ -26,7 +26,7 @@ import numpy as np
 
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 
 SMALL = 50  # queries; below, the row says that its interval is wide
 FEWEST = 6  # queries of distinct words; with fewer no pattern of signs is rare enough to be told from chance

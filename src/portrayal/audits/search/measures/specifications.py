@@ -25,7 +25,7 @@ from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler, with_options
 from portrayal.audits.search.measures.slope import Slope
 from portrayal.engine import shared_out
-from portrayal.stats.tests.joint_flips import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.text.vectors.direction import METHODS
 
 KEPT = {True: "left out", False: "kept"}

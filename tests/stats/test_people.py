@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.models.groups import anova
-from portrayal.stats.tests import people_permutation, which_pictures
-from portrayal.stats.tests.label_permutation import permute_labels
-from portrayal.stats.tests.level_test import level_test
-from portrayal.stats.tests.people_permutation import permute_people
+from portrayal.stats.models.groups import anova, permute_terms
+from portrayal.stats.tests import people as people_tests
+from portrayal.stats.tests.people import deal_pictures, level_test, permute_labels, permute_people
 from portrayal.stats.tests.permutation import sign_flip, two_sample
-from portrayal.stats.tests.permuted_anova import permute_terms
-from portrayal.stats.tests.which_pictures import deal_pictures
 
 
 def test_one_picture_a_person_is_fishers_test():
@@ -153,7 +149,7 @@ def test_many_people_who_are_alike_are_dealt_by_halves(monkeypatch):
     firsts = np.r_[one, np.full(60, 2)]
     shown, alone = np.r_[first, np.full(30, 2), np.ones(30)], np.r_[1 - first, np.zeros(60)]
     mixed = deal_pictures(shown, firsts, alone, np.ones(1261))
-    monkeypatch.setattr(which_pictures, "MANY", 10_000)
+    monkeypatch.setattr(people_tests, "MANY_ALIKE", 10_000)
     assert mixed.p == pytest.approx(deal_pictures(shown, firsts, alone, np.ones(1261)).p, rel=1e-12)
 
 
@@ -165,6 +161,6 @@ def test_flipped_whole_steps_by_all_patterns():
 
 @pytest.mark.parametrize(("people", "found", "side"), [(8, 3, 4), (60, 20, 31), (12_000, 4_000, 6_100)])
 def test_chances_are_those_of_scipy(people: int, found: int, side: int) -> None:
-    counts = people_permutation._possible(people, found, side)
-    ours = people_permutation._chances(counts, people, found, side)
+    counts = people_tests._possible(people, found, side)
+    ours = people_tests._chances(counts, people, found, side)
     np.testing.assert_allclose(ours, stats.hypergeom.pmf(counts, people, found, side), rtol=1e-8, atol=1e-300)
