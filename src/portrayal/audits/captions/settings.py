@@ -55,7 +55,7 @@ class CaptionsSettings(Settings):
     object_types: int = Field(500, ge=1)
     splits: int = Field(1000, ge=10)
     bootstraps: int = Field(200, ge=20)
-    permutations: int = Field(9_999, ge=99)  # at the most; see portrayal.stats.tests.engine
+    permutations: int = Field(9_999, ge=99)  # at the most; see portrayal.stats.permuted
     tolerance: float = Field(TOLERANCE, gt=0, lt=1)  # share of images in which a harm may occur by accident
     rules: str | None = None
     lists: dict[str, str] = {}

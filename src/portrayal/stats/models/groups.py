@@ -29,7 +29,7 @@ from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.models.studentised_range import critical, survival
-from portrayal.stats.tests.engine import DRAWS, NEAR, SAME, Permuted, one_over_ways
+from portrayal.stats.permuted import DRAWS, NEAR, SAME, Permuted, one_over_ways
 
 # A residual this small a share of all variation is rounding, not variation; so is a spread this small of the values, or of 1
 # where they are smaller: shares and distances that differ by less were made equal and added in another order.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portrayal.stats.tests.engine import AT_ONCE, DRAWS, SAME, sequential_p
+from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, sequential_p
 
 if TYPE_CHECKING:
     from scipy import sparse

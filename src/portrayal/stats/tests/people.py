@@ -29,7 +29,7 @@ from math import comb
 
 import numpy as np
 
-from portrayal.stats.tests.engine import AT_ONCE, DRAWS, SAME, Permuted, drawn_p, one_over_ways
+from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, Permuted, drawn_p, one_over_ways
 from portrayal.stats.tests.permutation import two_sample
 
 MOST_PEOPLE = 2_000  # who are permuted

@@ -38,7 +38,7 @@ from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAP
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
-from portrayal.stats.tests.engine import sequential_p
+from portrayal.stats.permuted import sequential_p
 from portrayal.stats.tests.proportions import mean_share
 from portrayal.text.words import wordnet
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.tests.engine import ENOUGH, sequential_p
+from portrayal.stats.permuted import ENOUGH, sequential_p
 
 
 def p_of(observed: float, seed: int, most: int = 9999) -> float:
