@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.saved import write_found
 
 from portrayal.engine import Shard, run, using
-from portrayal.engine.choice import cores
+from portrayal.engine.run import cores
 from portrayal.errors import MissingExtra
 from portrayal.text.captions import parsing
 
@@ -88,7 +88,7 @@ def parse(engine: str, workers: int, texts: list[str]) -> tuple[float, list[Any]
 
 def two_nodes(texts: list[str]) -> tuple[float, list[Any]]:
     """Parse on a cluster of two nodes with a processor each."""
-    from portrayal.engine.ray_actors import import_ray
+    from portrayal.engine.ray_pool import import_ray
 
     import_ray()
     from ray.cluster_utils import Cluster

@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 from engine import jobs
-from portrayal.engine import Kept, Shard, ShardFailed, run
-from portrayal.engine.kept import LEDGER, NOT_THERE, forget
+from portrayal.engine import Shard, ShardFailed, Store, run
+from portrayal.engine.store import LEDGER, NOT_THERE, forget
 from portrayal.errors import PortrayalError
 
 
-def kept_in(folder: Path, job: str = "numbers") -> Kept:
+def kept_in(folder: Path, job: str = "numbers") -> Store:
     """Open a folder of numbers."""
-    return Kept(folder, job, lambda result: json.dumps(result).encode(), json.loads)
+    return Store(folder, job, lambda result: json.dumps(result).encode(), json.loads)
 
 
 def shards_done(folder: Path) -> list[int]:

@@ -10,8 +10,7 @@ import pytest
 
 from engine import jobs
 from portrayal.engine import Shard, ShardFailed, ShardFault, cut, in_order, run, using
-from portrayal.engine.crew import Crew
-from portrayal.engine.local import Process
+from portrayal.engine.pool import Pool, Process
 from portrayal.errors import PortrayalError
 
 
@@ -154,7 +153,7 @@ def test_progress_is_one_bar(capsys, monkeypatch) -> None:
 
 
 def test_whoever_stops_waiting_does_not_stop_the_worker() -> None:
-    with Crew(partial(Process, pickle.dumps(jobs.squares)), 1) as crew:
-        first, second = (crew.submit(Shard(f"number {number}", number)) for number in (2, 3))
+    with Pool(partial(Process, pickle.dumps(jobs.squares)), 1) as pool:
+        first, second = (pool.submit(Shard(f"number {number}", number)) for number in (2, 3))
         assert not first.cancel()
         assert [future.result().result[0] for future in (first, second)] == [4, 9]

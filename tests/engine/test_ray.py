@@ -17,8 +17,8 @@ from benchmarks.engine import captions
 
 from engine import jobs, test_resumed
 from engine.test_kept import driver, finished, kept_in, kill_in_the_middle, shards_done
-from portrayal.engine import Shard, ShardFailed, ShardFault, crew, in_order, run, using
-from portrayal.engine.ray_actors import import_ray
+from portrayal.engine import Shard, ShardFailed, ShardFault, in_order, pool, run, using
+from portrayal.engine.ray_pool import import_ray
 from portrayal.errors import PortrayalError
 from portrayal.text.captions import parsing
 
@@ -89,7 +89,7 @@ def test_a_shard_that_ends_every_worker_is_named(cluster) -> None:
 
 @NO_WARNINGS
 def test_a_cluster_without_room_is_not_waited_for_in_silence(cluster, monkeypatch) -> None:
-    monkeypatch.setattr(crew, "PATIENCE", 2.0)
+    monkeypatch.setattr(pool, "PATIENCE", 2.0)
     said = "no worker could be started: the cluster has 2 processors, .* of them free, and had no room for one"
     with pytest.raises(ShardFailed, match=said):
         list(run(jobs.squares, [Shard("number 1", 1)], gpus=1.0))  # there is none

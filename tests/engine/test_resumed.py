@@ -19,10 +19,9 @@ from polars.testing import assert_frame_equal
 import portrayal
 from portrayal.audits.captions.measures import leakage, objects_mentioned, reifying
 from portrayal.audits.captions.measures.options import Options
-from portrayal.engine import shared_out, using
-from portrayal.engine.fingerprint import fingerprint
-from portrayal.engine.kept import LEDGER, Kept
-from portrayal.engine.plain import codec
+from portrayal.engine import engine_map, using
+from portrayal.engine.plain import codec, fingerprint
+from portrayal.engine.store import LEDGER, Store
 from portrayal.run.measuring import measure_evidence
 from portrayal.stats.estimate import Estimate
 from properties import case_associations
@@ -54,7 +53,7 @@ def object_types() -> list[Any]:
     asked[3] = (3, "never said", [False] * 60)
     kinds = (objects_mentioned.Effect, Estimate)
     fitter = partial(objects_mentioned._fitter, design, group, options)
-    found = list(shared_out(fitter, asked, "object type", keeps=kinds))
+    found = list(engine_map(fitter, asked, "object type", keeps=kinds))
     assert found[3] is None and isinstance(found[0].splits, Estimate)
     return [
         float(number)
@@ -67,7 +66,7 @@ def classifiers() -> list[Any]:
     random = np.random.default_rng(0)
     said = [[str(word) for word in random.choice(WORDS, 4)] for _ in range(30)]
     asked = [(said, [f"group {i % count}" for i in range(30)], np.arange(30) % 5) for count in (2, 3, 5)]
-    return [scores.tolist() for scores in shared_out(leakage._learner, asked, "classifier of captions", keeps=())]
+    return [scores.tolist() for scores in engine_map(leakage._learner, asked, "classifier of captions", keeps=())]
 
 
 def permutations() -> list[Any]:
@@ -81,7 +80,7 @@ WORK = (association_tests, object_types, classifiers, permutations)
 
 def stopped(monkeypatch, work: Callable[[], Any], after: int) -> None:
     """Do the work until so many shards are kept, then end as a killed process does."""
-    written = Kept.write
+    written = Store.write
 
     def told(self, shard, result) -> None:
         nonlocal after
@@ -91,7 +90,7 @@ def stopped(monkeypatch, work: Callable[[], Any], after: int) -> None:
         written(self, shard, result)
 
     with monkeypatch.context() as broken:
-        broken.setattr(Kept, "write", told)
+        broken.setattr(Store, "write", told)
         with pytest.raises(KeyboardInterrupt):
             work()
 
@@ -99,9 +98,9 @@ def stopped(monkeypatch, work: Callable[[], Any], after: int) -> None:
 def counting(monkeypatch) -> list[str]:
     """Return the names of the shards that are done, and so kept, from now on."""
     done: list[str] = []
-    written = Kept.write
+    written = Store.write
     monkeypatch.setattr(
-        Kept, "write", lambda self, shard, result: (done.append(shard.name), written(self, shard, result))
+        Store, "write", lambda self, shard, result: (done.append(shard.name), written(self, shard, result))
     )
     return done
 
@@ -145,9 +144,9 @@ def test_other_data_settings_and_code_are_other_work(tmp_path, monkeypatch) -> N
         for options in (Options(), Options(seed=1)):
             for matrix in (design, design + 1):
                 make = partial(objects_mentioned._fitter, matrix, group, options)
-                list(shared_out(make, [(0, "type", [True] * 4)], "object type", keeps=()))
+                list(engine_map(make, [(0, "type", [True] * 4)], "object type", keeps=()))
         assert len(done) == 12
-        monkeypatch.setattr(sys.modules["portrayal.engine.fingerprint"], "code", lambda: "other code")
+        monkeypatch.setattr(sys.modules["portrayal.engine.plain"], "code", lambda: "other code")
         object_types()
         assert len(done) == 20
 
@@ -194,13 +193,13 @@ import os, signal, sys
 import portrayal
 from portrayal.engine import kept
 if __name__ == "__main__":
-    written, left = kept.Kept.write, [3]
+    written, left = kept.Store.write, [3]
     def told(self, shard, result):
         written(self, shard, result)
         left[0] -= 1
         if not left[0]:
             os.kill(os.getpid(), signal.SIGKILL)
-    kept.Kept.write = told
+    kept.Store.write = told
     portrayal.measure(sys.argv[1], engine="local", workers=2)
 """
 STUDY = {

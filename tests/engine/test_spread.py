@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 import portrayal
-from portrayal.engine import crew, using
+from portrayal.engine import pool, using
 from portrayal.systems.core import spread as spreading
 from portrayal.systems.core.base import Answer, CallFailed, Question, System
 from portrayal.systems.core.registry import SCHEMES, SYSTEMS, open_system
@@ -99,8 +99,8 @@ class Billing(BaseHTTPRequestHandler):
 
 
 def test_a_paid_call_never_goes_through_an_engine(tmp_path, monkeypatch) -> None:
-    """Every question reaches the service once, whatever became of it, and no crew has ever had one."""
-    submit = crew.Crew.submit
+    """Every question reaches the service once, whatever became of it, and no pool has ever had one."""
+    submit = pool.Pool.submit
 
     def watched(self, shard):
         """Let through what measures (association tests, lists of vectors), and no question."""
@@ -108,7 +108,7 @@ def test_a_paid_call_never_goes_through_an_engine(tmp_path, monkeypatch) -> None
         assert not any(isinstance(one, Question) for one in asked), "an engine got a paid question"
         return submit(self, shard)
 
-    monkeypatch.setattr(crew.Crew, "submit", watched)
+    monkeypatch.setattr(pool.Pool, "submit", watched)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Billing)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     mapping = {"body": {"input": "{content}"}, "answer": "vector"}
@@ -158,7 +158,7 @@ def test_with_one_worker_or_no_engine_named_the_system_is_its_own(tmp_path) -> N
 def test_a_spread_encoder_takes_from_the_cache_and_adds_to_it() -> None:
     inner = Remembering()
     system = Spread("s", "encoder", "s", inner=inner)
-    system._crew = Answering()  # type: ignore[assignment]
+    system._pool = Answering()  # type: ignore[assignment]
     questions = [Question(word, "text", word, word) for word in ("known", "new")]
     known, new = asyncio.run(system.ask(questions))
     assert (known.raw, new.raw) == (b"from the cache", b"from a worker")
@@ -179,12 +179,12 @@ class Remembering:
 
 
 class Answering:
-    """A crew that answers."""
+    """A pool that answers."""
 
     def submit(self, shard: Any) -> Any:
         from concurrent.futures import Future
 
-        from portrayal.engine.outcome import Done
+        from portrayal.engine.shards import Done
 
         future: Future[Any] = Future()
         future.set_result(Done([Answer(b"from a worker") for _ in shard.content]))

@@ -20,8 +20,8 @@ from portrayal.audits.search import calibration
 from portrayal.audits.search.inputs import open_inputs
 from portrayal.audits.search.measures.scored_runs import score_runs
 from portrayal.cli import main
-from portrayal.engine import shared_out, using
-from portrayal.engine.kept import LEDGER
+from portrayal.engine import engine_map, using
+from portrayal.engine.store import LEDGER
 from portrayal.run.measuring import measure_evidence
 from portrayal.study.parallel import over_seeds
 from portrayal.text.captions import parsing
@@ -107,7 +107,7 @@ def test_what_is_learned_of_captions_is_the_same(monkeypatch) -> None:
     seen = _sent(monkeypatch)
     with using("local", 2):
         shared = reifying._learning(matrix, outcome, 0, 25)
-        scores = list(shared_out(leakage._learner, asked, "classifier of captions"))
+        scores = list(engine_map(leakage._learner, asked, "classifier of captions"))
     assert seen == ["permutation of term", "classifier of captions"]
     assert shared == pytest.approx(here[0], rel=1e-9)
     assert all(np.allclose(one, other, 1e-9, 1e-9) for one, other in zip(scores, here[1], strict=True))

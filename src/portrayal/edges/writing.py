@@ -1,4 +1,4 @@
-"""Files written whole, in place, and never through a link: a link in a folder from somebody else may point anywhere."""
+"""Files written whole, in place, without secrets and never through a link."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
 from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
-
+from pathlib import Path
+import polars as pl
+from portrayal.edges.secrets import hidden
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -90,3 +91,26 @@ def refuse_foreign_file(path: Path, begins: tuple[bytes, ...], what: str) -> Non
         start = file.read(200)
     if start and not start.startswith(begins):
         raise PortrayalError(f"{path} is there already and is not {what}. Move it away or name another file.")
+
+
+def write_parquet(table: pl.DataFrame, path: Path) -> None:
+    """Write a table; the file may be the one it was read from. Secrets this process knows are taken out of its text."""
+    clean = without_secrets(table)
+    with replacing(path) as part:
+        clean.write_parquet(part)
+
+
+def without_secrets(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table whose text columns hold no secret this process knows."""
+    held = {
+        name: [None if value is None else hidden(value) for value in table[name]]
+        for name, kind in table.schema.items()
+        if kind == pl.String and _holds_secret(table[name])
+    }
+    return table.with_columns(pl.Series(name, values, pl.String) for name, values in held.items())
+
+
+def _holds_secret(column: pl.Series) -> bool:
+    """Whether any text of a column holds a secret, looked at in one piece because most never do."""
+    whole = "\x00".join(column.drop_nulls().unique())
+    return hidden(whole) != whole

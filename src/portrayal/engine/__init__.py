@@ -1,4 +1,4 @@
-"""The engine: heavy work cut into shards, done by workers here or on a cluster, each finished shard kept.
+"""Engine of heavy work: shards done by workers here or on a cluster, each finished shard kept.
 
 `run(make, shards)` yields `(shard, result)` in any order. `make()` builds what the work needs (a model, a parser, an
 index) once in every worker and returns the function that does a shard. Which engine does it is chosen once, by whoever
@@ -6,10 +6,19 @@ starts the job (`using("ray", workers=8)`), and changes nothing about the result
 asked through here: an engine tries again what was lost, and only the recorder may decide to ask twice.
 """
 
-from portrayal.engine.choice import chosen, using
-from portrayal.engine.kept import Kept
-from portrayal.engine.outcome import ShardFailed, ShardFault
-from portrayal.engine.run import in_order, run, shared_out
-from portrayal.engine.shards import Shard, cut
+from portrayal.engine.run import current_engine, engine_map, in_order, run, using
+from portrayal.engine.shards import Shard, ShardFailed, ShardFault, cut
+from portrayal.engine.store import Store
 
-__all__ = ["Kept", "Shard", "ShardFailed", "ShardFault", "chosen", "cut", "in_order", "run", "shared_out", "using"]
+__all__ = [
+    "Shard",
+    "ShardFailed",
+    "ShardFault",
+    "Store",
+    "current_engine",
+    "cut",
+    "engine_map",
+    "in_order",
+    "run",
+    "using",
+]

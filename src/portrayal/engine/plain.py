@@ -1,12 +1,16 @@
-"""Results as plain data: JSON, in which arrays and tables are bytes and the caller's own kinds are named. Nothing is pickled."""
+"""Results as plain data: JSON with arrays and tables as bytes, and hashes of what they depend on."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from importlib.metadata import version
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -23,21 +27,21 @@ def codec(kinds: Sequence[type] = ()) -> tuple[Callable[[Any], bytes], Callable[
     {'p': (0.1, None), 2: ['a', True]}
     """
     named = {kind.__name__: kind for kind in kinds}
-    return lambda result: json.dumps(_told(result, named)).encode(), lambda data: _made(json.loads(data), named)
+    return lambda result: json.dumps(_encoded(result, named)).encode(), lambda data: _decoded(json.loads(data), named)
 
 
-def _told(value: Any, named: Mapping[str, type]) -> Any:
-    """Return a value as JSON knows it; whatever is no list, text or number is an object with one name."""
+def _encoded(value: Any, named: Mapping[str, type]) -> Any:
+    """Return a value as JSON knows it; other kinds become objects with one name."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if type(value) is list:
-        return [_told(one, named) for one in value]
+        return [_encoded(one, named) for one in value]
     if type(value).__name__ in named:
-        return {type(value).__name__: [_told(one, named) for one in _parts(value)]}
+        return {type(value).__name__: [_encoded(one, named) for one in _parts(value)]}
     if type(value) is tuple:
-        return {"tuple": [_told(one, named) for one in value]}
+        return {"tuple": [_encoded(one, named) for one in value]}
     if isinstance(value, Mapping):
-        return {"map": [[_told(key, named), _told(one, named)] for key, one in value.items()]}
+        return {"map": [[_encoded(key, named), _encoded(one, named)] for key, one in value.items()]}
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return {"array": [value.dtype.str, list(value.shape), _text(np.ascontiguousarray(value).tobytes())]}
     if isinstance(value, pl.DataFrame):
@@ -47,21 +51,21 @@ def _told(value: Any, named: Mapping[str, type]) -> Any:
     raise TypeError(f"a result may hold plain data, arrays, tables and the kinds named, not {type(value)}")
 
 
-def _made(value: Any, named: Mapping[str, type]) -> Any:
-    """Return the value that was told."""
+def _decoded(value: Any, named: Mapping[str, type]) -> Any:
+    """Return the value that was encoded."""
     if isinstance(value, list):
-        return [_made(one, named) for one in value]
+        return [_decoded(one, named) for one in value]
     if not isinstance(value, dict):
         return value
-    ((name, told),) = value.items()
+    ((name, content),) = value.items()
     if name == "array":
-        dtype, shape, data = told
+        dtype, shape, data = content
         return np.frombuffer(base64.b64decode(data), np.dtype(dtype)).reshape(shape).copy()
     if name == "table":
-        return pl.read_ipc(io.BytesIO(base64.b64decode(told)))
+        return pl.read_ipc(io.BytesIO(base64.b64decode(content)))
     if name == "map":
-        return {_made(key, named): _made(one, named) for key, one in told}
-    parts = [_made(one, named) for one in told]
+        return {_decoded(key, named): _decoded(one, named) for key, one in content}
+    parts = [_decoded(one, named) for one in content]
     return tuple(parts) if name == "tuple" else named[name](*parts)
 
 
@@ -79,3 +83,69 @@ def table_bytes(table: pl.DataFrame) -> bytes:
 
 def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+LIBRARIES = ("numpy", "scipy", "polars")
+
+
+def fingerprint(value: Any) -> str:
+    """Return a hash that is the same for the same data, in any process and on any machine.
+
+    Examples
+    --------
+    >>> fingerprint({"a": [1, 2.0]}) == fingerprint({"a": [1, 2.0]}), fingerprint([1]) == fingerprint(["1"])
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for piece in _pieces(value):
+        digest.update(len(piece).to_bytes(8, "big") + piece)
+    return digest.hexdigest()
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    """Yield a value as bytes, its kind first."""
+    yield type(value).__name__.encode()
+    if value is None or isinstance(value, bool | int | float | str | PurePath):
+        yield str(value).encode() if isinstance(value, str | PurePath) else repr(value).encode()
+    elif isinstance(value, bytes):
+        yield value
+    elif isinstance(value, np.ndarray):
+        yield repr((value.dtype.str, value.shape)).encode()
+        yield from (_pieces(value.tolist()) if value.dtype.hasobject else [np.ascontiguousarray(value).tobytes()])
+    elif isinstance(value, pl.DataFrame):
+        yield table_bytes(value)
+    else:
+        yield from _inside(value)
+
+
+def _inside(value: Any) -> Iterator[bytes]:
+    """Yield what a collection or an object holds."""
+    if isinstance(value, Mapping):
+        parts: Sequence[Any] = [part for item in value.items() for part in item]
+    elif isinstance(value, Set):
+        parts = sorted(map(fingerprint, value))
+    elif isinstance(value, list | tuple):
+        parts = value
+    elif isinstance(value, partial):
+        parts = [value.func, value.args, value.keywords]
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = [getattr(value, one.name) for one in fields(value)]
+    elif hasattr(value, "model_dump"):  # settings
+        parts = [value.model_dump()]
+    elif hasattr(value, "__qualname__"):
+        parts = [f"{value.__module__}.{value.__qualname__}"]
+    else:
+        raise TypeError(f"work may be built from plain data, arrays, tables and settings, not {type(value)}")
+    yield str(len(parts)).encode()
+    for part in parts:
+        yield from _pieces(part)
+
+
+@cache
+def code() -> str:
+    """Return a short hash of this package's code and the versions of what it computes with."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256("".join(f"{name} {version(name)}," for name in LIBRARIES).encode())
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]

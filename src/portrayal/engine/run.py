@@ -1,41 +1,116 @@
-"""Running a job: shards that are finished are read, the others handed to the workers, each result kept as it comes."""
+"""Jobs: the choice of an engine, and shards done by its workers or read from a store."""
 
 from __future__ import annotations
 
+import os
+import pickle
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from portrayal.edges.progress import track
-from portrayal.engine.choice import chosen
-from portrayal.engine.crew import Crew
-from portrayal.engine.kept import NOT_THERE, Finished, Kept
-from portrayal.engine.local import Here
-from portrayal.engine.outcome import Done, Failed, result_of
-from portrayal.engine.shards import Shard
-from portrayal.engine.worker import Make, is_inside
+from portrayal.engine.pool import Here, Make, Pool, Process, is_inside
+from portrayal.engine.ray_pool import ActorWorker, Session, pickled
+from portrayal.engine.shards import Done, Failed, Shard, result_of
+from portrayal.engine.store import LEDGER, NOT_THERE, Store
+from portrayal.errors import PortrayalError, check_name
 
+ENGINES = ("local", "ray")
 WORTH_KEEPING = 0.1  # seconds of a shard in this process: one that takes less is as soon done again as kept
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine, how many workers it has, and where finished shards are kept."""
+
+    name: str = "local"
+    workers: int | None = None  # None: as many as the caller thinks fit, or as there are processors
+    quiet: bool = True
+    folder: Path | None = None
+    named: bool = False  # somebody asked for it: then even little work goes through it
+    session: Session = field(default_factory=Session)
+
+    def pool(self, make: Make, workers: int | None, gpus: float) -> Pool | Here:
+        """Return workers for a job; `workers` is what the caller thinks fit."""
+        if is_inside():
+            return Here(make)
+        if self.name == "ray":
+            return Pool(partial(ActorWorker, self.session.ray(), pickled(make), gpus), self.size())
+        count = self.size(workers)
+        return Here(make) if count == 1 else Pool(partial(Process, pickle.dumps(make)), count)
+
+    def size(self, workers: int | None = None) -> int:
+        """Return how many workers there are; `workers` is what the caller thinks fit."""
+        if is_inside():
+            return 1
+        if self.name == "ray":
+            return self.workers or self.session.size()
+        return self.workers or workers or cores()
+
+
+_IN_USE: ContextVar[Choice | None] = ContextVar("engine", default=None)
+
+
+def current_engine() -> Choice:
+    """Return the engine in use; the local one where nobody chose."""
+    return _IN_USE.get() or Choice()
+
+
+@contextmanager
+def using(
+    engine: str | None = None, workers: int | None = None, folder: Path | None = None, quiet: bool = True
+) -> Iterator[Choice]:
+    """Use an engine for all that is done meanwhile."""
+    choice = _choice(engine, workers, folder, quiet)
+    token = _IN_USE.set(choice)
+    try:
+        yield choice
+    finally:
+        _IN_USE.reset(token)
+        if choice.session is not current_engine().session:
+            choice.session.close()
+
+
+def _choice(engine: str | None, workers: int | None, folder: Path | None, quiet: bool) -> Choice:
+    if workers is not None and workers < 1:
+        raise PortrayalError(f"workers is {workers}. Expected 1 or more.")
+    if engine is None:
+        before = current_engine()
+        named = before.named or workers is not None
+        return Choice(before.name, workers or before.workers, quiet, folder or before.folder, named, before.session)
+    name, mark, address = engine.partition("://")
+    check_name(name, ENGINES, "engine")
+    if mark and (name != "ray" or not address):
+        raise PortrayalError(f"no engine {engine!r}. Expected local, ray, or ray://HOST:PORT.")
+    return Choice(name, workers, quiet, folder, True, Session(address, workers))
+
+
+def cores() -> int:
+    """Return how many processors this process may use, or all where the system cannot tell."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
 
 
 def run(
     make: Make,
     shards: Iterable[Shard],
     workers: int | None = None,
-    kept: Kept | None = None,
+    kept: Store | None = None,
     label: str = "",
     gpus: float = 0.0,
 ) -> Iterator[tuple[Shard, Any]]:
     """Do every shard and yield it with its result, in any order."""
-    results = _results(make, shards, workers, kept, gpus)
-    with closing(results):
-        if not label:
-            yield from results
-            return
-        counted = _Counted(results, len(shards)) if isinstance(shards, Sized) else results
-        yield from track(counted, label, chosen().quiet)
+    with closing(_results(make, shards, workers, kept, gpus)) as results:
+        total = len(shards) if isinstance(shards, Sized) else None
+        yield from track(results, label, not label or current_engine().quiet, total)
 
 
 def in_order(
@@ -44,41 +119,50 @@ def in_order(
     what: str,
     workers: int | None = None,
     label: str = "",
-    kept: Kept | None = None,
+    kept: Store | None = None,
 ) -> list[Any]:
-    """Return the results of contents in the contents' order; `what` names one of them in errors."""
-    found: list[Any] = [None] * len(contents)
+    """Return the results of contents in their order; `what` names one of them in errors."""
+    results: list[Any] = [None] * len(contents)
     for shard, result in run(make, _one_by_one(contents, what), workers, kept, label):
-        found[shard.place] = result
-    return found
+        results[shard.place] = result
+    return results
 
 
-def shared_out(make: Make, contents: Sequence[Any], what: str, keeps: Sequence[type] | None = None) -> Iterable[Any]:
-    """Return the results of contents in order: by the workers of an engine that somebody named, else here, one by one.
+def engine_map(make: Make, contents: Sequence[Any], what: str, keeps: Sequence[type] | None = None) -> Iterable[Any]:
+    """Return results in order: by workers where somebody named an engine, else here.
 
     For work that is quick enough in this process, and worth sending only where somebody has machines for it.
     """
-    choice = chosen()
-    if keeps is not None and choice.folder is not None and not is_inside():
-        return _resumed(make, contents, what, Finished(choice.folder, make, what, keeps))
-    return in_order(make, contents, what, label=f"{what}s") if choice.named else map(make(), contents)
+    engine = current_engine()
+    if keeps is not None and engine.folder is not None and not is_inside():
+        return _resumed(make, contents, what, engine.folder, keeps)
+    return in_order(make, contents, what, label=f"{what}s") if engine.named else map(make(), contents)
 
 
-def _resumed(make: Make, contents: Sequence[Any], what: str, finished: Finished) -> Iterator[Any]:
-    """Yield results of contents in order, those that an interrupted job has finished read back."""
-    with finished:
-        if chosen().named:
-            yield from in_order(make, contents, what, label=f"{what}s", kept=finished.kept())
+def _resumed(make: Make, contents: Sequence[Any], what: str, folder: Path, keeps: Sequence[type]) -> Iterator[Any]:
+    """Yield results of contents in order; those that an interrupted job has finished are read back."""
+    with ExitStack() as stack:
+
+        @cache
+        def store() -> Store:  # opened when first needed; only results of the same data, code and versions are in it
+            from portrayal.engine.plain import code, codec, fingerprint
+
+            opened = Store(folder, f"{what}: {code()} {fingerprint(make)}", *codec(keeps))
+            stack.callback(opened.close)
+            return opened
+
+        if current_engine().named:
+            yield from in_order(make, contents, what, label=f"{what}s", kept=store())
             return
         do = make()
         for shard in _one_by_one(contents, what):
-            found = finished.kept().read(shard) if finished.begun() else NOT_THERE
-            if found is NOT_THERE:
+            result = store().read(shard) if (folder / LEDGER).is_file() else NOT_THERE
+            if result is NOT_THERE:
                 start = time.monotonic()
-                found = do(shard.content)
+                result = do(shard.content)
                 if time.monotonic() - start >= WORTH_KEEPING:
-                    finished.kept().write(shard, found)
-            yield found
+                    store().write(shard, result)
+            yield result
 
 
 def _one_by_one(contents: Sequence[Any], what: str) -> list[Shard]:
@@ -87,27 +171,26 @@ def _one_by_one(contents: Sequence[Any], what: str) -> list[Shard]:
 
 
 def _results(
-    make: Make, shards: Iterable[Shard], workers: int | None, kept: Kept | None, gpus: float
+    make: Make, shards: Iterable[Shard], workers: int | None, kept: Store | None, gpus: float
 ) -> Generator[tuple[Shard, Any], None, None]:
-    crew: Crew | Here | None = None
+    pool: Pool | Here | None = None
     waiting: dict[Future[Done | Failed], Shard] = {}
-    with ExitStack() as held:
+    with ExitStack() as stack:
         for shard in shards:
-            found = NOT_THERE if kept is None else kept.read(shard)
-            if found is not NOT_THERE:
-                yield shard, found
+            result = NOT_THERE if kept is None else kept.read(shard)
+            if result is not NOT_THERE:
+                yield shard, result
                 continue
-            if crew is None:  # not before something is left to do
-                crew = chosen().crew(make, workers, gpus)
-                held.enter_context(crew)
-            waiting[crew.submit(shard)] = shard
-            while len(waiting) >= crew.window:
+            if pool is None:  # not before something is left to do
+                pool = stack.enter_context(current_engine().pool(make, workers, gpus))
+            waiting[pool.submit(shard)] = shard
+            while len(waiting) >= pool.window:
                 yield from _finished(waiting, kept)
         while waiting:
             yield from _finished(waiting, kept)
 
 
-def _finished(waiting: dict[Future[Done | Failed], Shard], kept: Kept | None) -> Iterator[tuple[Shard, Any]]:
+def _finished(waiting: dict[Future[Done | Failed], Shard], kept: Store | None) -> Iterator[tuple[Shard, Any]]:
     """Wait for the next shards; good ones are kept before a bad one ends the job."""
     ends = [(waiting.pop(future), future.result()) for future in wait(waiting, None, FIRST_COMPLETED).done]
     good = [(shard, outcome.result) for shard, outcome in ends if isinstance(outcome, Done)]
@@ -117,16 +200,3 @@ def _finished(waiting: dict[Future[Done | Failed], Shard], kept: Kept | None) ->
     yield from good
     for shard, outcome in ends:
         result_of(shard, outcome)
-
-
-class _Counted:
-    """An iterator that knows how many there will be."""
-
-    def __init__(self, items: Iterator[Any], total: int) -> None:
-        self._items, self._total = items, total
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._items
-
-    def __len__(self) -> int:
-        return self._total

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from portrayal.engine import chosen, cut, run
-from portrayal.engine.choice import cores
+from portrayal.engine import current_engine, cut, run
+from portrayal.engine.run import cores
 
 Found = TypeVar("Found")
 WORTH_IT = 20  # below this, starting processes costs more than it saves
@@ -22,10 +22,10 @@ def over_seeds(
 ) -> list[Found]:
     """Return the function of each seed, in order."""
     processes = processes or cores()
-    spread = chosen().named or (processes > 1 and len(seeds) >= WORTH_IT)
+    spread = current_engine().named or (processes > 1 and len(seeds) >= WORTH_IT)
     if not spread:
         return [function(seed) for seed in seeds]
-    size = max(1, len(seeds) // (SHARDS * (chosen().workers or processes)))
+    size = max(1, len(seeds) // (SHARDS * (current_engine().workers or processes)))
     make = partial(_make, function, prepare)
     found = {shard.place: results for shard, results in run(make, cut(seeds, size, "runs"), processes, label="runs")}
     return [result for place in sorted(found) for result in found[place]]

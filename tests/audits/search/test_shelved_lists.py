@@ -18,7 +18,7 @@ from portrayal.audits.search import AUDIT
 from portrayal.audits.search.gsr_of_run import ranked_study
 from portrayal.audits.search.measure import FACETS, measure
 from portrayal.audits.search.measures import correlate
-from portrayal.engine.worker import ONE_THREAD
+from portrayal.engine.pool import ONE_THREAD
 from portrayal.study.audit import Evidence
 from portrayal.study.questions import make_stimuli
 from portrayal.text.collections import read_collection

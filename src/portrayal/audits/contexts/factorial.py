@@ -20,7 +20,7 @@ import polars as pl
 
 from portrayal.edges.folders import claim
 from portrayal.edges.writing import fresh
-from portrayal.engine import chosen, in_order
+from portrayal.engine import current_engine, in_order
 from portrayal.errors import PortrayalError
 from portrayal.pictures.compose import Crop, CutHeads, fit_background, person_scale, place, scale_person, trim
 from portrayal.pictures.cutout import CUT_HEAD, cut_out, flaws
@@ -73,7 +73,7 @@ def compose_all(
 def _everybody(people: pl.DataFrame, fitted: Fitted, recipe: Recipe, folder: Path) -> list[list[dict[str, Any]]]:
     """Make the pictures of each person: in threads, or by the workers of an engine that somebody named."""
     rows = list(people.iter_rows(named=True))
-    if chosen().named:
+    if current_engine().named:
         return in_order(partial(_composer, fitted, recipe, folder), rows, "person", label="pictures")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return list(pool.map(lambda row: _one_person(row, fitted, recipe, folder), rows))

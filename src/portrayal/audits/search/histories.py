@@ -8,7 +8,7 @@ from pathlib import Path
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History
 from portrayal.audits.search.measures.sequences import Sequences
-from portrayal.engine import chosen
+from portrayal.engine import current_engine
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import Collection, RollCall
 from portrayal.text.collections.collection import Document
@@ -57,7 +57,7 @@ def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
     from portrayal.text.collections.index import build_index
     from portrayal.text.collections.numbered import read_numbered
 
-    if chosen().named:
+    if current_engine().named:
         index = build_index(documents, stop=stop)
         return Bags(index.documents, index.words, index.matrix)
     read = read_numbered(documents, stop)

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from portrayal.engine import Shard, chosen
-from portrayal.engine.choice import Choice
-from portrayal.engine.crew import Crew
-from portrayal.engine.outcome import result_of
+from portrayal.engine import Shard, current_engine
+from portrayal.engine.pool import Pool
+from portrayal.engine.run import Choice
+from portrayal.engine.shards import result_of
 from portrayal.systems.core.base import Answer, BaseSystem, Question, System
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
@@ -35,7 +35,7 @@ class Spread(BaseSystem):
     make: Callable[[], Callable[[Any], Any]] | None = None
     choice: Choice = field(default_factory=Choice)
     gpus: float = 0.0
-    _crew: Crew | None = None
+    _pool: Pool | None = None
 
     def check_ready(self) -> None:
         """Say what is missing, as the system itself does."""
@@ -53,23 +53,23 @@ class Spread(BaseSystem):
 
     async def close(self) -> None:
         """Let the workers go."""
-        if self._crew is not None:
-            crew, self._crew = self._crew, None
-            await asyncio.to_thread(crew.__exit__, None, None, None)
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            await asyncio.to_thread(pool.__exit__, None, None, None)
         if self.inner is not None:
             await self.inner.close()
 
     async def _asked(self, questions: Sequence[Question]) -> list[Answer | Exception]:
-        if self._crew is None:
-            self._crew = _workers(self)
+        if self._pool is None:
+            self._pool = _workers(self)
         name = f"{self.name}: {len(questions)} questions from {questions[0].stimulus!r}"
         shard = Shard(name, list(questions))
-        return result_of(shard, await asyncio.wrap_future(self._crew.submit(shard)))
+        return result_of(shard, await asyncio.wrap_future(self._pool.submit(shard)))
 
 
 def spread(system: System, settings: SystemSettings, folder: Path, kind: str) -> System:
     """Return a system that workers answer for, where an engine was named and this is a local network; else the system itself."""
-    choice = chosen()
+    choice = current_engine()
     if not choice.named or settings.use not in SPREAD or system.remote or choice.size() == 1:
         return system
     parameters = {name: value for name, value in settings.parameters.items() if name not in KEPT_HERE}
@@ -96,9 +96,9 @@ async def _answers(system: System, questions: Sequence[Question]) -> Sequence[An
     return await system.ask(questions)
 
 
-def _workers(system: Spread) -> Crew:
-    crew = system.choice.crew(system.make, None, system.gpus)  # type: ignore[arg-type]
-    return crew.__enter__()  # type: ignore[return-value]
+def _workers(system: Spread) -> Pool:
+    pool = system.choice.pool(system.make, None, system.gpus)  # type: ignore[arg-type]
+    return pool.__enter__()  # type: ignore[return-value]
 
 
 def _of(system: Any, name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,9 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from portrayal.engine import Kept, chosen, cut, run
-from portrayal.engine.kept import code_of
-from portrayal.engine.worker import is_inside
+from portrayal.engine import Store, current_engine, cut, run
+from portrayal.engine.pool import is_inside
+from portrayal.engine.store import code_of
 from portrayal.errors import PortrayalError
 from portrayal.parts.find import part_module, require_parts
 from portrayal.text.captions.scene_graph import SceneGraph, from_tree
@@ -120,7 +120,7 @@ def scene_graphs(
 
 def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[SceneGraph]]]:
     """Parse distinct captions through the engine: few of them here, unless somebody named an engine."""
-    choice = chosen()
+    choice = current_engine()
     spread = choice.named or (processes > 1 and len(texts) >= ENOUGH_FOR_PROCESSES)
     if spread:
         require_parts(GRAPH, "spacy", ENGLISH)  # said here, not from inside a worker
@@ -154,14 +154,14 @@ def unseen(module: str) -> Iterator[None]:
 
 
 @contextmanager
-def kept_graphs(folder: Path | None) -> Iterator[Kept | None]:
+def kept_graphs(folder: Path | None) -> Iterator[Store | None]:
     """Give the scene graphs that an interrupted job left in a folder, by this code and these versions; None without a folder."""
     if folder is None:
         yield None
         return
     meta = pipeline().meta
     job = f"scene graphs: {meta['name']} {meta['version']}, spaCy {version('spacy')}, {code_of(Path(__file__).parent)}"
-    kept = Kept(folder, job, _graphs_to_bytes, _graphs_from_bytes)
+    kept = Store(folder, job, _graphs_to_bytes, _graphs_from_bytes)
     try:
         yield kept
     finally:

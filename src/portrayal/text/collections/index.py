@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from portrayal.edges.folders import claim
 from portrayal.edges.json_text import parse_json
 from portrayal.edges.writing import replacing, write_text
-from portrayal.engine import Shard, chosen, run
+from portrayal.engine import Shard, current_engine, run
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
 from portrayal.text.collections.numbered import BATCH, CHARACTERS, check_names, number_batches
@@ -106,7 +106,7 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     """Index documents given as (id, text)."""
     left_out = frozenset(stop_words() if stop is None else stop)
     names: list[str] = []
-    count = _counted_by_workers if chosen().named else _counted_here
+    count = _counted_by_workers if current_engine().named else _counted_here
     vocabulary, blocks = count(documents, left_out, names)
     check_names(names)
     return _join(names, vocabulary, left_out, blocks)

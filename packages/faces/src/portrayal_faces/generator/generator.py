@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.edges.writing import write_bytes
-from portrayal.engine.worker import is_inside
+from portrayal.engine.pool import is_inside
 from portrayal.parts.find import part_file
 from portrayal.pictures.images import cache_folder
 from portrayal_faces.generator.network import read_network

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portrayal.edges.writing import write_bytes
-from portrayal.engine import chosen, shared_out
+from portrayal.engine import current_engine, engine_map
 from portrayal.errors import PortrayalError
 from portrayal.pictures.series.manifest import FACE_ONLY
 from portrayal_faces.generator.chances import CELLS, Cell
@@ -128,10 +128,10 @@ class Making:
 
     def _looked(self, styles: np.ndarray) -> Sequence[Seen]:
         """Look at styles: a few at once where an engine was named."""
-        if self.open_studio is None or not chosen().named or len(styles) == 1:
+        if self.open_studio is None or not current_engine().named or len(styles) == 1:
             return [look_at(self.studio, style) for style in styles]
         self.studio.renders += len(styles)
-        return list(shared_out(partial(_looker, self.open_studio), list(styles), "face"))
+        return list(engine_map(partial(_looker, self.open_studio), list(styles), "face"))
 
     def _person(self, person: dict[str, Any]) -> Iterator[int]:
         """Make one person's series, or take what was noted of them; nothing is written of who is dropped."""
@@ -165,17 +165,17 @@ class Making:
 
     def _make_ahead(self, pool: list[dict[str, Any]], first: int, turn: int) -> None:
         """Let the workers of an engine make those who will come next if nobody is dropped; whoever then does not is not written."""
-        if self.open_studio is None or not chosen().named or self._is_made(pool[first]):
+        if self.open_studio is None or not current_engine().named or self._is_made(pool[first]):
             return
         kept, left = list(self.kept), list(pool)
         coming: list[dict[str, Any]] = []
         place: int | None = first
-        while place is not None and len(coming) < AHEAD * chosen().size():
+        while place is not None and len(coming) < AHEAD * current_engine().size():
             kept.append(left.pop(place))
             coming += [] if self._is_made(kept[-1]) else [kept[-1]]
             place = self._next(left, kept, turn)
         make = partial(_maker, self.open_studio, self.compass, self.asked, self.effort)
-        for made in shared_out(make, coming, "person"):
+        for made in engine_map(make, coming, "person"):
             self._ahead[made.name] = made
             self.studio.renders += made.renders
 

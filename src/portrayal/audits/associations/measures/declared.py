@@ -13,7 +13,7 @@ import polars as pl
 from portrayal.audits.associations.measures.declaration import FACETS, AssociationTest, TestSettings, declared_test
 from portrayal.audits.associations.measures.one_system import TestOnSystem
 from portrayal.audits.associations.measures.variants import variants
-from portrayal.engine import shared_out
+from portrayal.engine import engine_map
 from portrayal.errors import PortrayalError
 from portrayal.reporting.words.words import listed
 from portrayal.run.silence import silent_systems
@@ -51,7 +51,7 @@ def measure(evidence: Evidence, settings: TestSettings) -> Measured:
         asked += [(system, place, settings.too_few == "error" and said) for place in range(len(tests))]
     found = _Found()
     tester = partial(_tester, embeddings, tests, settings, evidence.seed)
-    for one in shared_out(tester, asked, "test", keeps=(_One,)):
+    for one in engine_map(tester, asked, "test", keeps=(_One,)):
         found.add(one)
     return found.measured(tests, settings.alternative)
 

@@ -27,7 +27,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.outcome import Outcome, Technique, row, unanswered
 from portrayal.audits.captions.measures.self_identification import NAMED_BY
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
-from portrayal.engine import shared_out
+from portrayal.engine import engine_map
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.models.logistic import fit
@@ -75,7 +75,7 @@ def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options
         folds, own = rng.permutation(len(images)) % FOLDS, [groups[image] for image in images]
         drawn.append(images)
         learned += [(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human)]
-    scores = iter(shared_out(_learner, learned, "classifier of captions", keeps=()))
+    scores = iter(engine_map(_learner, learned, "classifier of captions", keeps=()))
     draws = [
         pl.DataFrame([images, next(scores), next(scores)], schema=["image", "system", "human"]) for images in drawn
     ]

@@ -34,7 +34,7 @@ from portrayal.audits.captions.measures.stages import (
     SYSTEM_LABELS,
     Stages,
 )
-from portrayal.engine import shared_out
+from portrayal.engine import engine_map
 from portrayal.reporting.words.words import number
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -109,7 +109,7 @@ def effects_of(
     found = []
     asked = [(place, synset, [synset in said.get(image, ()) for image in images]) for place, synset in enumerate(types)]
     fitter = partial(_fitter, design, group, options)
-    for effect in shared_out(fitter, asked, "object type", keeps=(Effect, Estimate)):
+    for effect in engine_map(fitter, asked, "object type", keeps=(Effect, Estimate)):
         found.append(effect)
         if progress is not None:
             progress(len(found), len(types))

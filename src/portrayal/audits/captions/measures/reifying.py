@@ -37,7 +37,7 @@ from portrayal.audits.captions.measures.outcome import (
 from portrayal.audits.captions.measures.people import people_mentioned, shares
 from portrayal.audits.captions.measures.self_identification import NAMED_BY, identity_terms
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.engine import shared_out
+from portrayal.engine import engine_map
 from portrayal.stats.intervals.auc import Auc, Fold, auc_interval, auc_over_folds
 from portrayal.stats.models.logistic import fit
 from portrayal.stats.tests.max_t import max_t_floor, max_t_p
@@ -152,7 +152,7 @@ def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: 
     rng = np.random.default_rng([seed, 1])
     permuted = [rng.permutation(outcome) for _ in range(permutations)]
     learner, batches = partial(_learner, matrix, seed), list(_batches(permuted))
-    learned = shared_out(learner, batches, "permutation of term", keeps=(Auc,))
+    learned = engine_map(learner, batches, "permutation of term", keeps=(Auc,))
     areas = [area for some in learned for area in some]
     given = float(np.mean([area.variance for area in areas]))
     return max(float(np.var([area.value for area in areas], ddof=1)) - given, 0.0)

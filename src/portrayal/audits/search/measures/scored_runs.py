@@ -16,7 +16,7 @@ from portrayal.audits.search.measures.history import History, Lists, lay_out, li
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.engine import chosen, shared_out
+from portrayal.engine import current_engine, engine_map
 from portrayal.errors import PortrayalError
 from portrayal.study.audit import Evidence
 from portrayal.tables import ANSWERED, check_responses
@@ -209,8 +209,8 @@ def score_lists(
     """Score all lists with every ruler; a query's list score is the mean over repeats."""
     scores = {name: ruler.scores for name, ruler in rulers.items()}
     # In this process all systems go over the documents together; workers take one system each.
-    systems = [{key: lists[key]} for key in lists] if chosen().named else [lists]
-    found = list(shared_out(partial(_scorer, history, scores), systems, "system's list"))
+    systems = [{key: lists[key]} for key in lists] if current_engine().named else [lists]
+    found = list(engine_map(partial(_scorer, history, scores), systems, "system's list"))
     return {
         name: _merge_repeats({key: table for some in found for key, table in some[name].items()}) for name in rulers
     }

@@ -24,7 +24,7 @@ from portrayal.audits.search.measures.lists import DISCOUNTS
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler, with_options
 from portrayal.audits.search.measures.slope import Slope
-from portrayal.engine import shared_out
+from portrayal.engine import engine_map
 from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.text.vectors.direction import METHODS
 
@@ -37,7 +37,7 @@ def specifications(scored: ScoredRuns, pairs: Any) -> PartialResult:
     if not scored.settings.variants or not scored.systems:
         return PartialResult()
     ways = list(product(scored.rulers, METHODS))
-    measured = list(shared_out(partial(_measurer, scored, pairs), ways, "ruler and direction"))
+    measured = list(engine_map(partial(_measurer, scored, pairs), ways, "ruler and direction"))
     rows = [row for some in measured for row, _ in some]
     slopes = [slope for some in measured for _, slope in some]
     table = _what_matters(pl.DataFrame(rows, infer_schema_length=None).with_row_index("place"), scored)

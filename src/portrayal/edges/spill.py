@@ -1,18 +1,51 @@
-"""Which units came before, eight bytes each: the first in memory, the others in files of a temporary folder.
-
-So memory does not grow with the units. One that equals one of the first is found at once, and all others at the end.
-"""
+"""Numbers spilled to files of a temporary folder, so that memory does not grow with them."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from pathlib import Path
+import numpy as np
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
-
 import numpy as np
 import polars as pl
+
+class Columns:
+    """Columns of `size` numbers by name; NaN where nothing was put.
+
+    A file is in memory only while it is written or read, so that memory grows with one column and not with their number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     columns = Columns(Path(folder), 3)
+    ...     columns.put("share", np.array([2, 0]), np.array([0.5, 0.25]))
+    ...     columns.get("share").tolist()
+    [0.25, nan, 0.5]
+    """
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self._folder, self._size = folder, size
+        self._files: dict[Hashable, Path] = {}
+
+    def __contains__(self, name: Hashable) -> bool:
+        return name in self._files
+
+    def put(self, name: Hashable, places: np.ndarray, values: np.ndarray) -> None:
+        """Fill in a column at these places."""
+        if name not in self._files:
+            self._files[name] = self._folder / str(len(self._files))
+            np.full(self._size, np.nan).tofile(self._files[name])
+        np.memmap(self._files[name], np.float64, "r+", shape=(self._size,))[places] = values
+
+    def get(self, name: Hashable) -> np.ndarray:
+        """Return a column; nothing but NaN where it was never put."""
+        return np.fromfile(self._files[name]) if name in self._files else np.full(self._size, np.nan)
+
 
 FILES = 256  # a hash lies in the file of its first byte, so that a file is looked through alone
 NONE = np.zeros(0, np.uint64)

@@ -1,8 +1,4 @@
-"""The engine `ray`: actors of Ray's core, on a cluster that is there or on one started for the job (extra [ray]).
-
-Not Ray Data, whose pool of actors hangs without a word when it takes all processors. Restarts and retries are the crew's
-(`engine/crew.py`): Ray would keep a shard waiting for its own actor even where there is no room left for that one.
-"""
+"""Workers on a Ray cluster, one that is there or one started for the job (extra [ray])."""
 
 from __future__ import annotations
 
@@ -14,9 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from portrayal.engine.outcome import MEND, Done, Failed, Lost, attempt
-from portrayal.engine.shards import Shard
-from portrayal.engine.worker import ONE_THREAD, build
+from portrayal.engine.pool import ONE_THREAD, build
+from portrayal.engine.shards import FAULT, MEND, Done, Failed, Lost, Shard, attempt
 from portrayal.errors import MissingExtra, PortrayalError
 
 CONNECT = 5.0  # seconds for the cluster's address to answer
@@ -29,7 +24,7 @@ LOOK = 1.0  # seconds between two looks whether the job was stopped
 
 
 class Session:
-    """A connection to a cluster, opened at the first job and closed with the last; one that is open already is left open."""
+    """A connection to a cluster, opened at the first job and closed with the last if it is ours."""
 
     def __init__(self, address: str = "", workers: int | None = None) -> None:
         self.address = address
@@ -56,7 +51,7 @@ class Session:
 
 
 class Actor:
-    """What runs on the cluster: built once, then one shard at a time."""
+    """Code that runs on the cluster: built once, then one shard at a time."""
 
     def __init__(self, make: bytes, folder: str, path: list[str]) -> None:
         os.environ.update(ONE_THREAD)
@@ -76,7 +71,7 @@ class Actor:
 
 
 class ActorWorker:
-    """An actor as the crew knows it."""
+    """An actor as a worker of a pool."""
 
     def __init__(self, ray: Any, make: bytes, gpus: float) -> None:
         self._ray = ray
@@ -106,13 +101,13 @@ class ActorWorker:
                     return Failed(MEND, _no_room(self._ray))
             return self._ray.get(answer)
         except self._ray.exceptions.RayTaskError as error:  # a shard that cannot be unpickled there
-            return attempt(_raise, RuntimeError(str(error)))
+            return Failed(FAULT, f"RuntimeError: {error}")
         except self._ray.exceptions.RayError as error:
             raise Lost(_short(error)) from None
 
 
 def import_ray() -> Any:
-    """Return the module, with settings for a cluster that is started here; one that is there has its own."""
+    """Return the module `ray`, with settings for a cluster that is started here."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     try:
@@ -147,7 +142,7 @@ def _init(ray: Any, address: str, workers: int | None) -> None:
 
 
 def _refuse_unreachable(address: str) -> None:
-    """Say so where nobody listens; Ray itself would try for a minute."""
+    """Refuse an address where nobody listens; Ray itself would try for a minute."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), CONNECT).close()
@@ -164,10 +159,6 @@ def _no_room(ray: Any) -> str:
         f"no worker could be started: the cluster has {have:g} processors, {free:g} of them free, and had no room for one."
         " Wait for other jobs to end, or use another cluster."
     )
-
-
-def _raise(error: Exception) -> None:
-    raise error
 
 
 def _short(error: BaseException) -> str:

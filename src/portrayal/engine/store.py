@@ -1,17 +1,12 @@
-"""Finished shards on disk: a file each, put in place whole, and a row that vouches for it. A killed job goes on from them.
-
-The driver writes them, never a worker, so a job resumes on either engine. Results are written as plain data, not pickled: a
-folder may come from somebody else.
-"""
+"""Stores of finished shards: a file each, and a row in SQLite that vouches for it."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from portrayal.edges.writing import make_inside, refuse_strange_file, write_bytes
@@ -25,7 +20,7 @@ SCHEMA = """CREATE TABLE IF NOT EXISTS finished (
 NOT_THERE = object()
 
 
-class Kept:
+class Store:
     """The finished shards of a job in a folder."""
 
     def __init__(
@@ -67,37 +62,6 @@ class Kept:
     def close(self) -> None:
         """Close the ledger."""
         self._ledger.close()
-
-
-class Finished:
-    """The finished shards of work that is known by all it is built from; opened when first needed, closed as a context."""
-
-    def __init__(self, folder: Path, make: Any, what: str, kinds: Sequence[type]) -> None:
-        self.folder, self._make, self._what, self._kinds = folder, make, what, kinds
-        self._kept: Kept | None = None
-
-    def __enter__(self) -> Finished:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._kept is not None:
-            self._kept.close()
-
-    def begun(self) -> bool:
-        """Whether anything was kept in this folder, by this work or by other."""
-        return self._kept is not None or (self.folder / LEDGER).is_file()
-
-    def kept(self) -> Kept:
-        """Return the finished shards; only of the same data, code and versions."""
-        if self._kept is None:
-            from portrayal.engine.fingerprint import code, fingerprint
-            from portrayal.engine.plain import codec
-
-            job = f"{self._what}: {code()} {fingerprint(self._make)}"
-            self._kept = Kept(self.folder, job, *codec(self._kinds))
-        return self._kept
 
 
 def forget(folder: Path) -> None:

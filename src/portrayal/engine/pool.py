@@ -1,0 +1,274 @@
+"""Pools of workers: one thread here for each worker, which hands it one shard after the other.
+
+A shard whose worker is lost goes back to the queue, and the worker is started again. So a machine that is gone costs time
+and no result, and a shard that kills every worker is named. `concurrent.futures.ProcessPoolExecutor` breaks as a whole when
+one process ends, does not say which shard ended it, and leaves processes behind when the driver is killed; Ray's own
+restarts keep a shard waiting for its own actor even where there is no room left for that one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any, Protocol
+
+from portrayal.engine.shards import LOST, Done, Failed, Lost, Shard, attempt
+
+Make = Callable[[], Callable[[Any], Any]]
+# The workers share the machine; threads of their own would only get in each other's way.
+ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+TRIES = 3  # workers a shard may cost, and starts a worker may take
+PATIENCE = 300.0  # seconds without a single worker, after which nobody would believe that one will come
+GRACE = 5.0  # seconds a process has to leave by itself
+
+_inside = False
+_STARTING = Lock()  # variables of the environment are everybody's
+
+
+def is_inside() -> bool:
+    """Return True inside a worker, whose work is not spread again."""
+    return _inside
+
+
+def build(make: bytes) -> Done | Failed:
+    """Call the pickled `make()` in a worker."""
+    global _inside
+    _inside = True
+    return attempt(lambda: pickle.loads(make)())
+
+
+class Here:
+    """The pool that is this process: each shard is done when it is handed in."""
+
+    window = 1
+
+    def __init__(self, make: Make) -> None:
+        self._make = make
+        self._built: Done | Failed | None = None
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._built = None
+
+    def submit(self, shard: Shard) -> Future[Done | Failed]:
+        """Do a shard now."""
+        built = self._built = self._built or attempt(self._make)
+        done: Future[Done | Failed] = Future()
+        done.set_result(attempt(built.result, shard.content) if isinstance(built, Done) else built)
+        return done
+
+
+class Worker(Protocol):
+    """A process or an actor; whatever ends without an answer raises `Lost`."""
+
+    def ready(self, wait: Callable[[], bool]) -> Done | Failed:
+        """Wait until `make()` is done, for as long as `wait()` is true."""
+        ...
+
+    def do(self, shard: Shard) -> Done | Failed:
+        """Do one shard."""
+        ...
+
+    def stop(self) -> None:
+        """End it, also from another thread and in the middle of a shard."""
+        ...
+
+
+class Process:
+    """A process of this machine and the pipe to it, spawned: a fork would copy the locks of other threads."""
+
+    def __init__(self, make: bytes) -> None:
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, make), daemon=True)
+        with _STARTING, _environment(ONE_THREAD):
+            self._process.start()
+        theirs.close()  # or its end would never be noticed
+
+    def ready(self, wait: Callable[[], bool]) -> Done | Failed:
+        """Wait until `make()` is done."""
+        try:
+            return pickle.loads(self._pipe.recv_bytes())
+        except (EOFError, OSError):
+            raise Lost(self._end()) from None
+
+    def do(self, shard: Shard) -> Done | Failed:
+        """Do one shard."""
+        try:
+            self._pipe.send(shard.content)
+        except OSError:
+            raise Lost(self._end()) from None
+        return self.ready(lambda: True)
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.join(GRACE)
+
+    def _end(self) -> str:
+        """Say how the process ended."""
+        self._process.join(GRACE)
+        code = self._process.exitcode
+        return f"exit code {code}" if code is None or code >= 0 else f"killed by {signal.Signals(-code).name}"
+
+
+def _serve(pipe: Connection, make: bytes) -> None:
+    """Build once, then answer until the pipe is closed, as it is when the driver dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's, which ends this process
+    built = build(make)
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        pipe.send_bytes(pickle.dumps(built if isinstance(built, Failed) else Done(None)))
+        while isinstance(built, Done):
+            content, work = pipe.recv_bytes(), built.result
+            # That a shard cannot be unpickled, or a result pickled, is an outcome too.
+            outcome = attempt(lambda: pickle.dumps(Done(work(pickle.loads(content)))))  # noqa: B023
+            pipe.send_bytes(outcome.result if isinstance(outcome, Done) else pickle.dumps(outcome))
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Set variables for processes started meanwhile, and put them back."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+@dataclass(eq=False)
+class _Task:
+    """A shard on its way, and the ends of the workers that had it."""
+
+    shard: Shard
+    future: Future[Done | Failed] = field(default_factory=Future)
+    losses: list[str] = field(default_factory=list)
+
+
+class Pool:
+    """Workers that take shards; `submit` gives a future of the shard's outcome."""
+
+    def __init__(self, begin: Callable[[], Worker], workers: int) -> None:
+        self.window = 2 * workers  # shards in hand: one at work and one to follow, so that memory is bounded
+        self._begin = begin
+        self._queue: SimpleQueue[_Task | None] = SimpleQueue()
+        self._closing = Event()
+        self._lock = Lock()
+        self._working: set[Worker] = set()
+        self._ready: set[Worker] = set()
+        self._refusal: Failed | None = None  # why no worker is left
+        self._threads = [Thread(target=self._keep_one_going, daemon=True) for _ in range(workers)]
+        self._living = workers
+
+    def __enter__(self) -> Pool:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._closing.set()
+        for _ in self._threads:
+            self._queue.put(None)
+        with self._lock:
+            working = list(self._working)
+        for worker in working:  # one that is idle has left already; one at work is no longer wanted
+            worker.stop()
+        for thread in self._threads:
+            thread.join()
+
+    def submit(self, shard: Shard) -> Future[Done | Failed]:
+        """Hand in a shard."""
+        task = _Task(shard)
+        task.future.set_running_or_notify_cancel()  # whoever stops waiting for it does not stop the worker
+        self._queue.put(task)
+        self._refuse_waiting()
+        return task.future
+
+    def _keep_one_going(self) -> None:
+        """Start a worker again and again, until the pool is closed or none can be started."""
+        refusals: list[Failed] = []
+        while len(refusals) < TRIES and not self._closing.is_set():
+            refused = self._one_worker()
+            # What make() itself says it would say again; a worker that was lost may have been unlucky.
+            refusals = [] if refused is None else [*refusals, refused] if refused.kind == LOST else [refused] * TRIES
+        if self._closing.is_set():
+            return
+        with self._lock:
+            self._living -= 1
+            if not self._living:  # with the last worker gone nothing can be done any more
+                self._refusal = refusals[-1]
+        self._refuse_waiting()
+
+    def _one_worker(self) -> Failed | None:
+        """Start a worker and stay with it to its end; return why it could not even start."""
+        try:
+            worker = self._begin()
+        except Exception as error:  # no process left, no connection
+            return Failed(LOST, f"no worker could be started: {error}")
+        with self._lock:
+            self._working.add(worker)
+        try:
+            return self._work(worker)
+        finally:
+            with self._lock:
+                self._working.discard(worker)
+                self._ready.discard(worker)
+            worker.stop()
+
+    def _work(self, worker: Worker) -> Failed | None:
+        """Do shards until the worker is lost or the pool closed; return why it could not even start."""
+        began = time.monotonic()
+
+        def may_wait() -> bool:  # while others work, or not for too long
+            return not self._closing.is_set() and (time.monotonic() - began < PATIENCE or bool(self._ready))
+
+        ready = attempt(worker.ready, may_wait)
+        if isinstance(ready, Failed):
+            return Failed(LOST, f"no worker could be started: {ready.reason}")
+        if isinstance(ready.result, Failed):
+            return ready.result
+        with self._lock:
+            self._ready.add(worker)
+        while (task := self._queue.get()) is not None:
+            outcome = attempt(worker.do, task.shard)
+            if isinstance(outcome, Failed) and outcome.kind == LOST:
+                self._give_back(task, outcome.reason)
+                break
+            # A shard that cannot even be sent fails here, the others in their worker.
+            task.future.set_result(outcome.result if isinstance(outcome, Done) else outcome)
+        return None
+
+    def _give_back(self, task: _Task, loss: str) -> None:
+        task.losses.append(loss)
+        if len(task.losses) < TRIES:
+            self._queue.put(task)
+            return
+        reason = (
+            f"given to {TRIES} workers, and each ended without an answer ({'; '.join(dict.fromkeys(task.losses))})."
+            " A worker that is killed for its memory ends so: use fewer workers (--workers) or a machine with more."
+        )
+        task.future.set_result(Failed(LOST, reason))
+
+    def _refuse_waiting(self) -> None:
+        """Answer what waits with the reason why no worker is left, if none is."""
+        with contextlib.suppress(Empty):
+            while self._refusal is not None:
+                task = self._queue.get_nowait()
+                if task is not None:
+                    task.future.set_result(self._refusal)
