@@ -24,7 +24,7 @@ from pathlib import Path
 
 import httpx2
 
-from portrayal.run.judgments import read_judgments
+from portrayal.run.reviews import read_judgments
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -62,7 +62,7 @@ def memory() -> float:
 def record(calls: int, port: int, concurrency: int, folder: Path) -> dict[str, float]:
     """Record so many calls to one system; return what it took."""
     from portrayal.recorder.ledger import Ledger
-    from portrayal.run.asking import ask, write_questions
+    from portrayal.run.recording import ask, write_questions
     from portrayal.systems.core.base import Question
     from portrayal.systems.core.registry import open_system
     from portrayal.systems.core.settings import SystemSettings

@@ -22,7 +22,7 @@ from portrayal.audits.contexts.measures.membership import coverage_by_system, un
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import Design, answer_questions
 from portrayal.batches import whole_units
-from portrayal.edges.seen import Seen, hashes_of, unit_in_two
+from portrayal.edges.spill import Seen, hashes_of, unit_in_two
 from portrayal.engine.pool import ONE_THREAD
 from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 

@@ -32,12 +32,12 @@ from portrayal.reporting.page.diff import diff as diff
 from portrayal.reporting.page.opened import Run as Run
 from portrayal.reporting.page.redact import redact as redact
 from portrayal.review.serve import view as view
-from portrayal.run.measured import read_results as read_results
 from portrayal.run.plan import plan_text as plan_text
+from portrayal.run.results import read_results as read_results
 from portrayal.run.status import status_text as status_text
+from portrayal.run.status import unanswered as unanswered
 from portrayal.run.trial import tried_text as tried_text
 from portrayal.run.trial import try_study as try_study
-from portrayal.run.unanswered import unanswered as unanswered
 from portrayal.study.catalogue import names as names
 from portrayal.study.export import export_stimuli as export_stimuli
 from portrayal.study.first_study import new_study as new_study

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.edges.seen import Seen, unit_in_two
+from portrayal.edges.spill import Seen, unit_in_two
 from portrayal.errors import PortrayalError
 from portrayal.tables import Contract, check, starts
 

@@ -13,19 +13,25 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from portrayal.edges.folders import claim
-from portrayal.edges.tables import write_parquet
+from portrayal.edges.writing import write_parquet
 from portrayal.engine import using
 from portrayal.engine.store import forget
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.run.evidence import evidence_of, study_of
-from portrayal.run.folder import Run, claim_run, default_folder, existing_run
+from portrayal.run.folder import (
+    Run,
+    claim_run,
+    default_folder,
+    existing_run,
+    file_of,
+    refuse_other_study,
+    refuse_redacted,
+)
 from portrayal.run.lock import MEASURING, REPORTING, locked, reading
-from portrayal.run.measured import write_measured
-from portrayal.run.measuring import measure_evidence
+from portrayal.run.measurement import measure_evidence
 from portrayal.run.recording import Asked, Recorded, record_study
-from portrayal.run.redacted import refuse_redacted
-from portrayal.run.same_study import file_of, refuse_other_study
+from portrayal.run.results import write_measured
 from portrayal.study import calibration
 from portrayal.study.audit import Evidence, Finding, Measured
 from portrayal.study.given import GivenStudy, GivenSystems, given_study

@@ -16,7 +16,7 @@ from portrayal.review.links import kept_people
 from portrayal.review.opened import Shelf
 from portrayal.review.people import ORGANISER
 from portrayal.review.serve import _listen, known_hosts
-from portrayal.run.judgments import read_judgments
+from portrayal.run.reviews import read_judgments
 from review.made_runs import captions_run, contexts_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -22,7 +22,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.engine import engine_map, using
 from portrayal.engine.plain import codec, fingerprint
 from portrayal.engine.store import LEDGER, Store
-from portrayal.run.measuring import measure_evidence
+from portrayal.run.measurement import measure_evidence
 from portrayal.stats.estimate import Estimate
 from properties import case_associations
 

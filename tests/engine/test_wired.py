@@ -22,7 +22,7 @@ from portrayal.audits.search.measures.scored_runs import score_runs
 from portrayal.cli import main
 from portrayal.engine import engine_map, using
 from portrayal.engine.store import LEDGER
-from portrayal.run.measuring import measure_evidence
+from portrayal.run.measurement import measure_evidence
 from portrayal.study.parallel import over_seeds
 from portrayal.text.captions import parsing
 from portrayal.text.collections import index as indexing

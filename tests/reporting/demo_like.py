@@ -16,7 +16,7 @@ from portrayal.reporting.answers.behind import level_names
 from portrayal.reporting.page.measured_run import as_shown, find
 from portrayal.reporting.page.section import STATES, Section
 from portrayal.reporting.page.systems import shown_names
-from portrayal.run.measuring import measure_evidence
+from portrayal.run.measurement import measure_evidence
 from portrayal.study.audit import Audit, Measured
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.study.study import Study

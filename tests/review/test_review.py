@@ -13,8 +13,7 @@ from portrayal import flow
 from portrayal.review.agreed import agreement_of
 from portrayal.review.queues import Item, Queue, in_order, queues_of, scene_words
 from portrayal.run.folder import Run
-from portrayal.run.judgments import fold, read_judgments
-from portrayal.run.reviews import read_reviews, reviews_of
+from portrayal.run.reviews import fold, read_judgments, read_reviews, reviews_of
 from review.conftest import Site, fields, judge
 
 CASES, TAGS, PLACES, WORDS, PICTURES = (

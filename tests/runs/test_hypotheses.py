@@ -10,7 +10,7 @@ import pytest
 import portrayal
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
-from portrayal.run.hypotheses import FACT, LATE, note_hypotheses
+from portrayal.run.measurement import FACT, LATE, note_hypotheses
 from portrayal.study.study import Hypothesis
 
 BARE = """

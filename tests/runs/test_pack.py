@@ -21,10 +21,9 @@ from PIL import Image
 import portrayal
 from faults.test_moved_run import STUDIES, write_associations
 from portrayal.cli import main
-from portrayal.edges import archive
-from portrayal.edges.archive import unpack_archive, write_archive
-from portrayal.edges.fingerprint import fingerprint, first_change
 from portrayal.errors import PortrayalError
+from portrayal.handover import archive
+from portrayal.handover.archive import fingerprint, first_change, unpack_archive, write_archive
 from portrayal.handover.compare import compare_tables
 from portrayal.handover.pack import as_json, seal_of
 from portrayal.handover.withheld import sort_pictures

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from pathlib import Path
-import numpy as np
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
+
 import numpy as np
 import polars as pl
+
 
 class Columns:
     """Columns of `size` numbers by name; NaN where nothing was put.

@@ -6,11 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
 from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
-from pathlib import Path
-import polars as pl
-from portrayal.edges.secrets import hidden
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Folders we make inside a run or report.
+INSIDE = ("charts", "tables", "rows", "inputs", "inputs.part", "runs", "shards")
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -56,17 +62,6 @@ def refuse_linked_folder(folder: Path) -> None:
         raise PortrayalError(f"{folder} is a link. Expected a folder of its own: remove the link.")
 
 
-INSIDE = (
-    "charts",
-    "tables",
-    "rows",
-    "inputs",
-    "inputs.part",
-    "runs",
-    "shards",
-)  # folders we make inside a run or report
-
-
 def refuse_strange_file(path: Path) -> None:
     """Refuse a link, a pipe or a device where a plain file of ours is expected; what is not there is fine."""
     if path.is_symlink():
@@ -95,22 +90,19 @@ def refuse_foreign_file(path: Path, begins: tuple[bytes, ...], what: str) -> Non
 
 def write_parquet(table: pl.DataFrame, path: Path) -> None:
     """Write a table; the file may be the one it was read from. Secrets this process knows are taken out of its text."""
-    clean = without_secrets(table)
+    clean = without_secrets(table)  # before the file is touched: the table may be read from it
     with replacing(path) as part:
         clean.write_parquet(part)
 
 
 def without_secrets(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table whose text columns hold no secret this process knows."""
-    held = {
-        name: [None if value is None else hidden(value) for value in table[name]]
-        for name, kind in table.schema.items()
-        if kind == pl.String and _holds_secret(table[name])
-    }
-    return table.with_columns(pl.Series(name, values, pl.String) for name, values in held.items())
+    import polars as pl  # here: the command line starts without it
 
-
-def _holds_secret(column: pl.Series) -> bool:
-    """Whether any text of a column holds a secret, looked at in one piece because most never do."""
-    whole = "\x00".join(column.drop_nulls().unique())
-    return hidden(whole) != whole
+    columns = []
+    for name, kind in table.schema.items():
+        whole = "\x00".join(table[name].drop_nulls().unique()) if kind == pl.String else ""
+        if hidden(whole) != whole:  # looked at in one piece, because most columns never hold one
+            clean = [None if value is None else hidden(value) for value in table[name]]
+            columns.append(pl.Series(name, clean, pl.String))
+    return table.with_columns(columns)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import stat
 import unicodedata
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
+
 from portrayal.edges.sizes import LARGEST_ARRAY
 from portrayal.errors import PortrayalError
-import hashlib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 MOST_FILES = 200_000
 LONGEST_NAME = 200
@@ -116,9 +114,8 @@ def _span(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[int, int]:
 
 
 def _refuse_overlaps(path: Path, spans: list[tuple[int, int]]) -> None:
-    """Refuse members that share bytes: a small file could then be any number of large ones."""
     end, whole = 0, path.stat().st_size
-    for start, size in sorted(spans):
+    for start, size in sorted(spans):  # members that share bytes: a small file could be any number of large ones
         if start < end or start + size > whole:
             raise _refused(path, "holds files that overlap or end after it does")
         end = start + size
@@ -143,17 +140,18 @@ SHORT = 16  # hex digits kept of a block's hash
 
 
 def fingerprint(path: Path) -> dict[str, Any]:
-    """Return how many bytes a file has, its SHA-256, and the beginnings of those of its blocks in one text."""
+    """Return a file's size and SHA-256, and the beginnings of those of its blocks in one text."""
     whole, short, size = hashlib.sha256(), [], 0
-    for block in _blocks(path):
-        whole.update(block)
-        short.append(_short(block))
-        size += len(block)
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            whole.update(block)
+            short.append(hashlib.sha256(block).hexdigest()[:SHORT])
+            size += len(block)
     return {"bytes": size, "sha256": whole.hexdigest(), "blocks": "".join(short)}
 
 
 def first_change(path: Path, kept: Mapping[str, Any]) -> str:
-    """Say where a file differs first from the one that was fingerprinted; nothing where it does not.
+    """Say where a file differs first from the one that was fingerprinted, if anywhere.
 
     Examples
     --------
@@ -166,53 +164,38 @@ def first_change(path: Path, kept: Mapping[str, Any]) -> str:
     ...     first_change(file, kept)
     'byte 1501 was changed: it is 0x42 and was 0x62'
     """
-    found = fingerprint(path)
-    if found == kept:
+    now = fingerprint(path)
+    if now == kept:
         return ""
-    size = "" if found["bytes"] == kept["bytes"] else f"; it has {found['bytes']:,} bytes and had {kept['bytes']:,}"
-    differ = [place for place in range(_count(found, kept)) if _nth(found, place) != _nth(kept, place)]
-    if not differ:
+    size = "" if now["bytes"] == kept["bytes"] else f"; it has {now['bytes']:,} bytes and had {kept['bytes']:,}"
+    one, other = now["blocks"], kept["blocks"]
+    starts = range(0, max(len(one), len(other)), SHORT)
+    changed = [start for start in starts if one[start : start + SHORT] != other[start : start + SHORT]]
+    if not changed:
         return f"its hash is another{size}"
-    if len(differ) == 1 and not size and (exact := _one_byte(path, differ[0], _nth(kept, differ[0]))):
+    block = changed[0] // SHORT
+    wanted = other[changed[0] : changed[0] + SHORT]
+    if len(changed) == 1 and not size and (exact := _one_byte(path, block, wanted)):
         return exact
-    return f"the first change lies in bytes {differ[0] * BLOCK} to {(differ[0] + 1) * BLOCK - 1}{size}"
+    return f"the first change lies in bytes {block * BLOCK} to {(block + 1) * BLOCK - 1}{size}"
 
 
 def first_offset(one: bytes, other: bytes) -> int:
-    """Return the place of the first byte in which two texts differ, or where the shorter one ends."""
+    """Return the place of the first byte in which two texts differ, or where the shorter ends."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _one_byte(path: Path, block: int, kept: str) -> str:
-    """Find the one byte whose change gives the block that was kept; nothing where more than one was changed."""
+def _one_byte(path: Path, block: int, wanted: str) -> str:
+    """Find the one byte whose change gives the block that was kept, if it is one."""
     with path.open("rb") as file:
         file.seek(block * BLOCK)
-        held = file.read(BLOCK)
-    for place in range(len(held)):
-        before, after = hashlib.sha256(held[:place]), held[place + 1 :]
+        content = file.read(BLOCK)
+    for place in range(len(content)):
+        before, after = hashlib.sha256(content[:place]), content[place + 1 :]
         for value in range(256):
             tried = before.copy()
             tried.update(bytes([value]) + after)
-            if tried.hexdigest()[:SHORT] == kept:
-                was = f"it is 0x{held[place]:02x} and was 0x{value:02x}"
-                return f"byte {block * BLOCK + place} was changed: {was}"
+            if tried.hexdigest()[:SHORT] == wanted:
+                return f"byte {block * BLOCK + place} was changed: it is 0x{content[place]:02x} and was 0x{value:02x}"
     return ""
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            yield block
-
-
-def _short(block: bytes) -> str:
-    return hashlib.sha256(block).hexdigest()[:SHORT]
-
-
-def _count(*kept: Mapping[str, Any]) -> int:
-    return max(-(-len(one["blocks"]) // SHORT) for one in kept)
-
-
-def _nth(kept: Mapping[str, Any], place: int) -> str:
-    return str(kept["blocks"][place * SHORT : (place + 1) * SHORT])

@@ -12,17 +12,15 @@ from typing import Any
 from urllib.parse import quote
 
 import portrayal
-from portrayal.edges.archive import write_archive
-from portrayal.edges.fingerprint import fingerprint
 from portrayal.edges.writing import refuse_foreign_file, replacing
 from portrayal.errors import PortrayalError
+from portrayal.handover.archive import fingerprint, write_archive
 from portrayal.handover.withheld import sort_pictures
 from portrayal.recorder.ledger import Ledger
 from portrayal.run.evidence import RECORD, study_of
-from portrayal.run.files import kept_json, kept_table
-from portrayal.run.folder import Run, existing_run
+from portrayal.run.folder import Run, existing_run, kept_json, kept_table
 from portrayal.run.lock import reading
-from portrayal.run.measured import measured_files
+from portrayal.run.results import measured_files
 
 FORM = 1  # raise it when packs of before can no longer be read
 LIST, SEAL = "pack.json", "seal.json"

@@ -16,18 +16,13 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.edges.tables import write_parquet
-from portrayal.edges.writing import make_inside, write_bytes, write_text
+from portrayal.edges.writing import make_inside, write_bytes, write_parquet, write_text
 from portrayal.handover.pack import copy_ledger
 from portrayal.recorder.ledger import Ledger
 from portrayal.recorder.outcomes import put_right
-from portrayal.run.evidence import RECORD
-from portrayal.run.files import kept_json, kept_table
-from portrayal.run.folder import Run
-from portrayal.run.inputs import PLAIN
-from portrayal.run.measured import MEND, measured_files, read_measured, write_measured
-from portrayal.run.redacted import FILE, refuse_redacted
-from portrayal.run.same_study import STUDY_FILE
+from portrayal.run.evidence import PLAIN, RECORD
+from portrayal.run.folder import FILE, STUDY_FILE, Run, kept_json, kept_table, refuse_redacted
+from portrayal.run.results import MEND, measured_files, read_measured, write_measured
 from portrayal.tables import RESPONSES
 
 REDACTED = "(redacted)"

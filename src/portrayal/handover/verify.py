@@ -15,18 +15,15 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.edges.archive import unpack_archive, write_archive
-from portrayal.edges.fingerprint import first_change, first_offset
 from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
+from portrayal.handover.archive import first_change, first_offset, unpack_archive, write_archive
 from portrayal.handover.compare import compare_tables
 from portrayal.handover.pack import FORM, LIST, NEEDED, SEAL, seal_of
 from portrayal.run.evidence import RECORD, evidence_of, study_of
-from portrayal.run.files import kept_json, kept_table
-from portrayal.run.folder import Run
-from portrayal.run.measured import kept_warnings
-from portrayal.run.measuring import measure_evidence
-from portrayal.run.redacted import redaction_of
+from portrayal.run.folder import Run, kept_json, kept_table, redaction_of
+from portrayal.run.measurement import measure_evidence
+from portrayal.run.results import kept_warnings
 from portrayal.study.audit import Measured
 
 SHOWN = 50  # differences that are printed

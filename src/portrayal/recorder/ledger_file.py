@@ -56,7 +56,7 @@ def open_writable(path: Path) -> sqlite3.Connection:
         in_memory = str(path) == ":memory:"
         if not in_memory and not path.exists():
             _create(path)
-        # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.run.asking`).
+        # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.run.recording`).
         connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
         if not in_memory:
             check_ours(connection, path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from portrayal.review.queues import Queue
-from portrayal.run.judgments import JUDGE, Act
+from portrayal.run.reviews import JUDGE, Act
 from portrayal.stats.raters.raters import agreement
 
 DRAWS = 500  # resamples of the items for the intervals

@@ -11,7 +11,7 @@ from portrayal.errors import PortrayalError
 from portrayal.review.journal import Journal
 from portrayal.review.opened import OpenRun, Shelf, Stamp
 from portrayal.review.queues import GENDERED, PLACES, RATER_GENDER, WORDS, Item, Queue, in_order, queues_of
-from portrayal.run.judgments import JUDGE, PLACE, SKIP, UNDO, Act, Place
+from portrayal.run.reviews import JUDGE, PLACE, SKIP, UNDO, Act, Place
 
 LONGEST_NOTE = 2000
 REASONS = ("cannot tell", "too upsetting", "not enough shown", "another reason")

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from portrayal.errors import PortrayalError
-from portrayal.run.judgments import Act, read_judgments
+from portrayal.run.reviews import Act, read_judgments
 
 _Waiting = tuple[bytes, "Future[None]"]
 

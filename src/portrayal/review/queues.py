@@ -15,7 +15,7 @@ import polars as pl
 
 from portrayal.edges.json_text import parse_json
 from portrayal.review.opened import OpenRun
-from portrayal.run.judgments import CODING, PLACE, Act, standing
+from portrayal.run.reviews import CODING, PLACE, Act, standing
 from portrayal.tables import REVIEWS
 
 CASES, TAGS, PLACES, WORDS, PICTURES = "cases", "tags", "places", "words", "pictures"

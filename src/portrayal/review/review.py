@@ -16,7 +16,7 @@ from portrayal.review.desk import GENDERS, REASONS, Desk
 from portrayal.review.opened import OpenRun
 from portrayal.review.pages import ORGANISERS, message, page
 from portrayal.review.queues import Queue, scene_words
-from portrayal.run.judgments import JUDGE, Act
+from portrayal.run.reviews import JUDGE, Act
 
 KEYS = "123456789"
 

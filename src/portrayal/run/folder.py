@@ -1,13 +1,19 @@
-"""A run: the folder one study records into, known as ours before anything is written there."""
+"""The folder of a run: its files, read within sizes, and whose run it is."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from portrayal.edges.folders import LISTED_IN, MARK, claim, first_entry, read_mark, refuse_strange_entries, write_mark
+from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import LARGEST_PICTURE, LARGEST_TABLE, check_parquet, check_size, read_toml
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
+from portrayal.study.study import Study
 
 
 class Run:
@@ -91,3 +97,113 @@ def _mark_earlier(run: Run) -> None:
         for group, endings in listed.items()
     }
     write_mark(run.folder, {"holds": "run", "files": files})
+
+
+def kept_table(path: Path, mend: str) -> pl.DataFrame:
+    """Read a Parquet table of a run; `mend` says what makes it anew."""
+    try:
+        check_parquet(path)
+        return pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        raise PortrayalError(_damaged(path, error, mend)) from None
+
+
+def kept_json(path: Path, kind: type, mend: str) -> Any:
+    """Read a JSON file of a run that holds a `kind`, a dict or a list."""
+    try:
+        check_size(path, LARGEST_TABLE)
+        value = parse_json(path.read_text(encoding="utf-8"))
+        if not isinstance(value, kind):
+            raise ValueError(f"it holds a {type(value).__name__}")
+    except (OSError, ValueError) as error:
+        raise PortrayalError(_damaged(path, error, mend)) from None
+    return value
+
+
+def kept_bytes(path: Path, mend: str) -> bytes:
+    """Read a picture of a run."""
+    try:
+        check_size(path, LARGEST_PICTURE)
+        return path.read_bytes()
+    except OSError as error:
+        raise PortrayalError(_damaged(path, error, mend)) from None
+
+
+def _damaged(path: Path, error: Exception, mend: str) -> str:
+    reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return f"{path} is damaged ({reason}). {mend}"
+
+
+FILE = "redacted.json"
+
+
+def redaction_of(run: Run) -> str:
+    """Say what was taken out of a run, in one line; nothing of a run that is whole."""
+    path = run.folder / FILE
+    if not path.is_file():
+        return ""
+    return str(
+        kept_json(path, dict, "Redact the run again: portrayal redact RUN --out NEW").get("said") or "it was redacted"
+    )
+
+
+def refuse_redacted(run: Run) -> None:
+    """Refuse to record or measure a run whose answers were taken out."""
+    if said := redaction_of(run):
+        raise PortrayalError(f"{run.folder} cannot be recorded or measured again: {said}. Use the run it was made of.")
+
+
+STUDY_FILE = "study_file"  # the ledger's fact: where the study was read from
+
+
+def refuse_other_study(run: Run, study: Study, file: str, named: bool) -> None:
+    """Refuse to record a study into the run of another."""
+    other = other_study(run, study, file, named)
+    if other:
+        raise PortrayalError(
+            f"{run.folder} holds the run of another study: {other}. Nothing there was changed. Give this one another name, or"
+            f" a folder of its own: --out DIR{_or_go_on(run, study, file)}."
+        )
+
+
+def other_study(run: Run, study: Study, file: str, named: bool) -> str:
+    """Return what other study a run is of, in words; nothing where it is this one's, or nobody's yet.
+
+    The audit must be the same. In a folder the user named, either the name or the file may have changed; in the folder of
+    the study's name, the file must be the same where both are known.
+    """
+    kept = _kept(run)
+    if not kept:
+        return ""
+    if kept["audit"] != study.audit:
+        return f"{kept['name']!r}, an audit of {kept['audit']}"
+    renamed = kept["name"] != study.name
+    known = bool(file and kept["file"])
+    moved = known and kept["file"] != file
+    if renamed and (moved or not known):
+        return f"{kept['name']!r}"
+    return f"{kept['name']!r} from {kept['file']}" if moved and not named else ""
+
+
+def _kept(run: Run) -> dict[str, Any]:
+    """Return name, audit and file of the study that a run keeps; nothing where there is none that can be read."""
+    if not run.ledger.is_file():
+        return {}
+    try:
+        data = read_toml(run.study)
+        with Ledger.reading(run.ledger) as ledger:
+            file = ledger.fact(STUDY_FILE)
+        return {"name": data["name"], "audit": data["audit"], "file": file or ""}
+    except (OSError, ValueError, KeyError, PortrayalError):  # recording will say what is damaged
+        return {}
+
+
+def _or_go_on(run: Run, study: Study, file: str) -> str:
+    if other_study(run, study, file, named=True):
+        return ""
+    return f" (or go on with it, if this file was moved: --out {run.folder})"
+
+
+def file_of(study: Any) -> str:
+    """Return where a study was read from, or nothing for one made in Python."""
+    return str(Path(study).resolve()) if isinstance(study, Path | str) else ""

@@ -16,8 +16,8 @@ import polars as pl
 import portrayal
 from portrayal.edges.writing import forget_part, write_text
 from portrayal.recorder.ledger import Ledger
-from portrayal.run.changed import noted_source
 from portrayal.run.folder import Run
+from portrayal.run.sources import noted_source
 from portrayal.study.study import Study
 
 PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "torchvision", "transformers", "spacy", "pillow")

@@ -9,8 +9,7 @@ from typing import Any
 from portrayal.edges.secrets import read_secrets_file
 from portrayal.recorder.ledger import Ledger
 from portrayal.recorder.progress import dollars_text
-from portrayal.run.folder import Run, default_folder
-from portrayal.run.same_study import file_of, other_study
+from portrayal.run.folder import Run, default_folder, file_of, other_study
 from portrayal.study.questions import make_stimuli, plan_work
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study

@@ -1,37 +1,104 @@
-"""Recording a study into its run: what is asked, of whom, and under which conditions."""
+"""Recording of a study into its run: questions in the ledger, asked of systems that are still to answer."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import portrayal
-from portrayal.edges.secrets import read_secrets_file
-from portrayal.edges.tables import write_parquet
-from portrayal.edges.writing import write_text
+from portrayal.edges.console import Hiding
+from portrayal.edges.secrets import hidden, read_secrets_file
+from portrayal.edges.writing import write_parquet, write_text
 from portrayal.errors import PortrayalError, check_name
-from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.ledger import Ledger, Planned
 from portrayal.recorder.outcomes import find_unreadable, put_right
 from portrayal.recorder.progress import RecordingProgress
-from portrayal.recorder.recorder import Recorder
-from portrayal.run.asking import ask, ask_repeatable_again, write_questions
-from portrayal.run.changed import CHANGED, hold_sources, refuse_mixed
-from portrayal.run.files import kept_table
-from portrayal.run.folder import Run
-from portrayal.run.hypotheses import note_hypotheses
-from portrayal.run.inputs import write_inputs
+from portrayal.recorder.recorder import Listener, Recorder
+from portrayal.run.evidence import write_inputs
+from portrayal.run.folder import STUDY_FILE, Run, kept_table, refuse_redacted
 from portrayal.run.manifest import write_manifest
-from portrayal.run.redacted import refuse_redacted
-from portrayal.run.same_study import STUDY_FILE
-from portrayal.run.unanswered import AGAIN, left_open, unanswered, with_unanswered
+from portrayal.run.measurement import note_hypotheses
+from portrayal.run.sources import CHANGED, hold_sources, refuse_mixed
+from portrayal.run.status import AGAIN, left_open, unanswered, with_unanswered
 from portrayal.study.questions import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.study.trust import code_lines, refuse_untrusted
+from portrayal.systems.core.base import Question, System
+from portrayal.systems.core.settings import without_secrets
+
+
+def write_questions(ledger: Ledger, work: Work) -> None:
+    """Make these the ledger's questions; answers already there are kept."""
+    if ledger.is_plan([(system.name, system.kind, system.reader, table.keys()) for system, table in work]):
+        return
+    ledger.plan(planned for system, table in work for planned in _planned(system, table))
+
+
+def ask_repeatable_again(ledger: Ledger, work: Work) -> None:
+    """Put back to planned what a killed process left unknown of systems that are here, free, and answer the same each time."""
+    for system, _ in work:
+        if getattr(system, "repeatable", False):  # a plug-in may know nothing of it
+            ledger.ask_again("unknown", system.name)
+
+
+def ask(
+    ledger: Ledger, work: Work, listen: Listener | None = None, tell: Callable[[str], None] = lambda line: None
+) -> Recorder:
+    """Ask what is still planned; the recorder tells how it went, and of long waits while they last."""
+    first = [(system, _open(ledger, system, table)) for system, table in work]
+    recorder = Recorder(ledger, listen, tell=tell) if listen else Recorder(ledger, tell=tell)
+    stream = Hiding(sys.stderr)
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+        _run(recorder.record(first))  # what a user's function prints is no answer of ours
+    for system, _ in work:
+        recorder.messages += map(hidden, getattr(system, "notes", ()))  # what of a request a server did not take
+    return recorder
+
+
+def _open(ledger: Ledger, system: System, table: Mapping[str, Sequence[Question]]) -> dict[str, Question]:
+    """Return the questions that are still to be asked, in the study's order."""
+    planned = ledger.open_keys(system.name)
+    return {key: table[key][0] for key in table if key in planned}
+
+
+def _planned(system: System, table: Mapping[str, Sequence[Question]]) -> Iterator[Planned]:
+    # The key is made of the parameters as they are; what is kept to be read holds no credential.
+    parameters = without_secrets(system.parameters)
+    for key, questions in table.items():
+        question = questions[0]
+        yield Planned(
+            key,
+            system.name,
+            system.identity,
+            system.version,
+            parameters,
+            question.hash,
+            question.repeat,
+            system.kind,
+            system.reader,
+        )
+
+
+def _run(recording: Coroutine[Any, Any, None]) -> None:
+    """Run to the end; a notebook has a loop of its own running, beside which only another thread can run one."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(recording)
+    else:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, recording).result()
+
 
 Say = Callable[[Sequence[str]], None]
 

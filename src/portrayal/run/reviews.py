@@ -1,15 +1,108 @@
-"""Reviews: people's judgments beside the results, as a CSV anyone can fill in."""
+"""Reviews: people's judgments, in a CSV that anyone can fill in and line by line from the viewer."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from portrayal.edges.inert import inert_cells, original_cells
+from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import LARGEST_TABLE, check_size
+from portrayal.errors import PortrayalError
 from portrayal.run.folder import Run
-from portrayal.run.judgments import fold, read_judgments
 from portrayal.tables import REVIEWS, check, read_csv
+
+JUDGE, SKIP, UNDO = "judge", "skip", "undo"
+PLACE, CODING = "place", "place_coding"  # what a rater wrote about a place, and what others make of it
+
+Act: TypeAlias = "dict[str, Any]"  # act, reviewer, queue, item, time; rows of a judgment, reason of a skip
+Place: TypeAlias = "tuple[str, str, str]"
+
+
+def read_judgments(path: Path) -> list[Act]:
+    """Read the acts of a run; a last line that a kill or a full disk cut short was never acknowledged and is left out."""
+    if not path.exists():
+        return []
+    check_size(path, LARGEST_TABLE)
+    *lines, _ = path.read_bytes().split(b"\n")
+    return [_act(line, path, number) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _act(line: bytes, path: Path, number: int) -> Act:
+    try:
+        act = parse_json(line)
+        texts = all(isinstance(act[name], str) for name in ("act", "reviewer", "queue", "item"))
+        rows = all(_is_row(row) for row in act.get("rows", ()))
+        if texts and rows and act["act"] in (JUDGE, SKIP, UNDO):
+            return act
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise PortrayalError(f"line {number} of {path} is damaged. Expected what `portrayal view` writes: remove the line.")
+
+
+def _is_row(row: Any) -> bool:
+    filled = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("item", "question", "reviewer"))
+    return filled and all(value is None or isinstance(value, str) for value in row.values())
+
+
+def standing(acts: Iterable[Act]) -> dict[Place, Act]:
+    """Return the last act of each reviewer on each item, without what was undone."""
+    kept: dict[Place, Act] = {}
+    for act in acts:
+        place = (act["reviewer"], act["queue"], act["item"])
+        kept.pop(place, None)  # the order of the acts that stand is theirs in time
+        if act["act"] != UNDO:
+            kept[place] = act
+    return kept
+
+
+def fold(reviews: pl.DataFrame | None, acts: Iterable[Act]) -> pl.DataFrame | None:
+    """Return the Reviews with what reviewers did in the viewer.
+
+    What stands in the viewer goes before what the table says of the same item, question and reviewer; what was undone there
+    is gone here. A case that somebody judged waits no longer.
+    """
+    acts = list(acts)
+    touched = {_key(row) for act in acts for row in act.get("rows", ())}
+    if not touched:
+        return reviews
+    rows = [row for act in standing(acts).values() for row in act.get("rows", ())]
+    judged = pl.DataFrame(_coded(rows), schema=_schema(rows), strict=False)
+    if reviews is None:
+        return judged
+    others = reviews.join(_keys(touched), on=["item", "question", "reviewer"], how="anti", nulls_equal=True)
+    known = judged.drop_nulls("judgment").select("item", "question").unique()
+    waiting = others.filter(pl.col("judgment").is_null()).join(known, on=["item", "question"], how="anti")
+    return pl.concat([others.filter(pl.col("judgment").is_not_null()), judged, waiting], how="diagonal")
+
+
+def _coded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Fill in how raters' words about a place were coded, where all who coded them agree."""
+    codes: dict[tuple[Any, Any], set[str]] = {}
+    for row in rows:
+        if row["question"] == CODING and row.get("judgment"):
+            codes.setdefault((row.get("place"), row.get("rater")), set()).add(row["judgment"])
+    agreed = {key: next(iter(found)) for key, found in codes.items() if len(found) == 1}
+    return [
+        {**row, "judgment": agreed.get((row["item"], row["reviewer"]))} if row["question"] == PLACE else row
+        for row in rows
+    ]
+
+
+def _key(row: Mapping[str, Any]) -> Place:
+    return row["item"], row["question"], row["reviewer"]
+
+
+def _keys(keys: Iterable[Place]) -> pl.DataFrame:
+    return pl.DataFrame(sorted(keys), schema=["item", "question", "reviewer"], orient="row")
+
+
+def _schema(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    named = dict.fromkeys([*REVIEWS, *(name for row in rows for name in row)])
+    return dict.fromkeys(named, pl.String)
 
 
 def reviews_of(run: Run) -> pl.DataFrame | None:

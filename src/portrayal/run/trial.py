@@ -11,7 +11,7 @@ from typing import Any
 from portrayal.edges.secrets import read_secrets_file
 from portrayal.recorder.gathering import read_entry
 from portrayal.recorder.ledger import Entry, Ledger
-from portrayal.run.asking import ask, write_questions
+from portrayal.run.recording import ask, write_questions
 from portrayal.study.given import GivenStudy, GivenSystems, given_study
 from portrayal.study.questions import make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.study import Study

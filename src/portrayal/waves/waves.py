@@ -12,11 +12,9 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.run.evidence import RECORD, evidence_of, study_of
-from portrayal.run.files import kept_json
-from portrayal.run.folder import existing_run
+from portrayal.run.folder import existing_run, kept_json, refuse_redacted
 from portrayal.run.lock import reading
-from portrayal.run.measuring import measure_evidence
-from portrayal.run.redacted import refuse_redacted
+from portrayal.run.measurement import measure_evidence
 from portrayal.study.audit import Evidence, Measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study

@@ -14,7 +14,7 @@ from portrayal import PortrayalError, depiction_shares, emotion_word_shares, fla
 from portrayal.audits.associations.measures.depictions import depictions
 from portrayal.audits.associations.measures.emotion_words import emotion_words
 from portrayal.audits.associations.measures.sexualisation import sexualisation
-from portrayal.edges.seen import Seen
+from portrayal.edges.spill import Seen
 
 CUTS = [0, 40, 40, 333, 600]  # of 600 rows: the second file is empty
 WORDS = {"joy": ["happy", "smile"], "anger": ["angry", "happy"]}

@@ -14,7 +14,7 @@ from portrayal.audits.associations.experiments.phantom_clip import PhantomClipSe
 from portrayal.audits.associations.experiments.phantom_saliency import PhantomSaliencySettings, phantom_map
 from portrayal.audits.associations.shipped import FOLDER
 from portrayal.run.folder import Run
-from portrayal.run.measured import read_measured
+from portrayal.run.results import read_measured
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.study.study_file import read_study
 

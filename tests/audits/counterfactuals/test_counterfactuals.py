@@ -20,7 +20,7 @@ from portrayal.audits.counterfactuals.stimuli import starting_groups, with_start
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
 from portrayal.pictures.series.folder import Chosen, read_folder
 from portrayal.run.folder import existing_run
-from portrayal.run.measured import read_measured
+from portrayal.run.results import read_measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study_file import read_study
 from portrayal_faces.series.attributes import steps

@@ -18,7 +18,7 @@ from portrayal.pictures.series import folder as folder_module
 from portrayal.pictures.series.folder import Chosen, read_folder
 from portrayal.pictures.series.manifest import listed_pictures
 from portrayal.run.folder import existing_run
-from portrayal.run.measured import read_measured
+from portrayal.run.results import read_measured
 from portrayal.study.registry import get_audit
 from portrayal_faces.series.amounts import placebo_checks
 

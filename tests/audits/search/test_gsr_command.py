@@ -16,7 +16,7 @@ from portrayal.audits.search.histories import measuring_stop_words
 from portrayal.audits.search.inputs import inputs, stimuli
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
-from portrayal.run.measuring import measure_evidence
+from portrayal.run.measurement import measure_evidence
 from portrayal.study.audit import Evidence
 from portrayal.study.study_file import make_study
 from portrayal.text.collections import read_collection, read_run

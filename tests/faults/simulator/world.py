@@ -22,7 +22,7 @@ from faults.simulator.programs import SimulatedProgram, simulated_function
 from faults.simulator.services import KEYS, SERVICES, Network, names_in
 from portrayal.recorder.ledger import Ledger
 from portrayal.recorder.recorder import Recorder
-from portrayal.run.asking import write_questions
+from portrayal.run.recording import write_questions
 from portrayal.systems.core.base import Question, System, question_key
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings

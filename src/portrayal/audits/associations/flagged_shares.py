@@ -21,7 +21,7 @@ from portrayal.audits.associations.measures.sexualisation import (
     rates_of_counts,
 )
 from portrayal.batches import ROWS, Source, Sums, batches, columns_of, scan
-from portrayal.edges.seen import Seen, unit_in_two
+from portrayal.edges.spill import Seen, unit_in_two
 from portrayal.errors import PortrayalError
 from portrayal.tables import check
 

@@ -27,7 +27,7 @@ from portrayal.audits.search.measures.scored_runs import (
     score_runs,
 )
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.edges.columns import Columns
+from portrayal.edges.spill import Columns
 from portrayal.study.audit import Evidence
 from portrayal.text.collections.shelf import Shelf, Some
 

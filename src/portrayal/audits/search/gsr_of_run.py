@@ -15,7 +15,7 @@ from portrayal.audits.search.measures.reinforcement import reinforcement
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, score_runs
 from portrayal.recorder.ledger import Ledger
 from portrayal.recorder.responses import read_responses
-from portrayal.run.asking import ask, write_questions
+from portrayal.run.recording import ask, write_questions
 from portrayal.study.audit import Evidence
 from portrayal.study.questions import plan_work
 from portrayal.study.study import Study

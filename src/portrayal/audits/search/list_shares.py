@@ -19,7 +19,7 @@ from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.scored_runs import make_rulers
 from portrayal.batches import ROWS, Source, whole_units
-from portrayal.edges.columns import Columns
+from portrayal.edges.spill import Columns
 from portrayal.study.study import Study
 from portrayal.tables import RESPONSES, results
 from portrayal.tables import ROWS as OF_KIND

@@ -12,9 +12,8 @@ import polars as pl
 
 from portrayal.edges.folders import replace_belongings
 from portrayal.edges.inert import inert_cells
-from portrayal.edges.tables import without_secrets as without_secrets_in
-from portrayal.edges.tables import write_parquet
-from portrayal.edges.writing import make_inside, replacing, write_bytes, write_text
+from portrayal.edges.writing import make_inside, replacing, write_bytes, write_parquet, write_text
+from portrayal.edges.writing import without_secrets as without_secrets_in
 from portrayal.reporting.charts.drawing import Drawing, svg_to_png
 from portrayal.reporting.charts.sketch import Draw, draw_here
 from portrayal.reporting.page.croissant import croissant

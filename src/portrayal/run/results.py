@@ -1,4 +1,4 @@
-"""What was measured, written into a run and read back from it."""
+"""Results of a run, written into its folder and read back."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.edges.folders import belongings, replace_belongings
-from portrayal.edges.tables import write_parquet
-from portrayal.edges.writing import make_inside, replacing, write_bytes, write_text
+from portrayal.edges.writing import make_inside, replacing, write_bytes, write_parquet, write_text
 from portrayal.errors import PortrayalError
-from portrayal.run.files import kept_bytes, kept_json, kept_table
-from portrayal.run.folder import Run, existing_run
+from portrayal.run.folder import Run, existing_run, kept_bytes, kept_json, kept_table
 from portrayal.run.reviews import merge_reviews, reviews_of, write_reviews
 from portrayal.study.audit import Measured
 from portrayal.tables import check_results

@@ -1,4 +1,4 @@
-"""Functions and programs whose source changed since they answered: said, and never mixed."""
+"""Sources of functions and programs: answers of two sources are never mixed."""
 
 from __future__ import annotations
 

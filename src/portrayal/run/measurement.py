@@ -1,0 +1,129 @@
+"""From recorded answers to decided results: measure, unanswered questions, family, decisions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from portrayal.errors import PortrayalError, check_name, nearest
+from portrayal.recorder.ledger import Ledger
+from portrayal.run.silence import DIFFERENCE, measure_silence, silent_systems, with_counts
+from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, decide
+from portrayal.study.audit import Audit, Evidence, Measured
+from portrayal.study.registry import get_audit
+from portrayal.study.study import Hypothesis, Study
+from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
+
+FACT = "hypotheses"
+LATE = (
+    "The study's hypotheses were written or changed after the first answers had come: nothing here is confirmatory. Record into a"
+    " new folder to test them."
+)
+
+
+def note_hypotheses(ledger: Ledger, study: Study) -> None:
+    """Note the hypotheses and the time, before anything is asked; once something was, what was noted stays."""
+    if not ledger.was_asked():
+        told = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
+        ledger.put_fact(FACT, {"sha256": _hash(study), "declared": told})
+
+
+def are_late(study: Study, noted: Any) -> bool:
+    """Whether a study's hypotheses are not those that were noted before the first answer."""
+    return bool(study.hypotheses) and (not isinstance(noted, dict) or noted.get("sha256") != _hash(study))
+
+
+def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Return the results with what no hypothesis names marked exploratory, and the measures of the family.
+
+    Without hypotheses both are as they were. The test of silence is in every family.
+    """
+    if not study.hypotheses:
+        return rows, [*measures, DIFFERENCE]
+    picked = pl.Series([False] * rows.height)
+    for hypothesis in study.hypotheses:
+        mine = rows.select(_picked(rows, hypothesis)).to_series()
+        if not mine.any() and NOT_MEASURABLE not in rows["decision"]:
+            raise PortrayalError(
+                f"the hypothesis {hypothesis.name!r} names no row of the results. Name rows by their columns: where = {{ measure = ... }}."
+            )
+        picked |= mine
+    family = sorted({DIFFERENCE, *rows.filter(picked)["measure"]})
+    outside = (
+        ~picked & (rows["measure"] != DIFFERENCE) if not study.hypotheses_late else pl.Series([True] * rows.height)
+    )
+    marked = pl.when(outside).then(pl.lit(EXPLORATORY)).otherwise(pl.col("family"))
+    return rows.with_columns(family=marked), family
+
+
+def _picked(rows: pl.DataFrame, hypothesis: Hypothesis) -> pl.Expr:
+    for column in hypothesis.where:
+        check_name(column, rows.columns, "column of the results")
+    wanted = [
+        pl.col(column).cast(pl.String).is_in([value] if isinstance(value, str) else value).fill_null(False)
+        for column, value in hypothesis.where.items()
+    ]
+    return pl.all_horizontal(wanted).alias("picked")
+
+
+def _hash(study: Study) -> str:
+    told = [hypothesis.model_dump() for hypothesis in study.hypotheses]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+ROW_OF = {"tagger": "tag", "captioner": "caption", "encoder": "embedding", "ranker": "result", "generator": "label"}
+
+
+def measure_evidence(study: Study, evidence: Evidence) -> Measured:
+    """Measure, add what was left unanswered, correct over the declared family and decide what is found."""
+    stem = get_audit(study.audit)
+    checked = _checked(evidence, stem)
+    measured = stem.measure(checked, study.settings)
+    heard = _heard(checked.responses, stem)
+    groups = (stem.silence_groups or stem.groups)(checked, study.settings)
+    silence = measure_silence(heard, groups, stem.stem, stem.units, study.seed)
+    rows = pl.concat([check_results(measured.results), silence], how="diagonal")
+    rows, family = declared(study, rows, _family(study, stem, rows))
+    silent = silent_systems(heard)
+    decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
+    warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
+    results = check_results(with_counts(decided, heard))
+    return replace(measured, results=results, warnings=warnings)
+
+
+def _heard(responses: pl.DataFrame, stem: Audit) -> pl.DataFrame:
+    """Return the answers as silence is told of them: for some audits one without a label is an answer."""
+    said = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
+    return responses.with_columns(said)
+
+
+def _checked(evidence: Evidence, stem: Audit) -> Evidence:
+    """Check the tables a measure is handed; the message names the audit's page."""
+    hint = f"A {stem.stem} audit needs one row per {ROW_OF[stem.kind]}; see docs/{stem.stem}.md."
+    reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
+    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, stem.kind, hint)
+    return replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
+
+
+def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
+    """Return the measures corrected together; a misspelt one must not go uncorrected."""
+    if study.family.measures is None:
+        return stem.family
+    # Where something cannot be measured a name may be absent for that: it is not known to be misspelt.
+    if NOT_MEASURABLE in results["decision"]:
+        return study.family.measures
+    known = sorted({*results["measure"].drop_nulls(), *stem.family})
+    for name in study.family.measures:
+        if name not in known:
+            raise PortrayalError(
+                f"family.measures names {name!r}, which is not measured here.{nearest(name, known)}"
+                f" Known: {', '.join(known)}."
+            )
+    return study.family.measures
