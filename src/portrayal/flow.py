@@ -34,8 +34,8 @@ from portrayal.run.recording import Asked, Recorded, record_study
 from portrayal.run.results import write_measured
 from portrayal.study import calibration
 from portrayal.study.audit import Evidence, Finding, Measured
-from portrayal.study.given import GivenStudy, GivenSystems, given_study
 from portrayal.study.study import Study
+from portrayal.study.study_file import GivenStudy, GivenSystems, given_study
 
 if TYPE_CHECKING:
     from portrayal.reporting.page import opened

@@ -23,7 +23,7 @@ from portrayal.cli import main
 from portrayal.engine import engine_map, using
 from portrayal.engine.store import LEDGER
 from portrayal.run.measurement import measure_evidence
-from portrayal.study.parallel import over_seeds
+from portrayal.study.calibration import over_seeds
 from portrayal.text.captions import parsing
 from portrayal.text.collections import index as indexing
 from portrayal.text.collections.index import build_index

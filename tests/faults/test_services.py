@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from portrayal.recorder.ledger import Ledger, Planned
-from portrayal.recorder.pace import LONGEST_WAIT
-from portrayal.recorder.recorder import Recorder
+from portrayal.recorder.recorder import LONGEST_WAIT, Recorder
 from portrayal.systems.core.base import OutcomeUnknown, Question, Throttled, Unreachable
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings

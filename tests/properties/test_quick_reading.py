@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from portrayal.recorder import gathering
+from portrayal.recorder import responses
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
 from portrayal.systems.core.base import BROKEN, KINDS, Answer
@@ -54,7 +54,7 @@ def both_ways(kind: str, raw: bytes, reader: str = "plain", media: str = "") -> 
     stimuli = pl.DataFrame({"hash": ["p"], "stimulus": ["p"]})
     first = read_responses(entries, stimuli, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathering, "quick_columns", lambda *_: None)
+        patch.setattr(responses, "quick_columns", lambda *_: None)
         return first, read_responses(entries, stimuli, kind)
 
 

@@ -7,9 +7,8 @@ import json
 import polars as pl
 import pytest
 
-from portrayal.recorder.gathering import read_entry
 from portrayal.recorder.ledger import Entry, Ledger, Planned
-from portrayal.recorder.responses import read_responses
+from portrayal.recorder.responses import read_entry, read_responses
 from portrayal.systems.core.base import Answer
 
 TAGS = b'[["woman", 0.9], ["hair", null]]'

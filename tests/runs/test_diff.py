@@ -21,7 +21,7 @@ from portrayal.study.study_file import make_study
 from portrayal.tables import results
 from portrayal.waves import jackknife
 from portrayal.waves.changes import APART, moved
-from portrayal.waves.versions_changed import versions_changed
+from portrayal.waves.differences import versions_changed
 from portrayal.waves.waves import Wave
 
 PEOPLE, LABELS = 12, 8

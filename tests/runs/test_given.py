@@ -13,8 +13,8 @@ import pytest
 
 import portrayal
 from portrayal.edges.toml_text import toml_text
-from portrayal.study.given import given_study
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.study.study_file import given_study
 
 WORDS = {"name": "words", "audit": "associations", "associations": {"tests": ["weat6"], "variants": []}}
 STUDIES = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]

@@ -24,9 +24,8 @@ from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.handover import archive
 from portrayal.handover.archive import fingerprint, first_change, unpack_archive, write_archive
-from portrayal.handover.compare import compare_tables
-from portrayal.handover.pack import as_json, seal_of
-from portrayal.handover.withheld import sort_pictures
+from portrayal.handover.pack import as_json, seal_of, sort_pictures
+from portrayal.handover.verify import compare_tables
 from review.made_runs import captions_run, contexts_run
 
 
@@ -357,7 +356,7 @@ class Everything:
 def test_a_changed_byte_in_every_file_of_every_stem_is_named_with_all_pictures_in_the_pack(
     stem: str, audited: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from portrayal.handover import withheld
+    from portrayal.handover import pack as withheld
 
     # Nobody's pictures are withheld here, whatever their licence: the withheld ones are packed by the test above.
     monkeypatch.setattr(withheld, "NOBODY", Everything())

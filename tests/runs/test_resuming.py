@@ -10,8 +10,8 @@ import pytest
 
 from portrayal import flow
 from portrayal.recorder.ledger import Ledger, Planned
-from portrayal.study import lazy_questions
-from portrayal.study.lazy_questions import Questions, Shown
+from portrayal.study import questions
+from portrayal.study.questions import Questions, Shown
 from portrayal.systems.core.base import BaseSystem, Question, question_key
 
 STUDY = """
@@ -74,7 +74,7 @@ def test_a_finished_run_is_resumed_without_making_a_question_or_writing_its_stim
     study, run = write_study(tmp_path), tmp_path / "run"
     flow.record(study, run, quiet=True)
     before = (run / "stimuli.parquet").stat().st_mtime_ns, (run / "manifest.json").read_text()
-    monkeypatch.setattr(lazy_questions, "Question", None)  # to make one would fail
+    monkeypatch.setattr(questions, "Question", None)  # to make one would fail
     assert flow.record(study, run, quiet=True).messages == []
     assert ((run / "stimuli.parquet").stat().st_mtime_ns, (run / "manifest.json").read_text()) == before
 

@@ -6,9 +6,8 @@ from collections import Counter
 import pytest
 
 from portrayal.safety.guard import LONGEST, PromptRefused, check_prompt
-from portrayal.safety.number_words import NUMBER_WORDS
 from portrayal.safety.readings import refuse_listed
-from portrayal.safety.vocabulary import LISTS, allowed_entries, longest_entry, negative_words
+from portrayal.safety.vocabulary import LISTS, NUMBER_WORDS, allowed_entries, longest_entry, negative_words
 from portrayal.text.lexicons import FOLDER, read_lexicon
 from safety.prompt_lists import read
 

@@ -1,8 +1,10 @@
-"""A pack: a run as one file that others can check, with everything its numbers were computed from, and a hash of each file."""
+"""Packs: a run as one file that others can check, with a hash of each file."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import sqlite3
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,16 +13,63 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import polars as pl
+
 import portrayal
+from portrayal.edges.sizes import LARGEST_PICTURE, is_picture
 from portrayal.edges.writing import refuse_foreign_file, replacing
 from portrayal.errors import PortrayalError
 from portrayal.handover.archive import fingerprint, write_archive
-from portrayal.handover.withheld import sort_pictures
 from portrayal.recorder.ledger import Ledger
 from portrayal.run.evidence import RECORD, study_of
 from portrayal.run.folder import Run, existing_run, kept_json, kept_table
 from portrayal.run.lock import reading
 from portrayal.run.results import measured_files
+from portrayal.study.questions import is_picture_of
+
+# Pictures that show nobody who lives; all others are people's, whatever they agreed to for the study.
+NOBODY = ("generated", "none shown")
+# Licences that let anybody pass a picture on unchanged.
+OPEN = re.compile(r"(?i)^(cc0|cc[ -]by|creative commons|public domain|mit\b|bsd|apache|odc|pddl)")
+
+
+def sort_pictures(stimuli: pl.DataFrame) -> tuple[dict[str, Path], list[dict[str, str]]]:
+    """Return the pictures that may be passed on, by their name in a pack, and the others with the reason.
+
+    Returns
+    -------
+    tuple
+        Paths by name ('pictures/HASH.png'), and dicts of stimulus, hash and reason.
+    """
+    packed: dict[str, Path] = {}
+    withheld: list[dict[str, str]] = []
+    for row in stimuli.filter(pl.col("kind") == "image").iter_rows(named=True):
+        path = Path(row["content"])
+        own, reason = _looked_at(row, path)
+        if reason:
+            withheld.append({"stimulus": row["stimulus"], "hash": row["hash"], "reason": reason})
+        else:
+            packed[f"pictures/{own}{path.suffix.lower()}"] = path
+    return packed, withheld
+
+
+def _looked_at(row: Mapping[str, Any], path: Path) -> tuple[str, str]:
+    """Return the hash of a picture's file, and why it is left out; nothing there where it may be packed."""
+    consent, given = (row["consent"] or "").strip().lower(), (row["license"] or "").strip()
+    if consent not in NOBODY:
+        return "", f"it may show a real person (consent: {row['consent'] or 'none recorded'})"
+    if not OPEN.match(given):
+        return "", f"its licence does not say that it may be passed on (license: {given or 'none recorded'})"
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST_PICTURE:
+            return "", "its file is not there, or is no plain file of a picture's size"
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return "", "its file cannot be read"
+    if not is_picture_of(data, row["stimulus"], row["hash"]) or not is_picture(data):
+        return "", "its file is no picture, or changed since it was shown"
+    return hashlib.sha256(data).hexdigest(), ""
+
 
 FORM = 1  # raise it when packs of before can no longer be read
 LIST, SEAL = "pack.json", "seal.json"

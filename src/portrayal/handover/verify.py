@@ -1,7 +1,4 @@
-"""A pack held against itself: every file against its hash, and every number computed anew from the answers in it.
-
-It is unpacked into a folder of its own and thrown away again. No system is opened, nothing is asked, no code of the study runs.
-"""
+"""Verification of a pack: files against hashes, and every number computed anew from its answers."""
 
 from __future__ import annotations
 
@@ -13,18 +10,80 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.handover.archive import first_change, first_offset, unpack_archive, write_archive
-from portrayal.handover.compare import compare_tables
 from portrayal.handover.pack import FORM, LIST, NEEDED, SEAL, seal_of
 from portrayal.run.evidence import RECORD, evidence_of, study_of
 from portrayal.run.folder import Run, kept_json, kept_table, redaction_of
 from portrayal.run.measurement import measure_evidence
 from portrayal.run.results import kept_warnings
 from portrayal.study.audit import Measured
+
+ROUNDING = 1e-9  # of a number's size: what another processor's arithmetic may give
+NAMING = ("system", "measure", "group", "versus", "stimulus", "repeat")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What differs, a line each, and how many numbers are the same only up to rounding."""
+
+    lines: list[str]
+    rounded: int = 0
+
+
+def compare_tables(name: str, packed: pl.DataFrame, computed: pl.DataFrame) -> Compared:
+    """Hold a table that was kept against the one that was computed anew."""
+    for column in [*computed.columns, *packed.columns]:
+        if (column in packed.columns) != (column in computed.columns):
+            side = "not kept" if column in computed.columns else "kept, and not computed"
+            return Compared([f"{name}: the column {column!r} is {side}"])
+    if packed.height != computed.height:
+        return Compared([f"{name}: {packed.height:,} rows were kept and {computed.height:,} computed"])
+    lines: list[str] = []
+    rounded = 0
+    for column in computed.columns:
+        rows, near = _different(packed[column], computed[column])
+        rounded += near
+        lines += _lines(name, column, rows, packed, computed)
+    return Compared(lines, rounded)
+
+
+def _different(packed: pl.Series, computed: pl.Series) -> tuple[list[int], int]:
+    """Return the rows in which two columns differ, and how many numbers differ by rounding alone."""
+    if packed.dtype.is_float() and computed.dtype.is_float():
+        one, other = (column.fill_null(float("nan")).to_numpy() for column in (packed, computed))
+        same = (one == other) | (np.isnan(one) & np.isnan(other))
+        near = np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
+        nulls = packed.is_null().to_numpy() == computed.is_null().to_numpy()
+        return np.flatnonzero(~((same | near) & nulls)).tolist(), int((near & ~same).sum())
+    pairs = zip(packed.to_list(), computed.to_list(), strict=True)
+    return [row for row, (one, other) in enumerate(pairs) if not _same(one, other)], 0
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other or (one != one and other != other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _lines(name: str, column: str, rows: list[int], packed: pl.DataFrame, computed: pl.DataFrame) -> Iterator[str]:
+    for row in rows:
+        about = [str(computed[key][row]) for key in NAMING if key in computed.columns and computed[key][row]]
+        said = f" ({', '.join(about)})" if about else ""
+        values = f"{_shown(packed[column][row])} was kept and {_shown(computed[column][row])} computed"
+        yield f"{name}: row {row}{said}, column {column}: {values}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value.to_list() if isinstance(value, pl.Series) else value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
 
 SHOWN = 50  # differences that are printed
 

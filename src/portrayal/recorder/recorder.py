@@ -1,15 +1,11 @@
-"""The recorder: the only caller of systems.
-
-For each system a few workers take questions from a queue. Before a call its intent is in the ledger, after it
-the raw answer is, and only then does a worker go on. What proves that no answer was produced is asked
-again with a growing, jittered pause; what proves nothing becomes unknown; what cannot be mended by waiting
-stops the system and leaves the rest planned.
-"""
+"""The recorder: the only caller of systems."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
+import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +13,9 @@ from typing import TypeAlias
 
 from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
-from portrayal.recorder.draining import draining
 from portrayal.recorder.journal import Journal
 from portrayal.recorder.ledger import Ledger
 from portrayal.recorder.outcomes import read_outcome
-from portrayal.recorder.pace import TOLD_FROM, Pace, pause, waiting_line
 from portrayal.recorder.storable import storable
 from portrayal.safety.generator_guard import guard_answer, guard_system
 from portrayal.systems.core.base import (
@@ -34,6 +28,83 @@ from portrayal.systems.core.base import (
     Throttled,
     Unreachable,
 )
+
+DRAINING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextlib.contextmanager
+def draining(stop: Callable[[int], None]) -> Iterator[None]:
+    """Call `stop` with the number of the first signal; every later one does what it does by itself."""
+    loop = asyncio.get_running_loop()
+    taken: list[int] = []
+
+    def release() -> None:
+        while taken:
+            loop.remove_signal_handler(taken.pop())
+
+    def first(number: int) -> None:
+        release()
+        stop(number)
+
+    # Not in the main thread: whoever owns it handles signals.
+    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+        for number in filter(_is_ours, DRAINING):
+            loop.add_signal_handler(number, first, number)
+            taken.append(number)
+    try:
+        yield
+    finally:
+        release()
+
+
+def _is_ours(number: int) -> bool:
+    """Leave alone what somebody else handles or ignores, as `nohup` does SIGHUP; Ctrl-C is always ours."""
+    return number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL
+
+
+LONGEST_PAUSE = 60.0  # seconds between two tries where the service names none
+LONGEST_WAIT = 300.0  # seconds that a service may make us wait, whatever it says
+TOLD_FROM = 10.0  # seconds; a shorter pause is nobody's concern
+
+
+@dataclass
+class Pace:
+    """One call every `1 / per_second` seconds, by a clock that nobody can set back; without a limit it never waits."""
+
+    per_second: float | None
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+    _next: float = float("-inf")
+
+    async def wait(self) -> None:
+        """Wait for this call's place."""
+        if self.per_second is None:
+            return
+        now = self.monotonic()
+        place = max(now, self._next)
+        self._next = place + 1 / self.per_second
+        if place > now:
+            await self.sleep(place - now)
+
+
+def pause(attempt: int, errors: Sequence[Throttled], key: str) -> float:
+    """Return how long to wait: what the service asked for, up to a cap, or a growing pause; jitter keeps workers apart."""
+    asked = asked_for(errors)
+    jitter = random.Random(f"{key}{attempt}").uniform(0.5, 1.0)
+    return min(asked, LONGEST_WAIT) + jitter if asked else min(LONGEST_PAUSE, 2.0**attempt) * jitter
+
+
+def asked_for(errors: Sequence[Throttled]) -> float:
+    """Return the longest wait that the service asked for, in seconds; 0 where it named none."""
+    return max((error.retry_after or 0.0 for error in errors), default=0.0)
+
+
+def waiting_line(system: str, errors: Sequence[Throttled], seconds: float) -> str:
+    """Say that a system is waited for, why, and how long."""
+    asked = asked_for(errors)
+    more = f" (it asks for {asked:,.0f} s; {LONGEST_WAIT:.0f} s is the longest wait)" if asked > LONGEST_WAIT else ""
+    return f"{system}: waiting {seconds:.0f} s before asking again{more}: {errors[0]}"
+
 
 GIVE_UP_AFTER = 3  # batches in a row still throttled after all retries: the service is down
 

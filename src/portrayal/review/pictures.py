@@ -14,7 +14,7 @@ from pathlib import Path
 from portrayal.edges.sizes import LARGEST_PICTURE
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_image
-from portrayal.study.picture_hashes import is_picture_of
+from portrayal.study.questions import is_picture_of
 
 ABSENT = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 120" width="320" height="120"><rect width="320" height="120" fill="#e8e8e8"/>'

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import read_secrets_file
-from portrayal.recorder.gathering import read_entry
 from portrayal.recorder.ledger import Entry, Ledger
+from portrayal.recorder.responses import read_entry
 from portrayal.run.recording import ask, write_questions
-from portrayal.study.given import GivenStudy, GivenSystems, given_study
 from portrayal.study.questions import make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.study import Study
+from portrayal.study.study_file import GivenStudy, GivenSystems, given_study
 from portrayal.study.trust import code_lines, refuse_untrusted
 from portrayal.systems.core.base import Question, System
 

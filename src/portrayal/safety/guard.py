@@ -19,12 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from portrayal.safety.combinations import check_combinations
-from portrayal.safety.meaning import check_meaning
-from portrayal.safety.number_words import joined_numbers
-from portrayal.safety.readings import refuse_listed, without_exceptions
-from portrayal.safety.refusal import PromptRefused
-from portrayal.safety.vocabulary import negative_words, read_entries
+from portrayal.safety.meaning import check_combinations, check_meaning
+from portrayal.safety.readings import PromptRefused, refuse_listed, without_exceptions
+from portrayal.safety.vocabulary import joined_numbers, negative_words, read_entries
 
 __all__ = ["PromptRefused", "check_prompt", "refuse_listed"]
 

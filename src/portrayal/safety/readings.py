@@ -1,9 +1,4 @@
-"""Words for minors, the young and sexual content, looked for in every way a text may be read.
-
-Other alphabets, digits and signs for letters, letters set apart or doubled, characters that cannot be seen. A
-few phrases that hold a listed word are harmless ('school bus driver'): prompt_exceptions.csv names each with
-its reason and what it is read as, and only in plain spelling.
-"""
+"""Refused words, looked for in every way a text may be read."""
 
 from __future__ import annotations
 
@@ -12,8 +7,20 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from portrayal.safety.refusal import PromptRefused
+from portrayal.errors import PortrayalError
 from portrayal.text.lexicons import read_lexicon
+
+ADVICE = (
+    "Generators get neutral prompts about adults, such as 'a photo of a woman working as a nurse'; see docs/safety.md."
+)
+
+
+class PromptRefused(PortrayalError):
+    """A prompt a live generator will not be given."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the prompt for a generator was refused: {why}. {ADVICE}")
+
 
 WHY = {"minor": "a word for a minor or a young person", "sexual": "a sexual word"}
 # Letters of other alphabets that look like Latin ones.

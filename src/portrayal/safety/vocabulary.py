@@ -1,18 +1,42 @@
-"""The words and phrases a prompt may hold, and a prompt read as a list of them.
-
-One list per noun in text/lexicons (prompt_countries.csv, prompt_occupations.csv ...), each with its source
-beside it. A phrase of several words lets its words through in that order only: 'riding a horse' is known,
-'riding' is not.
-"""
+"""Vocabulary of prompts: the words and phrases a prompt may hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from portrayal.safety.number_words import NUMBER_WORDS
-from portrayal.safety.refusal import PromptRefused
+from portrayal.safety.readings import PromptRefused
 from portrayal.text.lexicons import read_lexicon
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBER_WORDS: dict[str, int] = {
+    **{word: value for value, word in enumerate(_UNITS.split())},
+    **{word: 20 + 10 * place for place, word in enumerate(TENS)},
+}
+
+
+def joined_numbers(words: Sequence[str]) -> Iterator[int]:
+    """Yield every number of the text; a ten and a unit after it are one number.
+
+    Examples
+    --------
+    >>> list(joined_numbers(["a", "forty", "five", "year", "old", "and", "17"]))
+    [45, 17]
+    """
+    place = 0
+    while place < len(words):
+        word, following = words[place], words[place + 1] if place + 1 < len(words) else ""
+        if word in TENS and NUMBER_WORDS.get(following, 0) in range(1, 10):
+            yield NUMBER_WORDS[word] + NUMBER_WORDS[following]
+            place += 1
+        elif word in NUMBER_WORDS or word.isdigit():
+            yield NUMBER_WORDS.get(word) if word in NUMBER_WORDS else int(word)  # type: ignore[misc]
+        place += 1
+
 
 LISTS = (
     "prompt_words",

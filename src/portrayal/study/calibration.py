@@ -1,12 +1,4 @@
-"""Every instrument against phantoms: false alarms, planted effects found, intervals that hold the truth.
-
-A calibration module has `calibrate(runs, seed) -> Calibration`, of the measures. A simulation module makes whole audits:
-`SHAPES` (by name: the demo's shape, a small, a clustered and a large one) and `simulate(shape, seed, effect)`, which gives
-a study and the answers of two systems, and `plans()`, the effects that are planted in some shapes with the power that
-`portrayal plan` states for them. They go through the flow that real answers take, which is handed in by whoever
-runs the calibration, and what counts is whether a sentence is printed that something was found. Published figures use
-seed 0.
-"""
+"""Calibration against phantoms: false alarms, planted effects found, coverage of intervals."""
 
 from __future__ import annotations
 
@@ -15,16 +7,47 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
+from portrayal.engine import current_engine, cut, run
+from portrayal.engine.run import cores
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.study.audit import Evidence, Finding
-from portrayal.study.parallel import over_seeds
 from portrayal.study.study import Study
+
+Found = TypeVar("Found")
+WORTH_IT = 20  # below this, starting processes costs more than it saves
+SHARDS = 20  # for each worker: few enough to be cheap, enough that none waits long for the last
+
+
+def over_seeds(
+    function: Callable[[int], Found],
+    seeds: Sequence[int],
+    prepare: Callable[[], object] | None = None,
+    processes: int | None = None,
+) -> list[Found]:
+    """Return the function of each seed, in order."""
+    processes = processes or cores()
+    spread = current_engine().named or (processes > 1 and len(seeds) >= WORTH_IT)
+    if not spread:
+        return [function(seed) for seed in seeds]
+    size = max(1, len(seeds) // (SHARDS * (current_engine().workers or processes)))
+    make = partial(_make, function, prepare)
+    found = {shard.place: results for shard, results in run(make, cut(seeds, size, "runs"), processes, label="runs")}
+    return [result for place in sorted(found) for result in found[place]]
+
+
+def _make(
+    function: Callable[[int], Found], prepare: Callable[[], object] | None
+) -> Callable[[Sequence[int]], list[Found]]:
+    if prepare is not None:
+        prepare()
+    return lambda seeds: [function(seed) for seed in seeds]
+
 
 CALIBRATIONS = {
     "associations": "portrayal.audits.associations.calibration",

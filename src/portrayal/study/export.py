@@ -12,9 +12,9 @@ import polars as pl
 from portrayal.edges.folders import claim
 from portrayal.edges.inert import inert_cells
 from portrayal.edges.writing import make_inside, write_text
-from portrayal.study.given import GivenStudy, given_study
 from portrayal.study.questions import make_stimuli
 from portrayal.study.registry import get_audit
+from portrayal.study.study_file import GivenStudy, given_study
 from portrayal.study.trust import refuse_untrusted
 from portrayal.tables import ROWS
 

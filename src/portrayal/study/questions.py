@@ -1,21 +1,144 @@
-"""The work of a study: its stimuli, its systems, and the questions that follow from both."""
+"""Questions of a study: its stimuli, its systems, and what follows from both."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+import hashlib
+import os
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import polars as pl
 
+import portrayal
+from portrayal.edges.paths import is_inside
 from portrayal.errors import PortrayalError
+from portrayal.pictures.images import cache_folder
 from portrayal.safety.gated import open_guarded
-from portrayal.study.lazy_questions import Questions, Shown
-from portrayal.study.pictures import refuse_pictures_outside
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
-from portrayal.systems.core.base import Question, System
+from portrayal.study.trust import leaves
+from portrayal.systems.core.base import Question, System, key_of
 from portrayal.systems.core.spread import spread
 from portrayal.tables import check_stimuli
+
+BETWEEN = " | "  # the prompt and the picture, in a stimulus's name
+
+
+def prompted_hash(prompt: str, picture: str) -> str:
+    """Return the hash of a picture that is held against a prompt, from the picture's own.
+
+    Examples
+    --------
+    >>> prompted_hash("a sad person", "ab") == hashlib.sha256(b"a sad person\\x1fab").hexdigest()
+    True
+    """
+    return hashlib.sha256(f"{prompt}\x1f{picture}".encode()).hexdigest()
+
+
+def is_picture_of(data: bytes, stimulus: str, known: str) -> bool:
+    """Tell whether these bytes are the picture of a stimulus: who does not have them cannot name its hash."""
+    own = hashlib.sha256(data).hexdigest()
+    prompt, between, _ = stimulus.partition(BETWEEN)
+    return known == own or (bool(between) and known == prompted_hash(prompt, own))
+
+
+def refuse_pictures_outside(study: Study, stimuli: pl.DataFrame) -> None:
+    """Refuse a picture that is there and lies in no folder the study names: a table must not make us send any file.
+
+    What is not there cannot be sent: recorded answers are often of pictures that are elsewhere.
+    """
+    folders = list(_folders(study))
+    paths = (
+        stimuli.filter(pl.col("kind") == "image").select("stimulus", "content").unique("content", maintain_order=True)
+    )
+    for stimulus, content in paths.iter_rows():
+        if _is_there(content) and not is_inside(Path(content), folders):
+            raise PortrayalError(
+                f"stimulus {stimulus!r} is the file {content}, which lies in no folder of this study. Name its folder in the study:"
+                " folders = [...]."
+            )
+
+
+def _is_there(content: str) -> bool:
+    """Whether there is such a file; a link that leads nowhere is none. Without an exception for each that is not there."""
+    try:
+        return os.access(content, os.F_OK)
+    except ValueError:  # a null byte, half of a surrogate pair
+        return False
+
+
+def _folders(study: Study) -> Iterator[Path]:
+    """Yield the study's folders, those its settings name or name a file in, and where made and shipped pictures lie."""
+    yield from study.picture_folders()
+    settings = study.settings.model_dump() if study.settings is not None else {}
+    for _, value in leaves([settings, [system.parameters for system in study.systems]]):
+        for name in (value, value.partition(":")[2]) if isinstance(value, str) and len(value) < 1000 else ():
+            path = study.folder / name
+            if name and os.path.lexists(path):
+                yield path if path.is_dir() else path.parent
+    yield Path(portrayal.__file__).parent
+    yield cache_folder("")
+    yield from (Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib"))
+
+
+COLUMNS = ["stimulus", "kind", "content", "hash", "source", "consent"]
+
+
+class Shown:
+    """What a study shows, so many times each."""
+
+    def __init__(self, stimuli: pl.DataFrame, repeats: int) -> None:
+        self.hashes = stimuli["hash"].to_list()
+        self.repeats = repeats
+        self._stimuli = stimuli.select(COLUMNS)
+
+    @cached_property
+    def _rows(self) -> list[tuple[Any, ...]]:
+        return self._stimuli.rows()
+
+    def question(self, number: int) -> Question:
+        """Return a question by its number: the repeats of a stimulus follow one another."""
+        place, repeat = divmod(number, self.repeats)
+        stimulus, kind, content, digest, source, consent = self._rows[place]
+        return Question(stimulus, kind, content, digest, repeat, source, consent)
+
+
+class Questions(Mapping[str, Sequence[Question]]):
+    """The questions of one system; stimuli of the same content share a key."""
+
+    def __init__(self, system: System, shown: Shown) -> None:
+        self._shown = shown
+        key, repeats = key_of(system), range(shown.repeats)
+        asked = [key(digest, repeat) for digest in shown.hashes for repeat in repeats]
+        self._numbers: dict[str, int | list[int]] = dict(zip(asked, count()))
+        if len(self._numbers) < len(asked):  # seldom: a list for each of a hundred thousand questions takes its time
+            self._numbers = _shared(asked)
+
+    def __getitem__(self, key: str) -> list[Question]:
+        numbers = self._numbers[key]
+        return [self._shown.question(each) for each in (numbers if isinstance(numbers, list) else [numbers])]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
+
+def _shared(asked: Sequence[str]) -> dict[str, int | list[int]]:
+    """Return the numbers of each key's questions, in the order of their first."""
+    numbers: dict[str, list[int]] = {}
+    for number, key in enumerate(asked):
+        numbers.setdefault(key, []).append(number)
+    return {**numbers}
+
 
 # Each system with its questions by ledger key; stimuli of the same content share a key and an answer.
 Work: TypeAlias = Sequence[tuple[System, Mapping[str, Sequence[Question]]]]

@@ -1,19 +1,170 @@
-"""What of a study could do harm on this machine: code it runs, and secrets it sends. Named, or refused as untrusted."""
+"""Trust in a study: credentials in it, code it runs and secrets it sends are refused or named."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+from portrayal.edges.secrets import looks_like_key
 from portrayal.errors import PortrayalError
-from portrayal.study.leaves import leaves
-from portrayal.study.secrets import NAME_A_KEY
 from portrayal.study.study import Study
+from portrayal.systems.core.settings import LOGIN, SECRET
 from portrayal.systems.plugins.sources import is_code
 
-ADDRESSES = ("endpoint", "base_url")  # where a system that has a key of yours sends it
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value of nested settings with the name it stands under.
+
+    Examples
+    --------
+    >>> list(leaves({"a": {"b": [1, 2]}}))
+    [('b', 1), ('b', 2)]
+    """
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from leaves(inner, str(key))
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from leaves(inner, name)
+    else:
+        yield name, value
+
+
+HASHES = re.compile(
+    r"(?i)(revision|commit|sha256|sha1|hash|digest)$"
+)  # names under which a long hexadecimal word is none
+_HEX = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _VARIABLE = re.compile(r"\$[A-Za-z_]\w*")
+IN_ADDRESS = ("code", "key", "sig", "token", "auth", "pwd", "pass")  # names in an address that only keys go under
+NAME_A_KEY = ("openai", "anthropic", "openai_embeddings")  # whose `key` is a variable's name
+# Words of letters with a few digits at their end; a random word has them in between, or is all one long word.
+_NAME = re.compile(r"\$?[A-Z]{1,20}[0-9]{0,2}(?:_(?:[A-Z]{1,20}[0-9]{0,2}|[0-9]{1,2})){0,8}")
+ELSE = "take it from the environment: write $NAME in headers, query or body, or name a secrets_file."
+
+
+def refuse_credentials(data: Mapping[str, Any]) -> None:
+    """Refuse a study that holds a credential anywhere: under a name of one, in an address, among a program's words, or by its look."""
+    fine = {value for _, value in leaves(data.get("not_secret", []))}
+    rest = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
+    for place, value in _places(_without_named_keys(rest)):
+        if isinstance(value, str) and value not in fine:
+            _check(place, value)
+
+
+def _without_named_keys(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the study without the names of variables that hold keys, which systems of an API's own dialect take under `key`."""
+    systems = data.get("systems")
+    if not isinstance(systems, list):
+        return data
+    return {**data, "systems": [_without_named_key(system) for system in systems]}
+
+
+def _without_named_key(system: Any) -> Any:
+    given = system.get("parameters") if isinstance(system, Mapping) else None
+    if not isinstance(given, Mapping) or "key" not in given or system.get("use") not in NAME_A_KEY:
+        return system
+    if not is_variable(given["key"]):
+        raise PortrayalError(
+            f"parameters.key of system {system.get('name')!r} is not the name of an environment variable. Expected a name such as"
+            " MY_API_KEY, never the key itself: a study is kept and shared."
+        )
+    return {**system, "parameters": {name: value for name, value in given.items() if name != "key"}}
+
+
+def is_variable(value: Any) -> bool:
+    """Whether a value is the name of an environment variable, as one names them: words in capitals, joined by underscores.
+
+    Examples
+    --------
+    >>> is_variable("MY_API_KEY_2"), is_variable("sk-abc"), is_variable("AKIAIOSFODNN7EXAMPLE"), is_variable("JBSWY3DPEHPK3PXP")
+    (True, False, False, False)
+    """
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None and not looks_like_key(value)
+
+
+def refuse_commented_keys(text: str, data: Mapping[str, Any]) -> None:
+    """Refuse a key in a comment of a study's file, which is kept in the run as it is."""
+    fine = [str(value) for _, value in leaves(data.get("not_secret", []))]
+    for number, line in enumerate(text.splitlines(), start=1):
+        comment = line.partition("#")[2]
+        if looks_like_key(comment) and not any(value in comment for value in fine):
+            raise PortrayalError(f"line {number} of the study holds what looks like a key in a comment. Remove it.")
+
+
+def _places(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield every value with where it stands, and every key as a value: a key may be one, too."""
+    yield from leaves(data)
+    yield from (("a key", key) for key in _keys(data))
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _keys(inner)
+
+
+def _check(place: str, value: str) -> None:
+    if SECRET.search(place) and value and not is_taken(value):
+        raise PortrayalError(f"the study's {place!r} seems to hold a credential. A study is kept and shared: {ELSE}")
+    if LOGIN.search(value):
+        raise PortrayalError(f"an address in the study holds a login. Send it as a header, and {ELSE}")
+    for name in _named_inside(value):
+        raise PortrayalError(f"the study's {place!r} seems to hold a credential after {name!r}: {ELSE}")
+    hashed = HASHES.search(place) and _HEX.fullmatch(value)
+    if looks_like_key(_VARIABLE.sub("", value)) and not hashed:
+        where = "a key of the study" if place == "a key" else f"the study's {place!r}"
+        raise PortrayalError(f"{where} holds what looks like a key: {ELSE} If it is none, list it under not_secret.")
+
+
+def is_taken(value: str) -> bool:
+    """Whether a value is taken from the environment: `$NAME`, perhaps after a word such as Bearer.
+
+    Examples
+    --------
+    >>> is_taken("Bearer $TOKEN"), is_taken("abc$"), is_taken("9f86d081884c7d659a2f$X")
+    (True, False, False)
+    """
+    rest = _VARIABLE.sub("", value)
+    return rest != value and len(rest) <= 24 and not looks_like_key(rest) and not re.search(r"\d", rest)
+
+
+def _named_inside(value: str) -> Iterator[str]:
+    """Yield the names of credentials written into an address or a program's words."""
+    if "://" in value or "?" in value:
+        try:
+            query = urlsplit(value.removeprefix("command:")).query or value.partition("?")[2]
+        except ValueError:
+            query = value.partition("?")[2]
+        for name, held in parse_qsl(query):
+            if (SECRET.search(name) or name.lower() in IN_ADDRESS) and not is_taken(held):
+                yield name
+    if value.startswith("command:"):
+        yield from _flags(value)
+
+
+def _flags(command: str) -> Iterator[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        flag, equals, held = word.partition("=")
+        held = held if equals else after
+        name = flag.lstrip("-").removesuffix(":")
+        is_flag = flag.startswith("-") or equals or word.endswith(":")
+        if is_flag and SECRET.search(name) and held and not held.startswith("-") and not is_taken(held):
+            yield flag
+
+
+ADDRESSES = ("endpoint", "base_url")  # where a system that has a key of yours sends it
+_NAMED = re.compile(r"\$[A-Za-z_]\w*")
 
 
 def code_lines(study: Study, systems: Sequence[str]) -> list[str]:
@@ -38,7 +189,7 @@ def _dangers(study: Study) -> Iterator[str]:
         if is_code(system.use):
             yield f"system {system.name!r} would run code: {system.use!r}"
         for name, value in leaves(system.parameters):
-            if isinstance(value, str) and _VARIABLE.search(value):
+            if isinstance(value, str) and _NAMED.search(value):
                 yield f"system {system.name!r} would send {_variable(value)} from your environment to {system.use!r}"
             if name == "key" and system.use in NAME_A_KEY:
                 yield f"system {system.name!r} would send {value} from your environment"
@@ -47,5 +198,5 @@ def _dangers(study: Study) -> Iterator[str]:
 
 
 def _variable(value: Any) -> str:
-    found = _VARIABLE.search(str(value))
+    found = _NAMED.search(str(value))
     return found[0] if found else ""

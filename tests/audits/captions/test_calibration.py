@@ -15,7 +15,7 @@ from portrayal.audits.captions.calibration.planted import RATE
 from portrayal.audits.captions.calibration.truths import TRUTHS, share, truth, tuple_distance
 from portrayal.audits.captions.phantom import PHANTOMS, draws
 from portrayal.audits.captions.scenes import ACTIONS, make_scenes, nouns
-from portrayal.study.parallel import WORTH_IT, over_seeds
+from portrayal.study.calibration import WORTH_IT, over_seeds
 
 
 def test_phantoms_without_a_harm_raise_no_alarm_and_planted_harms_are_found() -> None:

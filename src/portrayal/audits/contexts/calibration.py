@@ -24,8 +24,7 @@ from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
 from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
 from portrayal.audits.contexts.measures.sharing import sharing
-from portrayal.study.calibration import Calibration
-from portrayal.study.parallel import over_seeds
+from portrayal.study.calibration import Calibration, over_seeds
 
 STEREOTYPES = {f"{kind[0].upper()}{at}": kind for kind in ("feminine", "masculine") for at in range(1, 5)}
 LABELS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}

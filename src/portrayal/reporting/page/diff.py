@@ -23,9 +23,8 @@ from portrayal.reporting.words.names import NAMES
 from portrayal.reporting.words.words import cell, estimate, interval, p_value
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND
 from portrayal.tables import RESULTS
-from portrayal.waves.answers_changed import changes_by_group, paired_answers, vocabulary
 from portrayal.waves.changes import WAVES, moved
-from portrayal.waves.versions_changed import versions_changed
+from portrayal.waves.differences import changes_by_group, paired_answers, versions_changed, vocabulary
 from portrayal.waves.waves import Wave, read_waves
 
 EXAMPLES = 5  # changed answers shown of each system

@@ -26,7 +26,7 @@ from portrayal.errors import PortrayalError
 from portrayal.reporting.words.sentences import Claim, say
 from portrayal.settings import Settings
 from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
-from portrayal.study.picture_hashes import BETWEEN, prompted_hash
+from portrayal.study.questions import BETWEEN, prompted_hash
 from portrayal.study.study import Study
 from portrayal.tables import check_stimuli, results
 

@@ -17,8 +17,7 @@ from portrayal.audits.captions.calibration.planted import OPTIONS, RATE, SCENES,
 from portrayal.audits.captions.calibration.truths import Truth, truth
 from portrayal.audits.captions.measures.outcome import Outcome
 from portrayal.audits.captions.phantom import PHANTOMS
-from portrayal.study.calibration import Calibration
-from portrayal.study.parallel import over_seeds
+from portrayal.study.calibration import Calibration, over_seeds
 from portrayal.text.words import wordnet
 
 NULL = "nothing, evenly careless"
