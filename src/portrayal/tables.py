@@ -94,6 +94,8 @@ ROWS: Mapping[str, Contract] = {
     "ranker": {"doc": pl.String, "rank": pl.Int64, "score": pl.Float64},
     "generator": {"label": pl.String, "score": pl.Float64},
 }
+# A row of each kind in one word.
+NOUNS = {"tagger": "tag", "captioner": "caption", "encoder": "embedding", "ranker": "result", "generator": "label"}
 
 
 def as_frame(table: Any, name: str = "table") -> pl.DataFrame:

@@ -191,15 +191,15 @@ def test_fingerprints_tell_work_apart() -> None:
 KILLED = """
 import os, signal, sys
 import portrayal
-from portrayal.engine import kept
+from portrayal.engine import store
 if __name__ == "__main__":
-    written, left = kept.Store.write, [3]
+    written, left = store.Store.write, [3]
     def told(self, shard, result):
         written(self, shard, result)
         left[0] -= 1
         if not left[0]:
             os.kill(os.getpid(), signal.SIGKILL)
-    kept.Store.write = told
+    store.Store.write = told
     portrayal.measure(sys.argv[1], engine="local", workers=2)
 """
 STUDY = {

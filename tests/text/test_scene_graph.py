@@ -216,7 +216,7 @@ def test_two_processes_give_what_one_gives(monkeypatch) -> None:
 
 def test_a_worker_loads_spacy_without_torch() -> None:
     code = (
-        "import sys; from portrayal.engine import worker; worker._inside = True\n"
+        "import sys; from portrayal.engine import pool; pool._inside = True\n"
         "from portrayal.text.captions.parsing import make_parser; parse = make_parser()\n"
         "assert 'torch' not in sys.modules and parse(['A dog.'])[0].objects == ('dog',)"
     )

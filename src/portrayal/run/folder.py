@@ -38,27 +38,35 @@ class Run:
 # Every name we write in a run folder. None of them may be a link.
 NAMES = (
     MARK,
-    "lock",
-    "study.toml",
-    "ledger.sqlite",
-    *(f"ledger.sqlite-{log}" for log in ("wal", "shm", "journal")),
-    "stimuli.parquet",
-    "inputs",
-    "inputs.part",
-    "shards",
-    "responses.parquet",
-    "results.parquet",
-    "results.json",
-    "results.csv",
-    "warnings.json",
-    "tables",
-    "charts",
-    "reviews.csv",
-    "judgments.jsonl",
-    "reviewers.json",
-    "manifest.json",
-    "report.html",
-    "redacted.json",
+    *[
+        "lock",
+        "study.toml",
+        "ledger.sqlite",
+        "ledger.sqlite-wal",
+        "ledger.sqlite-shm",
+        "ledger.sqlite-journal",
+        "stimuli.parquet",
+    ],
+    *[
+        "inputs",
+        "inputs.part",
+        "shards",
+        "responses.parquet",
+        "results.parquet",
+        "results.json",
+        "results.csv",
+        "warnings.json",
+    ],
+    *[
+        "tables",
+        "charts",
+        "reviews.csv",
+        "judgments.jsonl",
+        "reviewers.json",
+        "manifest.json",
+        "report.html",
+        "redacted.json",
+    ],
 )
 
 
@@ -160,48 +168,35 @@ def refuse_other_study(run: Run, study: Study, file: str, named: bool) -> None:
     """Refuse to record a study into the run of another."""
     other = other_study(run, study, file, named)
     if other:
+        moved = not other_study(run, study, file, named=True)
+        go_on = f" (or go on with it, if this file was moved: --out {run.folder})" if moved else ""
         raise PortrayalError(
             f"{run.folder} holds the run of another study: {other}. Nothing there was changed. Give this one another name, or"
-            f" a folder of its own: --out DIR{_or_go_on(run, study, file)}."
+            f" a folder of its own: --out DIR{go_on}."
         )
 
 
 def other_study(run: Run, study: Study, file: str, named: bool) -> str:
-    """Return what other study a run is of, in words; nothing where it is this one's, or nobody's yet.
+    """Return in words the other study that a run is of; nothing where it is this one's or nobody's.
 
     The audit must be the same. In a folder the user named, either the name or the file may have changed; in the folder of
     the study's name, the file must be the same where both are known.
     """
-    kept = _kept(run)
-    if not kept:
-        return ""
-    if kept["audit"] != study.audit:
-        return f"{kept['name']!r}, an audit of {kept['audit']}"
-    renamed = kept["name"] != study.name
-    known = bool(file and kept["file"])
-    moved = known and kept["file"] != file
-    if renamed and (moved or not known):
-        return f"{kept['name']!r}"
-    return f"{kept['name']!r} from {kept['file']}" if moved and not named else ""
-
-
-def _kept(run: Run) -> dict[str, Any]:
-    """Return name, audit and file of the study that a run keeps; nothing where there is none that can be read."""
     if not run.ledger.is_file():
-        return {}
+        return ""
     try:
         data = read_toml(run.study)
         with Ledger.reading(run.ledger) as ledger:
-            file = ledger.fact(STUDY_FILE)
-        return {"name": data["name"], "audit": data["audit"], "file": file or ""}
+            known_file = ledger.fact(STUDY_FILE) or ""
+        name, audit = data["name"], data["audit"]
     except (OSError, ValueError, KeyError, PortrayalError):  # recording will say what is damaged
-        return {}
-
-
-def _or_go_on(run: Run, study: Study, file: str) -> str:
-    if other_study(run, study, file, named=True):
         return ""
-    return f" (or go on with it, if this file was moved: --out {run.folder})"
+    if audit != study.audit:
+        return f"{name!r}, an audit of {audit}"
+    moved = bool(file and known_file) and known_file != file
+    if name != study.name and (moved or not (file and known_file)):
+        return f"{name!r}"
+    return f"{name!r} from {known_file}" if moved and not named else ""
 
 
 def file_of(study: Any) -> str:

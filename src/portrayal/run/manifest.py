@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,6 +24,7 @@ PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "torchvision", "
 
 def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
     """Write `manifest.json`, unless it says just that: the stimuli of a large study take long to write."""
+    shown = json.dumps(stimuli["stimulus"].to_list()) + " ".join(stimuli["hash"])
     with Ledger.reading(run.ledger) as ledger:
         manifest = {
             "study": study.name,
@@ -38,29 +38,20 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "systems": _systems(study, ledger),
             "waves": [_readable(wave) for wave in ledger.waves()],
             "dollars": ledger.spent(),
-            "stimuli_sha256": _digest(stimuli),
+            "stimuli_sha256": hashlib.sha256(shown.encode()).hexdigest(),
         }
-    head = "{\n" + _lines(manifest)
+    # One line a part: indented, a hundred thousand stimuli take as long as all the rest of a resumed run.
+    lines = [f" {json.dumps(name)}: {json.dumps(part, default=str)}" for name, part in manifest.items()]
+    head = "{\n" + ",\n".join(lines)
     if _begins(run.manifest, head):
         forget_part(run.manifest)
     else:
-        shown = dict(stimuli.select("stimulus", "hash").iter_rows())
-        write_text(run.manifest, f"{head},\n{_lines({'stimuli': shown})}\n}}\n")
-
-
-def _lines(manifest: Mapping[str, Any]) -> str:
-    """Write one line a part; indented, a hundred thousand stimuli take as long as all the rest of a resumed run."""
-    return ",\n".join(f" {json.dumps(name)}: {json.dumps(part, default=str)}" for name, part in manifest.items())
-
-
-def _digest(stimuli: pl.DataFrame) -> str:
-    """Return a hash of what is shown: names and content hashes, in order."""
-    shown = json.dumps(stimuli["stimulus"].to_list()) + " ".join(stimuli["hash"])
-    return hashlib.sha256(shown.encode()).hexdigest()
+        hashes = json.dumps(dict(stimuli.select("stimulus", "hash").iter_rows()))
+        write_text(run.manifest, f'{head},\n "stimuli": {hashes}\n}}\n')
 
 
 def _begins(path: Path, head: str) -> bool:
-    """Whether a manifest that was written whole begins so; the stimuli, of which the beginning has the hash, come last."""
+    """Return True where a whole manifest begins so; its head has the hash of the stimuli, which come last."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

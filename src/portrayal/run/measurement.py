@@ -19,7 +19,7 @@ from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, deci
 from portrayal.study.audit import Audit, Evidence, Measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Hypothesis, Study
-from portrayal.tables import REVIEWS, check, check_responses, check_results, check_stimuli
+from portrayal.tables import NOUNS, REVIEWS, check, check_responses, check_results, check_stimuli
 
 FACT = "hypotheses"
 LATE = (
@@ -78,9 +78,6 @@ def _hash(study: Study) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-ROW_OF = {"tagger": "tag", "captioner": "caption", "encoder": "embedding", "ranker": "result", "generator": "label"}
-
-
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     """Measure, add what was left unanswered, correct over the declared family and decide what is found."""
     stem = get_audit(study.audit)
@@ -106,7 +103,7 @@ def _heard(responses: pl.DataFrame, stem: Audit) -> pl.DataFrame:
 
 def _checked(evidence: Evidence, stem: Audit) -> Evidence:
     """Check the tables a measure is handed; the message names the audit's page."""
-    hint = f"A {stem.stem} audit needs one row per {ROW_OF[stem.kind]}; see docs/{stem.stem}.md."
+    hint = f"A {stem.stem} audit needs one row per {NOUNS[stem.kind]}; see docs/{stem.stem}.md."
     reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
     stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, stem.kind, hint)
     return replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)

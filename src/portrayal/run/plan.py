@@ -54,7 +54,9 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     head = (
         f"{study.name}: {len(stimuli)} stimuli, {_counted(study.repeats, 'time')} each, {_counted(len(rows), 'system')}"
     )
-    return "\n".join([head, *_table(rows), *_total(rows), *_power(study, stimuli)])
+    calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
+    total = f"in all {calls} calls, about ${dollars_text(dollars)}"
+    return "\n".join([head, *_table(rows), total, *get_audit(study.audit).power(study, stimuli)])
 
 
 def _states(study: Study, file: str) -> dict[str, str]:
@@ -71,28 +73,18 @@ def _system_plan(
 ) -> dict[str, Any]:
     known = [states.get(key, "planned") for key in questions]
     asked = {"planned"}
-    if study.ask_unknown_again:
-        asked |= {"unknown", "in_flight"}
-    if study.ask_failed_again:
-        asked |= {"failed"}
-    if study.ask_unreadable_again:
-        asked |= {"unreadable"}
+    asked |= {"unknown", "in_flight"} if study.ask_unknown_again else set()
+    asked |= {"failed"} if study.ask_failed_again else set()
+    asked |= {"unreadable"} if study.ask_unreadable_again else set()
     calls = sum(state in asked for state in known)
-    return {
-        "system": system.name,
-        "questions": len(known),
-        "answered already": sum(state in ("done", "refused") for state in known),
-        "calls": calls,
-        "dollars": calls * _price(system, questions),
-    }
-
-
-def _price(system: Any, questions: Mapping[str, Sequence[Question]]) -> float:
-    """Return the mean price of a question, expected of a few from the first to the last."""
-    expect = getattr(system, "expected_price", lambda question: system.limits.price)  # a plug-in may know nothing of it
+    # The mean price of a few questions from the first to the last; a plug-in may know nothing of prices.
+    expect = getattr(system, "expected_price", lambda question: system.limits.price)
     keys = list(questions)
     some = keys[:: max(len(keys) // LOOKED_AT, 1)][:LOOKED_AT]
-    return sum(expect(questions[key][0]) for key in some) / len(some) if some else 0.0
+    price = sum(expect(questions[key][0]) for key in some) / len(some) if some else 0.0
+    answered = sum(state in ("done", "refused") for state in known)
+    counts = {"questions": len(known), "answered already": answered, "calls": calls}
+    return {"system": system.name, **counts, "dollars": calls * price}
 
 
 def _counted(amount: int, noun: str) -> str:
@@ -100,21 +92,6 @@ def _counted(amount: int, noun: str) -> str:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    columns = list(rows[0])
-    cells = [columns, *([_cell(row[column]) for column in columns] for row in rows)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
+    cells = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
-
-
-def _cell(value: Any) -> str:
-    return dollars_text(value) if isinstance(value, float) else str(value)
-
-
-def _total(rows: Sequence[dict[str, Any]]) -> list[str]:
-    calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
-    return [f"in all {calls} calls, about ${dollars_text(dollars)}"]
-
-
-def _power(study: Study, stimuli: Any) -> list[str]:
-    """Return what the audit says about the effects this design could find."""
-    return list(get_audit(study.audit).power(study, stimuli))

@@ -39,23 +39,23 @@ from portrayal.systems.core.settings import without_secrets
 
 def write_questions(ledger: Ledger, work: Work) -> None:
     """Make these the ledger's questions; answers already there are kept."""
-    if ledger.is_plan([(system.name, system.kind, system.reader, table.keys()) for system, table in work]):
-        return
-    ledger.plan(planned for system, table in work for planned in _planned(system, table))
+    if not ledger.is_plan([(system.name, system.kind, system.reader, table.keys()) for system, table in work]):
+        ledger.plan(planned for system, table in work for planned in _planned(system, table))
 
 
-def ask_repeatable_again(ledger: Ledger, work: Work) -> None:
-    """Put back to planned what a killed process left unknown of systems that are here, free, and answer the same each time."""
-    for system, _ in work:
-        if getattr(system, "repeatable", False):  # a plug-in may know nothing of it
-            ledger.ask_again("unknown", system.name)
+def _planned(system: System, table: Mapping[str, Sequence[Question]]) -> Iterator[Planned]:
+    # The key is made of the parameters as they are; what is kept to be read holds no credential.
+    of_system = (system.name, system.identity, system.version, without_secrets(system.parameters))
+    for key, (question, *_) in table.items():
+        yield Planned(key, *of_system, question.hash, question.repeat, system.kind, system.reader)
 
 
 def ask(
     ledger: Ledger, work: Work, listen: Listener | None = None, tell: Callable[[str], None] = lambda line: None
 ) -> Recorder:
     """Ask what is still planned; the recorder tells how it went, and of long waits while they last."""
-    first = [(system, _open(ledger, system, table)) for system, table in work]
+    planned = {system.name: ledger.open_keys(system.name) for system, _ in work}
+    first = [(system, {key: table[key][0] for key in table if key in planned[system.name]}) for system, table in work]
     recorder = Recorder(ledger, listen, tell=tell) if listen else Recorder(ledger, tell=tell)
     stream = Hiding(sys.stderr)
     with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
@@ -65,32 +65,8 @@ def ask(
     return recorder
 
 
-def _open(ledger: Ledger, system: System, table: Mapping[str, Sequence[Question]]) -> dict[str, Question]:
-    """Return the questions that are still to be asked, in the study's order."""
-    planned = ledger.open_keys(system.name)
-    return {key: table[key][0] for key in table if key in planned}
-
-
-def _planned(system: System, table: Mapping[str, Sequence[Question]]) -> Iterator[Planned]:
-    # The key is made of the parameters as they are; what is kept to be read holds no credential.
-    parameters = without_secrets(system.parameters)
-    for key, questions in table.items():
-        question = questions[0]
-        yield Planned(
-            key,
-            system.name,
-            system.identity,
-            system.version,
-            parameters,
-            question.hash,
-            question.repeat,
-            system.kind,
-            system.reader,
-        )
-
-
 def _run(recording: Coroutine[Any, Any, None]) -> None:
-    """Run to the end; a notebook has a loop of its own running, beside which only another thread can run one."""
+    """Run to the end; beside a notebook's own running loop only another thread can."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -139,7 +115,9 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
     inputs = get_audit(study.audit).inputs(study)
     refuse_mixed(run, study, work, _wanted(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
-    _keep(run, text, stimuli)
+    write_text(run.study, text)
+    if not _is_kept(stimuli, run.stimuli):
+        write_parquet(stimuli, run.stimuli)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
         if how.file:
@@ -151,8 +129,7 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
         asked = ledger.waves() != waves
     if asked:
         write_manifest(run, study, stimuli)
-    interrupted = recorder.stopping.is_set()
-    messages = recorder.messages
+    interrupted, messages = recorder.stopping.is_set(), recorder.messages
     if not interrupted:
         messages = [*with_unanswered(messages, unanswered(run.folder)), *left_open(run)]
     return Recorded(run, [*changed, *messages], interrupted, recorder.signal)
@@ -171,7 +148,9 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
     lines = hold_sources(ledger, study, work, wanted)
     for state in wanted:
         ledger.ask_again(state)
-    ask_repeatable_again(ledger, work)
+    for system, _ in work:  # what a killed process left unknown of systems that are here, free, and repeat themselves
+        if getattr(system, "repeatable", False):  # a plug-in may know nothing of it
+            ledger.ask_again("unknown", system.name)
     return lines
 
 
@@ -197,15 +176,8 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
     return recorder
 
 
-def _keep(run: Run, text: str, stimuli: pl.DataFrame) -> None:
-    """Keep the study as it was asked, and what is shown."""
-    write_text(run.study, text)
-    if not _is_kept(stimuli, run.stimuli):
-        write_parquet(stimuli, run.stimuli)
-
-
 def _is_kept(table: pl.DataFrame, path: Path) -> bool:
-    """Whether a file holds just this table: to write it again takes longer than to look."""
+    """Return True where a file holds just this table: to write it again takes longer than to look."""
     try:
         kept = kept_table(path, "")
     except PortrayalError:

@@ -1,4 +1,4 @@
-"""Silence as an outcome: which questions each system left unanswered, of whom, and whether more of some than of others.
+"""Silence as an outcome: questions that systems left unanswered, and whether of some people more than of others.
 
 It is the same for every audit. A question counts as unanswered when it was refused, filtered, failed, empty or could not
 be read; one that was not asked yet, or whose fate is unknown, does not count.
@@ -27,6 +27,7 @@ NOT_ASKED = ("planned", "unknown")
 ALMOST_NOTHING = 0.1  # answered below this share: nothing can be said of the system
 THE_OTHERS = "the others"
 ALIKE = "whoever was asked about in several groups is answered alike in all of them"
+_IS_ANSWERED = pl.col("status") == ANSWERED
 
 Row = dict[str, Any]
 
@@ -34,26 +35,22 @@ Row = dict[str, Any]
 def measure_silence(
     responses: pl.DataFrame, groups: pl.DataFrame, audit: str, counted: str = "people", seed: int = 0
 ) -> pl.DataFrame:
-    """Return Results rows: shares answered, by status, and by group where something was not; and their differences."""
-    asked = questions(responses)
+    """Return Results rows: shares answered, by status and by group, and differences between groups."""
     absent = [column for column in ("within", "without") if column not in groups.columns]
     groups = groups.with_columns(pl.lit(None, pl.String).alias(column) for column in absent)
-    rows = [
-        row
-        for (system,), mine in asked.group_by("system", maintain_order=True)
-        for row in _rows(system, mine, groups, counted, seed)
-    ]
+    systems = questions(responses).group_by("system", maintain_order=True)
+    rows = [row for (system,), mine in systems for row in _rows(system, mine, groups, counted, seed)]
     return results(rows, facets=FACETS, audit=audit)
 
 
 def questions(responses: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each question that was asked: system, stimulus, repeat and status."""
-    told = responses.select("system", "stimulus", "repeat", "status")
-    asked = told.filter(starts(told, told.columns)).unique(maintain_order=True)
+    columns = responses.select("system", "stimulus", "repeat", "status")
+    each = columns.filter(starts(columns, columns.columns)).unique(maintain_order=True)
     # Who lists what is seen has answered, be the list empty: see portrayal.tables.ANSWERED.
-    said = ANSWERS if {"tag", "label"} & set(responses.columns) else (ANSWERED,)
-    return asked.with_columns(
-        said=pl.col("status").is_in(said),
+    answers = ANSWERS if {"tag", "label"} & set(responses.columns) else (ANSWERED,)
+    return each.with_columns(
+        said=pl.col("status").is_in(answers),
         status=pl.col("status").replace({"filtered": "refused", "unparsable": "unreadable"}),
         asked=~pl.col("status").is_in(NOT_ASKED),
     )
@@ -62,7 +59,7 @@ def questions(responses: pl.DataFrame) -> pl.DataFrame:
 def silent_systems(responses: pl.DataFrame) -> dict[str, str]:
     """Return the systems that answered nothing or almost nothing, each with the reason in words."""
     systems = questions(responses).group_by("system", maintain_order=True)
-    reasons = {str(system): _silent(mine.filter("asked")) for (system,), mine in systems}
+    reasons = {str(system): _reason(mine.filter("asked")) for (system,), mine in systems}
     return {system: reason for system, reason in reasons.items() if reason}
 
 
@@ -73,23 +70,17 @@ def silent_in(results: pl.DataFrame) -> set[str]:
 
 
 def with_counts(results: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
-    """Fill in how many questions a row's system answered and refused, where the measure does not say it of the row."""
-    asked = (
-        questions(responses)
-        .group_by("system")
-        .agg(
-            answered=(pl.col("status") == ANSWERED).sum().cast(pl.Int64),
-            refused=(pl.col("status") == "refused").sum().cast(pl.Int64),
-        )
-    )
+    """Fill in the questions answered and refused by a row's system where the measure left them out."""
+    counts = [_IS_ANSWERED.sum().cast(pl.Int64), (pl.col("status") == "refused").sum().cast(pl.Int64)]
+    asked = questions(responses).group_by("system").agg(answered=counts[0], refused=counts[1])
     joined = results.join(asked, on="system", how="left", maintain_order="left")
-    return joined.with_columns(
-        n_answered=pl.coalesce("n_answered", "answered"), n_refused=pl.coalesce("n_refused", "refused")
-    ).drop("answered", "refused")
+    filled = {f"n_{name}": pl.coalesce(f"n_{name}", name) for name in ("answered", "refused")}
+    return joined.with_columns(**filled).drop("answered", "refused")
 
 
-def _silent(asked: pl.DataFrame) -> str | None:
-    answered = int((asked["status"] == ANSWERED).sum())
+def _reason(asked: pl.DataFrame) -> str | None:
+    """Say why nothing can be said of a system, if so."""
+    answered = _counts(asked)["n_answered"]
     if asked.is_empty():
         return "none of its questions has been asked"
     if not answered or asked["said"].sum() < ALMOST_NOTHING * asked.height:
@@ -99,83 +90,65 @@ def _silent(asked: pl.DataFrame) -> str | None:
 
 def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
     asked = mine.filter("asked")
-    counts = _counts(asked)
-    common = {
-        "system": system,
-        "counted": "questions",
-        "unit": "share",
-        **counts,
-        "n_missing": mine.height - asked.height,
-    }
-    reason = _silent(asked)
+    counts, missing = _counts(asked), mine.height - asked.height
+    common = {"system": system, "counted": "questions", "unit": "share", **counts, "n_missing": missing}
+    reason = _reason(asked)
     silent = {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
     yield wilson(counts["n_answered"], asked.height).row(ANSWERED, **common, **silent)
-    for status, count in (
-        asked.filter(pl.col("status") != ANSWERED)["status"].value_counts(sort=True).sort("status").iter_rows()
-    ):
+    others = asked.filter(~_IS_ANSWERED)["status"].value_counts(sort=True).sort("status")
+    for status, count in others.iter_rows():
         yield wilson(count, asked.height).row(UNANSWERED, status=status, **common)
     if 0 < counts["n_answered"] < asked.height:
         compared = asked.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
         for (axis, within), part in compared.group_by("axis", "within", maintain_order=True):
             if (part["status"] != ANSWERED).any():  # else what was lost lies outside this axis
                 about = {"system": system, "axis": axis, "within": within, "counted": counted}
-                yield from _of_axis(part, about, seed)
+                yield from _of_axis(part, {**about, "n_missing": 0}, seed)
 
 
 def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
-    return {
-        "n_answered": int((asked["status"] == ANSWERED).sum()),
-        "n_refused": int((asked["status"] == "refused").sum()),
-    }
+    return {f"n_{status}": int((asked["status"] == status).sum()) for status in (ANSWERED, "refused")}
 
 
 def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
-    """Yield the share unanswered of each group, and the difference between the worst served and the others."""
-    lost = part.with_columns(lost=(pl.col("status") != ANSWERED).cast(pl.Float64))
+    """Yield each group's share unanswered, and the worst served group's difference to the others."""
+    lost = part.with_columns(lost=(~_IS_ANSWERED).cast(pl.Float64))
     cells = lost.group_by("unit", "group").agg(pl.col("lost").mean()).sort("group", "unit")
     shares = {}
     for (group,), mine in lost.group_by("group", maintain_order=True):
-        units = cells.filter(pl.col("group") == group)["lost"].to_numpy()
-        shares[str(group)] = units
-        yield wilson(units.sum(), len(units)).row(
-            UNANSWERED, group=group, unit="share", n_missing=0, **_counts(mine), **about
-        )
-    if len(shares) > 1:
-        yield _difference(shares, cells, seed).row(
-            DIFFERENCE, **_sides(shares), status=_commonest(part), unit="points", n_missing=0,
-            **_counts(part), **about,
-        )  # fmt: skip
-
-
-def _worst(shares: Mapping[str, np.ndarray]) -> str:
-    return max(shares, key=lambda group: (shares[group].mean(), group))
-
-
-def _sides(shares: Mapping[str, np.ndarray]) -> dict[str, str]:
-    worst = _worst(shares)
+        units = shares[str(group)] = cells.filter(pl.col("group") == group)["lost"].to_numpy()
+        yield wilson(units.sum(), len(units)).row(UNANSWERED, group=group, unit="share", **_counts(mine), **about)
+    if len(shares) < 2:
+        return
+    worst = max(shares, key=lambda group: (shares[group].mean(), group))
     others = [group for group in shares if group != worst]
-    return {"group": worst, "versus": others[0] if len(others) == 1 else THE_OTHERS}
-
-
-def _difference(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, seed: int) -> Estimate:
-    """Return the worst group's share less the others', its interval, and the p of all groups being alike."""
-    worst, p = _worst(shares), _alike(cells, seed)
+    versus = others[0] if len(others) == 1 else THE_OTHERS
+    counted = part.filter(~_IS_ANSWERED)["status"].value_counts(sort=True)
+    status = str(counted.sort("count", "status", descending=True)["status"][0])  # most unanswered questions' own
+    p = _alike(cells, seed)
     gap = replace(_gap(shares, cells, worst), p=p)
-    reason = CONSTANT if cells["lost"].n_unique() == 1 else ALIKE
-    return gap if np.isfinite(p) else replace(gap, decision=NOT_TESTED, reason=reason)
+    if not np.isfinite(p):
+        reason = CONSTANT if cells["lost"].n_unique() == 1 else ALIKE
+        gap = replace(gap, decision=NOT_TESTED, reason=reason)
+    yield gap.row(DIFFERENCE, group=worst, versus=versus, status=status, unit="points", **_counts(part), **about)
 
 
 def _gap(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, worst: str) -> Estimate:
-    """Return the difference: within units that are seen in several groups, else between units."""
-    if cells["unit"].n_unique() < cells.height:
-        return _paired(cells, worst)
-    rest = np.concatenate([units for group, units in shares.items() if group != worst])
-    gap = newcombe(*(_share(units, np.concatenate([shares[worst], rest])) for units in (shares[worst], rest)))
-    return replace(gap, n=len(shares[worst]) + len(rest))
+    """Return the worst group's share less the others': within units seen in several groups, else between."""
+    if cells["unit"].n_unique() == cells.height:
+        rest = np.concatenate([units for group, units in shares.items() if group != worst])
+        whole = np.concatenate([shares[worst], rest])
+        return replace(newcombe(_share(shares[worst], whole), _share(rest, whole)), n=len(whole))
+    inside = pl.col("group") == worst
+    means = [pl.col("lost").filter(side).mean() for side in (inside, ~inside)]
+    gaps = cells.group_by("unit").agg(gap=means[0] - means[1]).drop_nulls()["gap"].to_numpy()[:, None]
+    low, high = ratio_interval(gaps, np.ones(gaps.shape))
+    value = float(gaps.mean()) if len(gaps) else np.nan
+    return Estimate(value, max(-1.0, float(low[0])), min(1.0, float(high[0])), n=len(gaps))
 
 
 def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
-    """Return the mean share unanswered of a group's units: by Wilson where every unit was asked once, else by their spread."""
+    """Return the mean share unanswered: by Wilson where every unit was asked once, else by spread."""
     if np.isin(whole, (0.0, 1.0)).all():
         return wilson(units.sum(), len(units))
     low, high = ratio_interval(units[:, None], np.ones((len(units), 1)), null=float(whole.mean()))
@@ -183,28 +156,8 @@ def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
 
 
 def _alike(cells: pl.DataFrame, seed: int) -> float:
-    """Return the p of all groups being alike. What the groups are called does not matter to what is drawn."""
+    """Return the p of all groups being alike; the names of groups do not change what is drawn."""
     sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
     cells = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort("place", "unit")
     group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
     return level_test(cells["lost"].to_numpy(), group, unit, seed)
-
-
-def _paired(cells: pl.DataFrame, worst: str) -> Estimate:
-    """Return the difference within units that are seen in several groups: each counts once, and is its own comparison."""
-    inside = pl.col("group") == worst
-    gaps = (
-        cells.group_by("unit")
-        .agg(gap=pl.col("lost").filter(inside).mean() - pl.col("lost").filter(~inside).mean())
-        .drop_nulls()["gap"]
-        .to_numpy()[:, None]
-    )
-    low, high = ratio_interval(gaps, np.ones(gaps.shape))
-    value = float(gaps.mean()) if len(gaps) else np.nan
-    return Estimate(value, max(-1.0, float(low[0])), min(1.0, float(high[0])), n=len(gaps))
-
-
-def _commonest(part: pl.DataFrame) -> str:
-    """Return what most unanswered questions came to."""
-    counted = part.filter(pl.col("status") != ANSWERED)["status"].value_counts(sort=True)
-    return str(counted.sort("count", "status", descending=True)["status"][0])

@@ -23,17 +23,17 @@ ANSWERED = ("done", "refused", "unreadable")  # a failure is no answer: code tha
 
 
 def refuse_mixed(run: Run, study: Study, work: Work, wanted: Sequence[str]) -> None:
-    """Refuse to ask a function or program whose source changed since it answered: its answers would be of two sources."""
+    """Refuse to ask a function or program whose source changed since it answered."""
     if not run.ledger.exists() or CHANGED in wanted:
         return
     with Ledger(run.ledger) as ledger:
         for system, states in _changed(ledger, study, work):
-            if _sum(states, ["planned", *wanted]):
+            if any(states[state] for state in ["planned", *wanted]):
                 raise PortrayalError(_line(system, states))
 
 
 def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]) -> list[str]:
-    """Note the source of each function and program; return a line for each whose answers are all of an earlier one.
+    """Note the source of each function and program; return a line for each that changed since.
 
     With 'changed' among the `wanted` states such a system's questions are put back to planned.
     """
@@ -52,15 +52,14 @@ def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]
 
 
 def _changed(ledger: Ledger, study: Study, work: Work) -> Iterator[tuple[SystemSettings, Counter[str]]]:
-    """Yield the systems that answered under another source, with how many of the study's questions are in each state."""
+    """Yield the systems that answered under another source, with the states of their questions."""
     noted, keys = ledger.fact(FACT) or {}, {system.name: table for system, table in work}
     for system, source in _sources(study):
-        if noted.get(_name(system), {}).get("sha256", source.sha256) == source.sha256:
-            continue
-        known = ledger.states()
-        states = Counter(known.get(key, "planned") for key in keys[system.name])
-        if _sum(states, ANSWERED):
-            yield system, states
+        if noted.get(_name(system), {}).get("sha256", source.sha256) != source.sha256:
+            known = ledger.states()
+            states = Counter(known.get(key, "planned") for key in keys[system.name])
+            if any(states[state] for state in ANSWERED):
+                yield system, states
 
 
 def noted_source(ledger: Ledger, system: SystemSettings) -> dict[str, Any] | None:
@@ -81,12 +80,9 @@ def _name(system: SystemSettings) -> str:
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
 
-def _sum(states: Mapping[str, int], wanted: Sequence[str]) -> int:
-    return sum(states.get(state, 0) for state in dict.fromkeys(wanted))
-
-
 def _line(system: SystemSettings, states: Mapping[str, int]) -> str:
+    answers = sum(states[state] for state in ANSWERED)
     return (
-        f"{system.name}: the source of {system.use!r} changed since its {_sum(states, ANSWERED)} answers were recorded. Ask all of"
+        f"{system.name}: the source of {system.use!r} changed since its {answers} answers were recorded. Ask all of"
         " them again with --again changed, or give the system a new `version` in the study; answers of two sources are never mixed"
     )

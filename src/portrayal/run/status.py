@@ -41,23 +41,33 @@ def unanswered(folder: Path | str) -> dict[str, str]:
     """
     run = existing_run(folder)
     with Ledger.reading(run.ledger) as ledger:
-        silent = {system: states for system, states in outcomes.counts(ledger).items() if _is_silent(states)}
-        return {system: _silent_line(run, ledger, system, states) for system, states in silent.items()}
+        return {
+            system: f"{system}: no answer to any of {sum(states.values())} questions ({_counted(states)}):"
+            f" {_reason(ledger, system)}. Mend it, then ask again: {asking_again(run, states)}"
+            for system, states in outcomes.counts(ledger).items()
+            if _is_silent(states)
+        }
 
 
 def left_open(run: Run) -> list[str]:
-    """Return a line for each system that answered some questions and left others: how many, why, and how to ask again."""
+    """Return a line for each system that answered some questions and left others open."""
+    lines = []
     with Ledger.reading(run.ledger) as ledger:
-        return [
-            _open_line(run, ledger, system, states)
-            for system, states in outcomes.counts(ledger).items()
-            if not _is_silent(states) and asking_again(run, states)
-        ]
+        for system, states in outcomes.counts(ledger).items():
+            again = asking_again(run, states)
+            if _is_silent(states) or not again:
+                continue
+            left = {state: count for state, count in states.items() if state not in ("done", "refused")}
+            lines.append(
+                f"{system}: {sum(left.values())} of {sum(states.values())} questions have no answer"
+                f" ({_counted(left)}): {_reason(ledger, system)}. Ask again: {again}"
+            )
+    return lines
 
 
 def with_unanswered(messages: Sequence[str], lines: Mapping[str, str]) -> list[str]:
-    """Return what is to be said: of a system that answered nothing its line alone."""
-    others = [said for said in messages if not any(said.startswith(f"{system}: ") for system in lines)]
+    """Return messages, with its line alone for each system that answered nothing."""
+    others = [line for line in messages if not any(line.startswith(f"{system}: ") for system in lines)]
     return [*others, *lines.values()]
 
 
@@ -74,14 +84,6 @@ def _is_silent(states: Mapping[str, int]) -> bool:
     return sum(states.values()) > 0 and not states["done"] and not states["refused"]
 
 
-def _open_line(run: Run, ledger: Ledger, system: str, states: Mapping[str, int]) -> str:
-    open_states = {state: count for state, count in states.items() if state not in ("done", "refused")}
-    return (
-        f"{system}: {sum(open_states.values())} of {sum(states.values())} questions have no answer"
-        f" ({_counted(open_states)}): {_reason(ledger, system)}. Ask again: {asking_again(run, states)}"
-    )
-
-
 def _counted(states: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states.items() if count)
 
@@ -89,13 +91,6 @@ def _counted(states: Mapping[str, int]) -> str:
 def _reason(ledger: Ledger, system: str) -> str:
     reason = " ".join((ledger.commonest_error(system) or "not asked").split())
     return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 3] + "..."
-
-
-def _silent_line(run: Run, ledger: Ledger, system: str, states: Mapping[str, int]) -> str:
-    return (
-        f"{system}: no answer to any of {sum(states.values())} questions ({_counted(states)}): {_reason(ledger, system)}. "
-        f"Mend it, then ask again: {asking_again(run, states)}"
-    )
 
 
 def states_table(run: Run) -> pl.DataFrame:
@@ -143,22 +138,14 @@ def status_text(folder: Path | str) -> str:
     table = states_table(run)
     width = max([len("system"), *(len(name) for name in table["system"])])
     totals = {state: int(table[state].sum()) for state in STATES}
-    lines = [_line("system", [*STATES, "sum"], width)]
-    for row in [*table.iter_rows(named=True), {"system": "all", **totals}]:
-        numbers = [row[state] for state in STATES]
-        lines.append(_line(row["system"], [*map(str, numbers), str(sum(numbers))], width))
+    counts = [[row["system"], *(row[state] for state in STATES)] for row in table.iter_rows(named=True)]
+    rows = [["system", *STATES, "sum"], *([*row, sum(row[1:])] for row in [*counts, ["all", *totals.values()]])]
+    lines = [name.ljust(width) + "".join(str(cell).rjust(11) for cell in cells) for name, *cells in rows]
     recording = is_recording(run)
     lines.append("recording now" if recording else "not recording")
-    said = redaction_of(run)
-    lines += [f"redacted: {said}"] if said else []
-    command = "" if recording or said else asking_again(run, totals)
-    return "\n".join([*lines, *_reasons(run), *([f"ask again: {command}"] if command else [])])
-
-
-def _line(name: str, cells: list[str], width: int) -> str:
-    return name.ljust(width) + "".join(cell.rjust(11) for cell in cells)
-
-
-def _reasons(run: Run) -> list[str]:
+    redaction = redaction_of(run)
+    lines += [f"redacted: {redaction}"] if redaction else []
     with Ledger.reading(run.ledger) as ledger:
-        return [f"{count} x {system}: {' '.join(reason.split())}" for system, reason, count in ledger.errors()]
+        lines += [f"{count} x {system}: {' '.join(reason.split())}" for system, reason, count in ledger.errors()]
+    command = "" if recording or redaction else asking_again(run, totals)
+    return "\n".join([*lines, *([f"ask again: {command}"] if command else [])])

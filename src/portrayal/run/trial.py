@@ -13,10 +13,10 @@ from portrayal.recorder.ledger import Entry, Ledger
 from portrayal.recorder.responses import read_entry
 from portrayal.run.recording import ask, write_questions
 from portrayal.study.questions import make_stimuli, plan_work, refuse_without_consent
-from portrayal.study.study import Study
 from portrayal.study.study_file import GivenStudy, GivenSystems, given_study
 from portrayal.study.trust import code_lines, refuse_untrusted
 from portrayal.systems.core.base import Question, System
+from portrayal.tables import NOUNS, ROWS
 
 QUESTIONS = 3
 LONGEST = 300  # characters shown of a question or an answer
@@ -88,7 +88,12 @@ def try_study(
         write_questions(ledger, work)
         say(ask(ledger, work, tell=lambda line: say([line])).messages)
         entries = {entry.key: entry for entry in ledger.entries()}
-    return [one for system, table in work for one in _tried(chosen, system, table, entries)]
+    uses = {system.name: system.use for system in chosen.systems}
+    return [
+        _tried(system, uses[system.name], same[0], entries[key])
+        for system, table in work
+        for key, same in table.items()
+    ]
 
 
 def tried_text(tried: Sequence[Tried]) -> str:
@@ -117,12 +122,9 @@ def tried_text(tried: Sequence[Tried]) -> str:
     """
     lines: list[str] = []
     for place, one in enumerate(tried):
-        if place == 0 or tried[place - 1].system != one.system:
-            lines += ["", f"{one.system} ({one.use})"] if lines else [f"{one.system} ({one.use})"]
-        else:
-            lines.append("")
-        lines += one.lines()
-    return "\n".join(lines)
+        is_first = place == 0 or tried[place - 1].system != one.system
+        lines += ["", *([f"{one.system} ({one.use})"] if is_first else []), *one.lines()]
+    return "\n".join(lines[1:])
 
 
 def _some(table: Mapping[str, Sequence[Question]], count: int) -> dict[str, Sequence[Question]]:
@@ -132,28 +134,17 @@ def _some(table: Mapping[str, Sequence[Question]], count: int) -> dict[str, Sequ
     return {keys[place]: table[keys[place]] for place in sorted(places)}
 
 
-def _tried(
-    study: Study, system: System, table: Mapping[str, Sequence[Question]], entries: Mapping[str, Entry]
-) -> list[Tried]:
-    use = next(one.use for one in study.systems if one.name == system.name)
-    return [_one(system, use, same[0], entries[key]) for key, same in table.items()]
-
-
-def _one(system: System, use: str, question: Question, entry: Entry) -> Tried:
+def _tried(system: System, use: str, question: Question, entry: Entry) -> Tried:
     status, reason, rows = read_entry(entry)
-    asked = f"the {question.kind} {question.content}" if question.kind == "image" else _asked(question)
-    reading = _READINGS[system.kind](rows) if status == "answered" and rows else _unread(status, reason)
-    return Tried(system.name, use, _cut(asked), _raw(entry), status, reading)
-
-
-def _asked(question: Question) -> str:
-    return f'the {question.kind} "{question.content}"'
-
-
-def _raw(entry: Entry) -> str:
-    if entry.answer is None:
-        return "nothing"
-    return _cut(entry.answer.raw[:LARGEST].decode("utf-8", "replace")) or "nothing (0 bytes)"
+    shown = question.content if question.kind == "image" else f'"{question.content}"'
+    raw = "nothing"
+    if entry.answer is not None:
+        raw = _cut(entry.answer.raw[:LARGEST].decode("utf-8", "replace")) or "nothing (0 bytes)"
+    if status == "answered" and rows:
+        reading = _reading(system.kind, rows)
+    else:
+        reading = _STATUS.get(status, status) + (f": {_cut(reason)}" if reason else "")
+    return Tried(system.name, use, _cut(f"the {question.kind} {shown}"), raw, status, reading)
 
 
 def _cut(text: str) -> str:
@@ -172,47 +163,19 @@ _STATUS = {
 }
 
 
-def _unread(status: str, reason: str | None) -> str:
-    said = _STATUS.get(status, status)
-    return f"{said}: {_cut(reason)}" if reason else said
+def _reading(kind: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows of an answer in words."""
+    if kind == "encoder":
+        vector = list(rows[0]["embedding"])
+        return f"a vector of {len(vector)} numbers: {_first(list(map(str, vector)))}"
+    name, *others = ROWS[kind]
+    if kind == "captioner":
+        items = [f'"{_cut(str(row[name]))}"' for row in rows]
+    else:
+        scores = [row.get(others[-1]) for row in rows]
+        items = [f"{row[name]}" + ("" if s is None else f" ({s:.3g})") for row, s in zip(rows, scores, strict=True)]
+    return f"{len(items)} {NOUNS[kind]}{'' if len(items) == 1 else 's'}: {_first(items)}"
 
 
-def _tags(rows: Sequence[Mapping[str, Any]]) -> str:
-    return _listed("tag", [_scored(row["tag"], row.get("confidence")) for row in rows])
-
-
-def _captions(rows: Sequence[Mapping[str, Any]]) -> str:
-    return _listed("caption", [f'"{_cut(str(row["caption"]))}"' for row in rows])
-
-
-def _vector(rows: Sequence[Mapping[str, Any]]) -> str:
-    vector = list(rows[0]["embedding"])
-    more = ", ..." if len(vector) > SHOWN else ""
-    return f"a vector of {len(vector)} numbers: {', '.join(str(number) for number in vector[:SHOWN])}{more}"
-
-
-def _documents(rows: Sequence[Mapping[str, Any]]) -> str:
-    return _listed("result", [_scored(row["doc"], row.get("score")) for row in rows])
-
-
-def _labels(rows: Sequence[Mapping[str, Any]]) -> str:
-    return _listed("label", [_scored(row["label"], row.get("score")) for row in rows])
-
-
-def _scored(name: Any, score: Any) -> str:
-    return f"{name}" if score is None else f"{name} ({score:.3g})"
-
-
-def _listed(noun: str, items: Sequence[str]) -> str:
-    more = ", ..." if len(items) > SHOWN else ""
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}: {', '.join(items[:SHOWN])}{more}"
-
-
-# How the rows of each kind of system are told.
-_READINGS: dict[str, Callable[[Sequence[Mapping[str, Any]]], str]] = {
-    "tagger": _tags,
-    "captioner": _captions,
-    "encoder": _vector,
-    "ranker": _documents,
-    "generator": _labels,
-}
+def _first(items: Sequence[str]) -> str:
+    return ", ".join(items[:SHOWN]) + (", ..." if len(items) > SHOWN else "")
