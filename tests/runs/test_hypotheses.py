@@ -64,7 +64,7 @@ def test_hypotheses_written_once_answers_were_put_back_are_late(tmp_path: Path) 
     run = portrayal.audit(portrayal.example_study(), tmp_path / "run", quiet=True)
     with Ledger(run.folder / "ledger.sqlite") as ledger:
         before = ledger.fact(FACT)
-        ledger.ask_system_again("simulated", ("done",))
+        ledger.ask_again("done", "simulated")
         assert set(ledger.states().values()) == {"planned"}
         data = {"name": "late", "where": {"measure": "eat"}}
         study = portrayal.read_study(portrayal.example_study()).model_copy(update={"hypotheses": [Hypothesis(**data)]})

@@ -79,17 +79,7 @@ _PLANNED = (
 
 def _row(question: Planned) -> tuple[Any, ...]:
     parameters = json.dumps(question.parameters, sort_keys=True, default=str)
-    return (
-        question.key,
-        question.system,
-        question.identity,
-        question.version,
-        parameters,
-        question.hash,
-        question.repeat,
-        question.kind,
-        question.reader,
-    )
+    return tuple((vars(question) | {"parameters": parameters}).values())
 
 
 def _digest(plan: Sequence[tuple[str, str, str, Set[str]]]) -> str:
@@ -174,27 +164,19 @@ class Ledger:
             digest = _digest([(*each, keys.keys()) for each, keys in about.items()])
             connection.execute("INSERT OR REPLACE INTO facts VALUES ('plan', ?)", (json.dumps(digest),))
 
+    def _write(self, statement: str, rows: Iterable[tuple[Any, ...]] = ((),)) -> int:
+        """Run a statement for each row of values; return how many rows of the ledger it changed."""
+        with self._transaction() as connection:
+            return connection.executemany(statement, rows).rowcount
+
     def recover(self) -> int:
         """Mark calls in flight when the last process died as unknown; return how many there were."""
-        with self._transaction() as connection:
-            return connection.execute("UPDATE questions SET state = 'unknown' WHERE state = 'in_flight'").rowcount
+        return self._write("UPDATE questions SET state = 'unknown' WHERE state = 'in_flight'")
 
     def ask_again(self, state: str, system: str | None = None) -> int:
-        """Put questions of this state ('unknown', 'failed' or 'unreadable'), of one system or all, back to planned."""
-        with self._transaction() as connection:
-            return connection.execute(
-                "UPDATE questions SET state = 'planned' WHERE current AND state = ? AND system = coalesce(?, system)",
-                (state, system),
-            ).rowcount
-
-    def ask_system_again(self, system: str, states: Sequence[str]) -> int:
-        """Put a system's questions of these states back to planned; return how many."""
-        marks = ", ".join("?" * len(states))
-        with self._transaction() as connection:
-            return connection.execute(
-                f"UPDATE questions SET state = 'planned' WHERE current AND system = ? AND state IN ({marks})",
-                (system, *states),
-            ).rowcount
+        """Put questions of this state ('unknown', 'failed' ...), of one system or all, back to planned."""
+        again = "UPDATE questions SET state = 'planned' WHERE current AND state = ? AND system = coalesce(?, system)"
+        return self._write(again, [(state, system)])
 
     def find_damaged(self) -> int:
         """Mark answers unreadable whose bytes are not those that came; return how many there are."""
@@ -207,65 +189,41 @@ class Ledger:
 
     def start(self, keys: Sequence[str], now: float) -> None:
         """Write the intent: these are about to be asked."""
-        with self._transaction() as connection:
-            connection.executemany(
-                "UPDATE questions SET state = 'in_flight', attempts = attempts + 1, started = ? WHERE key = ?",
-                [(now, key) for key in keys],
-            )
+        started = "UPDATE questions SET state = 'in_flight', attempts = attempts + 1, started = ? WHERE key = ?"
+        self._write(started, [(now, key) for key in keys])
 
     def finish(self, answers: Iterable[tuple[str, Answer]], now: float) -> None:
         """Store raw answers."""
         rows = [
-            (
-                "refused" if answer.refused else "done",
-                answer.raw,
-                hash_of(answer.raw),
-                answer.media,
-                answer.version,
-                answer.cost,
-                now,
-                key,
-            )
-            for key, answer in answers
+            ("refused" if a.refused else "done", a.raw, hash_of(a.raw), a.media, a.version, a.cost, now, key)
+            for key, a in answers
         ]
-        with self._transaction() as connection:
-            connection.executemany(
-                "UPDATE questions SET state = ?, raw = ?, sha256 = ?, media = ?, version_answered = ?, cost = cost + ?,"
-                " ended = ?, error = NULL WHERE key = ?",
-                rows,
-            )
+        stored = (
+            "UPDATE questions SET state = ?, raw = ?, sha256 = ?, media = ?, version_answered = ?, cost = cost + ?,"
+        )
+        self._write(f"{stored} ended = ?, error = NULL WHERE key = ?", rows)
 
     def restate(self, states: Iterable[tuple[str, str, str | None]]) -> None:
         """Put answered questions into the state that reading their answers gave: (key, state, reason)."""
-        with self._transaction() as connection:
-            connection.executemany(
-                "UPDATE questions SET state = ?, error = ? WHERE key = ?",
-                [(state, reason and short_text(reason), key) for key, state, reason in states],
-            )
+        rows = [(state, reason and short_text(reason), key) for key, state, reason in states]
+        self._write("UPDATE questions SET state = ?, error = ? WHERE key = ?", rows)
 
     def settle(self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None) -> None:
         """Put questions that got no answer into `state`, with the reason."""
         kept = kept_words(raw)
-        with self._transaction() as connection:
-            connection.executemany(
-                "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ?, sha256 = ? WHERE key = ?",
-                [(state, short_text(error), now, kept, hash_of(kept), key) for key in keys],
-            )
+        settled = "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ?, sha256 = ? WHERE key = ?"
+        self._write(settled, [(state, short_text(error), now, kept, hash_of(kept), key) for key in keys])
 
     def open_keys(self, system: str) -> set[str]:
         """Return the keys of this system that are still to be asked."""
-        rows = self._connection.execute(
-            "SELECT key FROM questions WHERE current AND system = ? AND state = 'planned'", (system,)
-        )
-        return {key for (key,) in rows}
+        planned = "SELECT key FROM questions WHERE current AND system = ? AND state = 'planned'"
+        return {key for (key,) in self._connection.execute(planned, (system,))}
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Return, for each system, how many of the study's questions are in each of the seven states."""
+        """Return how many of the study's questions are in each of the seven states, by system."""
         table: dict[str, dict[str, int]] = {}
-        rows = self._connection.execute(
-            "SELECT system, state, count(*) FROM questions WHERE current GROUP BY system, state ORDER BY system"
-        )
-        for system, state, count in rows:
+        counted = "SELECT system, state, count(*) FROM questions WHERE current GROUP BY system, state ORDER BY system"
+        for system, state, count in self._connection.execute(counted):
             table.setdefault(system, dict.fromkeys(STATES, 0))[state] = count
         return table
 
@@ -274,7 +232,7 @@ class Ledger:
         return dict(self._connection.execute("SELECT key, state FROM questions").fetchall())
 
     def was_asked(self) -> bool:
-        """Whether anything was ever asked, though it may have been put back to be asked again."""
+        """Return True once anything was asked, though it may be planned again."""
         asked = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
         return bool(self._connection.execute(asked).fetchone()[0])
 
@@ -307,11 +265,8 @@ class Ledger:
     def versions_answered(self) -> dict[str, list[str]]:
         """Return the model versions each system named in its answers."""
         table: dict[str, list[str]] = {}
-        rows = self._connection.execute(
-            "SELECT DISTINCT system, version_answered FROM questions"
-            " WHERE current AND version_answered != '' ORDER BY system, version_answered"
-        )
-        for system, version in rows:
+        versions = "SELECT DISTINCT system, version_answered FROM questions WHERE current AND version_answered != ''"
+        for system, version in self._connection.execute(f"{versions} ORDER BY system, version_answered"):
             table.setdefault(system, []).append(version)
         return table
 
@@ -341,8 +296,7 @@ class Ledger:
 
     def end_wave(self, wave: int, now: float) -> None:
         """Note that it ended of its own accord."""
-        with self._transaction() as connection:
-            connection.execute("UPDATE waves SET ended = ? WHERE rowid = ?", (now, wave))
+        self._write("UPDATE waves SET ended = ? WHERE rowid = ?", [(now, wave)])
 
     def waves(self) -> list[dict[str, Any]]:
         """Return start and end of each wave; a wave that was killed has no end."""
@@ -356,8 +310,7 @@ class Ledger:
 
     def put_fact(self, name: str, value: Any) -> None:
         """Keep a fact about the run, such as the folder its study came from."""
-        with self._transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
+        self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", [(name, json.dumps(value))])
 
     def fact(self, name: str) -> Any:
         """Return a fact, or None."""

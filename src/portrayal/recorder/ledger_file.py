@@ -27,18 +27,17 @@ def check_ours(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file whose tables are not those of a ledger; a file that is no database raises sqlite3.DatabaseError."""
     connection.execute("PRAGMA trusted_schema = OFF")
     found = connection.execute("SELECT type, name, substr(sql, 1, 30) FROM sqlite_master LIMIT 100").fetchall()
-    strange = [f"{kind} {name!r}" for kind, name, text in found if _is_strange(kind, text)]
+    # Views, triggers and tables that are programs could do more than be read and written.
+    strange = [
+        f"{kind} {name!r}"
+        for kind, name, text in found
+        if kind not in ("table", "index") or (text or "").upper().startswith("CREATE VIRTUAL")
+    ]
     lacking = TABLES - {name for kind, name, _ in found if kind == "table"}
-    if not strange and not lacking:
-        return
-    connection.close()
-    reason = f"it holds the {strange[0]}" if strange else f"it lacks the table {min(lacking)!r}"
-    raise PortrayalError(f"{path} is not a ledger of Portrayal: {reason[:120]}. Move it away and record again.")
-
-
-def _is_strange(kind: str, text: str | None) -> bool:
-    """Whether reading or writing could do more than read and write: views, triggers, tables that are programs."""
-    return kind not in ("table", "index") or (text or "").upper().startswith("CREATE VIRTUAL")
+    if strange or lacking:
+        connection.close()
+        reason = f"it holds the {strange[0]}" if strange else f"it lacks the table {min(lacking)!r}"
+        raise PortrayalError(f"{path} is not a ledger of Portrayal: {reason[:120]}. Move it away and record again.")
 
 
 STATES = ("planned", "in_flight", "done", "refused", "unreadable", "failed", "unknown")

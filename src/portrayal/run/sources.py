@@ -45,7 +45,8 @@ def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]
             lines.append(_line(system, changed[name]))
             continue
         if name in changed:
-            ledger.ask_system_again(system.name, (*ANSWERED, "failed"))
+            for state in (*ANSWERED, "failed"):
+                ledger.ask_again(state, system.name)
         noted[name] = asdict(source)
     ledger.put_fact(FACT, noted)
     return lines
