@@ -93,7 +93,7 @@ def run_demo(
 
 
 def main_findings(results: Path, count: int = 3) -> list[str]:
-    """Return the first sentence of each study about something found, in turn, then the second ones, until there are `count`."""
+    """Return `count` sentences about something found, from each study in turn."""
     by_study: dict[tuple[str, str], list[str]] = {}
     for one in json.loads(results.read_text(encoding="utf-8"))["findings"]:
         if one["decision"] == FOUND:
@@ -103,7 +103,7 @@ def main_findings(results: Path, count: int = 3) -> list[str]:
 
 
 def run_studies(studies: Sequence[Path], out: Path, quiet: bool, processes: int) -> list[Ran]:
-    """Record and measure studies, several side by side where there are cores; return them in the order given."""
+    """Record and measure studies, several side by side; return them in their order."""
     if min(processes, len(studies)) < 2:
         return [_run_study(study, out, quiet) for study in track(studies, "audits", quiet=quiet)]
     # Spawned, not forked: numerical libraries have threads of their own, which a fork would break.

@@ -1,4 +1,4 @@
-"""The errors a user can mend: one clear line and exit code 2, never a traceback."""
+"""Errors that a user can mend: one clear line and exit code 2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST_LINE = 1200  # characters; a reason of a ledger, or a list of names, is 
 
 
 class PortrayalError(Exception):
-    """Says in one line what was expected, what arrived and what to do; every error of a user's making is one.
+    """One line that says what was expected, what arrived and what to do.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class MissingExtra(PortrayalError):
 
 
 class MissingPart(PortrayalError):
-    """Packages that carry weights or data are not installed; `others` are missing too, though not needed here."""
+    """Packages that carry weights or data are not installed; `others` are missing too."""
 
     def __init__(self, what: str, packages: Sequence[str], others: Sequence[str] = ()) -> None:
         also = f" (missing too: {', '.join(others)})" if others else ""
@@ -45,7 +45,7 @@ class MissingPart(PortrayalError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ' Did you mean ...?' for the closest known name, or nothing when none is close."""
+    """Return ' Did you mean ...?' for the closest known name, if any."""
     match = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f" Did you mean {match[0]!r}?" if match else ""
 

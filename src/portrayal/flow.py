@@ -288,7 +288,7 @@ def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list
 def calibrate(
     stem: str, runs: int = 1000, seed: int = 0, engine: str | None = None, workers: int | None = None
 ) -> Calibration:
-    """Run an instrument against phantoms: simulated systems with a planted effect of known size, and with none.
+    """Run an instrument against phantoms: simulated systems with a planted effect, or none.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
 
 
 def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:
-    """Say what recording came to, then measure and report; a stopped recording is left to be gone on with."""
+    """Say the recording's messages, then measure and report; Ctrl-C ends before that."""
     from portrayal.reporting.page.of_runs import report_of
 
     say(recorded.messages)

@@ -1,4 +1,4 @@
-"""Typed, frozen settings: unknown keys are refused with the nearest right name, each fault is one line.
+"""Typed, frozen settings; unknown keys are refused with the nearest right name.
 
 A misspelt setting must never be silently ignored.
 """

@@ -99,7 +99,7 @@ NOUNS = {"tagger": "tag", "captioner": "caption", "encoder": "embedding", "ranke
 
 
 def as_frame(table: Any, name: str = "table") -> pl.DataFrame:
-    """Take a polars, pandas or Arrow table, or a list of dicts, and give back a polars DataFrame."""
+    """Return a polars, pandas or Arrow table, or a list of dicts, as polars."""
     if isinstance(table, pl.DataFrame):
         return table
     if isinstance(table, pl.LazyFrame):
@@ -179,7 +179,7 @@ def check_responses(table: Any, kind: str, hint: str = "") -> pl.DataFrame:
 
 
 def _without_repeats(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Return every question without an answer once, and what an answer repeats once where it is a set."""
+    """Return questions without an answer once, and repeats of sets once."""
     question = pl.struct("system", "stimulus", "repeat")
     frame = _without_repeated_silence(frame)
     twice = frame.filter(question.is_duplicated()) if kind == "encoder" else frame.clear()
@@ -203,12 +203,12 @@ def _without_repeated_silence(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_a_set(frame: pl.DataFrame) -> bool:
-    """Whether no row repeats another: rows whose hashes differ are different, which takes a tenth of comparing them."""
+    """Return True where no row repeats another, told by hashes."""
     return frame.hash_rows().n_unique() == frame.height
 
 
 def starts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    """Say of each row whether it differs in these columns from the row before: there a question's rows begin.
+    """Return for each row whether it differs in these columns from the one before.
 
     Examples
     --------
@@ -220,18 +220,18 @@ def starts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
 
 
 def changes(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    """Say of each row but the first whether it differs in these columns from the row before."""
+    """Return for each row but the first whether it differs from the one before."""
     return reduce(or_, (_changes(frame[name]) for name in columns))
 
 
 def _changes(column: pl.Series) -> pl.Series:
-    """Say where a column differs from the row before; slices are views, where `shift` would copy the column."""
+    """Return where a column differs from the row before, by slices instead of copies."""
     now, before = column[1:], column[:-1]
     return now.ne_missing(before) if column.null_count() else now != before
 
 
 def check_results(table: Any) -> pl.DataFrame:
-    """Check a Results table: the contract, and no estimate without `n`. Columns beside the contract are facets."""
+    """Check a Results table: the contract, and no estimate without `n`."""
     frame = as_frame(table, "results")
     left_out = [
         pl.lit(None, kind).alias(name)
@@ -248,7 +248,7 @@ def check_results(table: Any) -> pl.DataFrame:
 
 
 def facets(results: pl.DataFrame) -> list[str]:
-    """Return the columns of a Results table that say what its rows are about, beside system, measure, group and versus."""
+    """Return the columns beside the contract, which say what rows are about."""
     return [name for name in results.columns if name not in RESULTS]
 
 
@@ -274,7 +274,7 @@ def results(rows: Iterable[Mapping[str, Any]], facets: Sequence[str] = (), **col
 
 
 def finite(value: Any) -> Any:
-    """Return the value, or None for a float that is not a number or infinite: a table has null there."""
+    """Return the value, or None for a float that is not finite."""
     if not isinstance(value, (float, np.floating)):
         return value
     return float(value) if math.isfinite(value) else None
@@ -304,7 +304,7 @@ def read_table(path: Path, text: bool = False) -> pl.DataFrame:
 
 
 def check_unpacked(path: Path) -> None:
-    """Refuse a table that is larger than is read: on disk, unpacked, or by what its footer promises."""
+    """Refuse a table larger than is read: on disk, unpacked, or by its footer."""
     check_size(path, LARGEST_TABLE)
     if path.suffix == ".parquet" and path.is_file():
         check_parquet(path)
@@ -323,7 +323,7 @@ Reader = TypeVar("Reader", bound=Callable[..., Any])
 
 
 def reads(what: str) -> Callable[[Reader], Reader]:
-    """Let a reader of files say in one line that its file is not `what`, wherever its code stumbles over it."""
+    """Let a reader say in one line that its file is not `what`."""
 
     def wrapped(read: Reader) -> Reader:
         @wraps(read)
@@ -356,7 +356,7 @@ def read_json(path: Path, what: str) -> Any:
 
 
 def read_csv(path: Path, what: str = "a CSV", hint: str = "") -> pl.DataFrame:
-    """Read a CSV whose columns all stay text; `what` it should be and a `hint` go into the error."""
+    """Read a CSV whose columns all stay text; errors name `what` and `hint`."""
     try:
         check_unpacked(path)
         return pl.read_csv(path, infer_schema=False)

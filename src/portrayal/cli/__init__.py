@@ -1,4 +1,4 @@
-"""The command line: thin. Each command calls a public function of `portrayal`; stdout carries only its answer."""
+"""The command line: each command calls one public function of `portrayal`."""
 
 from portrayal.cli.main import app, main
 

@@ -1,4 +1,4 @@
-"""What every command uses: the application, its options, and how it answers, warns and ends."""
+"""The application, its shared options, and how commands answer, warn and end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from portrayal.edges.console import shown, shown_line
 
 
 class Commands(TyperGroup):
-    """Commands with the whole first sentence of each; click cuts it at the width of the screen."""
+    """Commands with the whole first sentence of each, which click would cut."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""
@@ -66,7 +66,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """Say after Ctrl-C how to go on; typer would end without a word. The exit code is 128 and the signal's number."""
+    """Say after Ctrl-C how to go on; exit with 128 and the signal's number."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -76,7 +76,7 @@ def resumable() -> Iterator[None]:
 
 
 def finish(run: portrayal.Run) -> None:
-    """Say the findings, print where the report is, and what to do about systems that answered nothing."""
+    """Say the findings, print where the report is, and name systems without answers."""
     said = run.findings  # what was found comes first
     say(f"{one['decision']}: {one['sentence']}" for one in said[:MOST_SAID])
     if len(said) > MOST_SAID:
@@ -86,7 +86,7 @@ def finish(run: portrayal.Run) -> None:
 
 
 def exit_if_unanswered(folder: Path) -> None:
-    """End with a code of its own when a system answered nothing: what is reported then is no audit of it."""
+    """End with a code of its own when a system answered nothing."""
     if portrayal.unanswered(folder):
         raise typer.Exit(UNANSWERED)
 

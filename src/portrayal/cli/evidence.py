@@ -1,4 +1,4 @@
-"""Commands for handing a run over: pack it, check a pack, take words and pictures out."""
+"""Commands for handing a run over: pack, verify, redact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a command: what a user can mend is one line and exit code 2; a fault of ours says where answers are safe."""
+"""Entry point: errors of users are one line, faults of ours a traceback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; what a user can mend is one line on stderr and exit code 2."""
+    """Run the command line; a user's error is one line on stderr and code 2."""
     try:
         app(arguments)
     except PortrayalError as error:

@@ -1,1 +1,1 @@
-"""Where the world comes in and goes out: folders, files, sizes, secrets, and text that must stay text."""
+"""Edges to the outside: folders, files, sizes, secrets, and text that must stay text."""

@@ -1,4 +1,4 @@
-"""What a command prints: no secret in it, and nothing a terminal obeys, whoever's run it came from."""
+"""Printed text of commands: without secrets, and without anything that a terminal obeys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shown_fault() -> str:
 
 
 class Hiding(io.TextIOBase):
-    """A stream that hands text on to another without secrets; what a user's function prints goes through it."""
+    """A stream that hands text on without secrets, such as what a user's function prints."""
 
     def __init__(self, inner: TextIO) -> None:
         self.inner = inner
@@ -51,7 +51,7 @@ class Hiding(io.TextIOBase):
 
 
 def keep_json(value: Any, path: Path) -> str:
-    """Write figures to a file, which may be there from an earlier time, and return their text."""
+    """Write figures to a file and return their text."""
     text = json.dumps(value, indent=1)
     refuse_foreign_file(path, (text[:10].encode(),), "a file of such figures")
     write_text(path, text + "\n")

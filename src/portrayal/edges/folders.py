@@ -1,4 +1,4 @@
-"""Folders that are ours: claimed while they were empty, and marked, so that nothing of the user's is touched.
+"""Folders that are ours: claimed while empty, and marked, so that nothing else is touched.
 
 A file `.portrayal` says what a folder holds, and which files in its `charts/` and `tables/` we wrote. Only
 those are ever replaced or removed there.
@@ -30,7 +30,7 @@ LISTED_IN = ("charts", "tables", "rows")
 
 
 def claim(folder: Path, what: str) -> None:
-    """Make a folder ours: new, empty, or claimed before for the same thing. Everything else is refused."""
+    """Make a folder ours: new, empty, or claimed before for the same thing."""
     _make(folder)
     mark = read_mark(folder)
     if mark is None:
@@ -47,14 +47,14 @@ def claim(folder: Path, what: str) -> None:
 
 
 def refuse_file(folder: Path) -> None:
-    """Refuse a folder to be that is a file or lies in one; nothing is made."""
+    """Refuse a path that is a file or lies in one; nothing is made."""
     there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), Path("/"))
     if not there.is_dir():
         raise PortrayalError(NO_FOLDER.format(folder))
 
 
 def adopt(folder: Path, what: str) -> None:
-    """Mark a folder that has no mark and holds nothing but folders of ours, as earlier versions left it."""
+    """Mark a folder of an earlier version that holds nothing but folders of ours."""
     if not folder.is_dir() or read_mark(folder) is not None:
         return
     inside = list(folder.iterdir())
@@ -64,7 +64,7 @@ def adopt(folder: Path, what: str) -> None:
 
 
 def first_entry(folder: Path) -> str:
-    """Return the name of something in a folder, or nothing where it is empty; what a killed claim left does not count."""
+    """Return the name of something in a folder; nothing where it is empty."""
     return next((name for name in sorted(path.name for path in folder.iterdir()) if name != f"{MARK}.part"), "")
 
 
@@ -91,7 +91,7 @@ def write_mark(folder: Path, mark: dict[str, Any]) -> None:
 
 
 def belongings(folder: Path, group: str) -> list[str] | None:
-    """Return the files of a group that we wrote, as 'charts/name'; None where nothing was noted."""
+    """Return the files of a group that we wrote; None where nothing was noted."""
     mark = read_mark(folder)
     names = None if mark is None else mark["files"].get(group)
     if names is None:
@@ -100,7 +100,7 @@ def belongings(folder: Path, group: str) -> list[str] | None:
 
 
 def replace_belongings(folder: Path, group: str, names: Iterable[str]) -> None:
-    """Remove the files a group wrote the last time and note those it is about to write."""
+    """Remove the files a group wrote last time and note the new ones."""
     wanted = sorted(names)
     mark = read_mark(folder) or {"holds": "report", "files": {}}
     for name in belongings(folder, group) or []:
@@ -120,7 +120,7 @@ def refuse_inside_link(folder: Path) -> None:
 
 
 def refuse_strange_entries(folder: Path, names: Iterable[str]) -> None:
-    """Refuse links, pipes and devices among these files of a folder and in the folders we make inside it."""
+    """Refuse links, pipes and devices among these files and in the folders we make."""
     for name in names:
         path = folder / name
         if not os.path.lexists(path):
@@ -133,7 +133,7 @@ def refuse_strange_entries(folder: Path, names: Iterable[str]) -> None:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a noted name is a plain file in one of these folders; a mark from somebody else may hold any."""
+    """Return True for the name of a plain file in one of these folders."""
     parts = PurePosixPath(name).parts
     return len(parts) == 2 and parts[0] in LISTED_IN and parts[1] not in ("..", ".") and "\x00" not in name
 

@@ -21,7 +21,7 @@ _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 
 def inert_cells(column: pl.Expr) -> pl.Expr:
-    """Return a text column that no spreadsheet runs: an apostrophe stands before what reads as a formula.
+    """Return a text column in which an apostrophe stands before what a spreadsheet would run.
 
     Numbers stay as they are. `original_cells` takes the apostrophe away again.
     """

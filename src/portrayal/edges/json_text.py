@@ -1,4 +1,4 @@
-"""JSON from outside: whatever is wrong with it is a ValueError, lists a hundred thousand deep too."""
+"""JSON from outside, in which every fault is a ValueError, also endless nesting."""
 
 from __future__ import annotations
 

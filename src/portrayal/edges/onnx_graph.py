@@ -1,4 +1,4 @@
-"""Writing a small network in ONNX's own form (protocol buffers), so that weights of any file run on ONNX Runtime.
+"""A small network written in ONNX's own form (protocol buffers), to run on ONNX Runtime.
 
 Only what networks of convolutions need: nodes with numbers and texts as attributes, tensors of floats and integers, one input
 and one output. The numbers of fields are those of onnx.proto3.
@@ -33,7 +33,7 @@ class Graph:
         return name
 
     def half(self, name: str, values: np.ndarray) -> str:
-        """Add an array kept as floats of 16 bits and widened when the network is opened; return its name."""
+        """Add an array kept as floats of 16 bits; return its name."""
         dims = b"".join(_number(1, length) for length in values.shape)
         raw = np.asarray(values, dtype="<f2").tobytes()
         self.tensors.append(dims + _number(2, HALF) + _text(8, f"{name}.half") + _bytes(9, raw))

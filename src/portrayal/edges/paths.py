@@ -19,7 +19,7 @@ def path_inside(folder: Path, name: str, also: Sequence[Path], table: str) -> Pa
 
 
 def is_inside(path: Path, folders: Sequence[Path]) -> bool:
-    """Whether a path, with its links followed, lies in one of these folders."""
+    """Return True where a path, with its links followed, lies in one of these folders."""
     try:
         real = path.resolve()
         return any(real.is_relative_to(folder.resolve()) for folder in folders)

@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a bar on a terminal, else a line now and then."""
+"""Progress of long work on standard error: a bar, or a line now and then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets: where they may come from, which values are known, and how they are kept out of everything written.
+"""Secrets: where they may come from, and how they are kept out of everything written.
 
 A secret comes from the environment or from a file the study names (`secrets_file`), never from the study itself. The
 values that were taken, and those of variables whose names say what they are, are replaced in whatever is stored or
@@ -33,7 +33,7 @@ _made: tuple[dict[Any, Any], set[str], re.Pattern[str] | None] | None = None
 
 
 def take(name: str) -> str:
-    """Return a secret by its name, from the study's file or the environment; nothing where there is none."""
+    """Return a secret by name, from the study's file or the environment, if any."""
     value = _from_file.get(name) or os.environ.get(name, "")
     if value.lower() in PLACEHOLDERS:
         return value
@@ -101,7 +101,7 @@ def known() -> list[str]:
 
 
 def _pattern() -> re.Pattern[str] | None:
-    """Return what finds every known secret; made anew only when the environment or what was taken has changed."""
+    """Return the pattern of every known secret, made anew when the environment has changed."""
     global _made
     # The variables as Python holds them: to look at each through os.environ takes longer than a call does.
     variables = getattr(os.environ, "_data", None) or dict(os.environ)
@@ -126,7 +126,7 @@ def _values() -> set[str]:
 
 
 def _forms(value: str) -> set[str]:
-    """Return a secret as it may be echoed: as it is, escaped, in an address, in base64."""
+    """Return a secret as it may be echoed: escaped, in an address, in base64."""
     packed = base64.b64encode(value.encode()).decode()
     words = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], packed.rstrip("=")}
     return {word for word in words if len(word) >= SHORTEST}
@@ -144,7 +144,7 @@ LONGEST_LOOKED_AT = 20_000
 
 
 def looks_like_key(text: str) -> bool:
-    """Whether a text holds something that looks like a key: a vendor's form, a UUID, or a long random word.
+    """Return True where a text holds a vendor's key, a UUID or a random word.
 
     The name of a file may be random: one with an ending is no key.
 
@@ -162,13 +162,13 @@ def looks_like_key(text: str) -> bool:
 
 
 def looks_random(word: str) -> bool:
-    """Whether letters and digits alternate as no word does."""
+    """Return True where letters and digits alternate as in no word."""
     digits = [letter.isdigit() for letter in word]
     changes = sum(first != second for first, second in pairwise(digits))
     return changes >= 3 and any(letter.isalpha() for letter in word)
 
 
 def _stands_alone(text: str, found: re.Match[str]) -> bool:
-    """Whether a match is not the end of a longer word, such as desk-..., and is no plain hyphenated words."""
+    """Return True for a match that is no part of a longer word (desk-...)."""
     before = text[: found.start()][-1:]
     return not before.isalnum() and any(letter.isdigit() for letter in found[0])

@@ -1,4 +1,4 @@
-"""Sizes, looked at before anything is opened: a small file may unpack to more than the machine has."""
+"""Sizes of files, looked at before anything is opened or unpacked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
 
 
 def _is_deep(data: Any) -> bool:
-    """Whether tables and lists lie in one another further than anybody writes them; looked at without recursion."""
+    """Return True where tables and lists lie in one another too deep; without recursion."""
     layer = [data]
     for _ in range(DEEPEST):
         layer = [inner for one in layer for inner in (one.values() if isinstance(one, dict) else one)]
@@ -54,7 +54,7 @@ def _is_deep(data: Any) -> bool:
 
 
 def check_size(path: Path, most: int) -> None:
-    """Refuse a file larger than `most` bytes; what is not there is left for reading to say."""
+    """Refuse a file larger than `most` bytes; one that is not there passes."""
     if path.is_file() and path.stat().st_size > most:
         raise PortrayalError(f"{path} has {path.stat().st_size:,} bytes. At most {most:,} are read.")
 
@@ -69,7 +69,7 @@ def read_unpacked(path: Path, most: int = LARGEST_TABLE) -> bytes:
 
 
 def open_unpacked(path: Path, most: int = LARGEST_ARRAY) -> IO[bytes]:
-    """Open a file for reading bytes, through gzip where its name ends in .gz; too much of it raises a ValueError."""
+    """Open a file for reading bytes, through gzip if named so; too much raises ValueError."""
     if path.suffix != ".gz":
         return path.open("rb")
     allowed = min(most, max(ALWAYS_FINE, MOST_UNPACKED * path.stat().st_size))
@@ -117,7 +117,7 @@ def check_pixels(picture: Any) -> None:
 
 
 def is_picture(data: bytes) -> bool:
-    """Whether bytes begin as a picture of a size that can be decoded; its pixels are not looked at."""
+    """Return True where bytes begin as a picture of a size that can be decoded."""
     import warnings
 
     from PIL import Image
@@ -132,7 +132,7 @@ def is_picture(data: bytes) -> bool:
 
 
 def check_archive(path: Path, most: int = LARGEST_ARRAY) -> None:
-    """Refuse a zip archive (an .npz) that says it unpacks to more than fits, or to far more than it packs."""
+    """Refuse a zip archive (an .npz) that unpacks to more than fits or seems honest."""
     with zipfile.ZipFile(path) as archive:
         whole = sum(member.file_size for member in archive.infolist())
         allowed = min(most, max(ALWAYS_FINE, MOST_UNPACKED * path.stat().st_size))

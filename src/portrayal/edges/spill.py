@@ -1,4 +1,4 @@
-"""Numbers spilled to files of a temporary folder, so that memory does not grow with them."""
+"""Numbers spilled to files of a temporary folder, to bound memory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Seen:
             self._folder.cleanup()
 
     def again(self, units: pl.DataFrame) -> tuple[Any, ...] | None:
-        """Return the first of these units that is one of the first ever, if any; from now on they all were seen."""
+        """Return the first of these units that is among the first ever, and note all."""
         hashes = hashes_of(units)
         ordered = np.sort(hashes)  # looked up in order: several times as fast
         if len(self._first):
@@ -111,7 +111,7 @@ def hashes_of(units: pl.DataFrame) -> np.ndarray:
 
 
 def unit_in_two(tables: Iterable[pl.DataFrame], hashes: np.ndarray) -> tuple[Any, ...] | None:
-    """Return the first unit with one of these hashes that is in two tables; hashes of different units may be equal."""
+    """Return the first unit with one of these hashes that is in two tables."""
     seen: set[tuple[Any, ...]] = set()
     for units in tables if len(hashes) else ():
         chosen = units.filter(pl.Series(np.isin(hashes_of(units), hashes))).rows()

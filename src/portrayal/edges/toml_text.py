@@ -1,4 +1,4 @@
-"""Plain data as TOML text, so that a study made in Python is kept in the same form as one from a file."""
+"""Plain data as TOML text, in which a study made in Python is kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_text(data: Mapping[str, Any]) -> str:
-    """Return TOML that reads back as the data; what is None is left out, since TOML has no word for it."""
+    """Return TOML that reads back as the data; None is left out."""
     return "\n".join(_lines(data, ())) + "\n"
 
 
@@ -64,5 +64,5 @@ def _value(value: Any, place: tuple[str, ...]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote as JSON does, which TOML reads the same way; DEL alone must be escaped too."""
+    """Quote as JSON does, which TOML reads the same way; DEL is escaped too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

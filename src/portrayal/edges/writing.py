@@ -20,7 +20,7 @@ INSIDE = ("charts", "tables", "rows", "inputs", "inputs.part", "runs", "shards")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a path to write to that takes the file's place at the end: a kill never leaves half a file.
+    """Yield a path to write to that takes the file's place at the end.
 
     What lies there as a link is replaced itself; its target stays as it is.
     """
@@ -50,20 +50,20 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_inside(folder: Path) -> Path:
-    """Make a folder inside one of ours; a link there is refused, for what is written into it would land elsewhere."""
+    """Make a folder inside one of ours; a link there is refused."""
     refuse_linked_folder(folder)
     folder.mkdir(exist_ok=True)
     return folder
 
 
 def refuse_linked_folder(folder: Path) -> None:
-    """Refuse a folder that is a link. The run folder itself may be one: its user named it."""
+    """Refuse a folder inside one of ours that is a link."""
     if folder.is_symlink() and folder.name in INSIDE:
         raise PortrayalError(f"{folder} is a link. Expected a folder of its own: remove the link.")
 
 
 def refuse_strange_file(path: Path) -> None:
-    """Refuse a link, a pipe or a device where a plain file of ours is expected; what is not there is fine."""
+    """Refuse a link, pipe or device where a plain file of ours is expected."""
     if path.is_symlink():
         raise PortrayalError(f"{path} is a link. Expected a plain file: remove the link.")
     if path.exists() and not path.is_file():
@@ -71,14 +71,14 @@ def refuse_strange_file(path: Path) -> None:
 
 
 def fresh(path: Path) -> Path:
-    """Return a path to write to, with a link that lies there taken away: what it points to is somebody's."""
+    """Return a path to write to; a link that lies there is removed."""
     if path.is_symlink():
         path.unlink()
     return path
 
 
 def refuse_foreign_file(path: Path, begins: tuple[bytes, ...], what: str) -> None:
-    """Refuse to overwrite a file that does not begin as what is about to be written: it is somebody's."""
+    """Refuse to overwrite a file that does not begin as ours do."""
     refuse_strange_file(path)
     if not path.exists():
         return
@@ -89,7 +89,7 @@ def refuse_foreign_file(path: Path, begins: tuple[bytes, ...], what: str) -> Non
 
 
 def write_parquet(table: pl.DataFrame, path: Path) -> None:
-    """Write a table; the file may be the one it was read from. Secrets this process knows are taken out of its text."""
+    """Write a table without secrets; the file may be the one it was read from."""
     clean = without_secrets(table)  # before the file is touched: the table may be read from it
     with replacing(path) as part:
         clean.write_parquet(part)

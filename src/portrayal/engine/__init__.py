@@ -1,4 +1,4 @@
-"""Engine of heavy work: shards done by workers here or on a cluster, each finished shard kept.
+"""Engine of heavy work: shards done by workers, each finished one kept.
 
 `run(make, shards)` yields `(shard, result)` in any order. `make()` builds what the work needs (a model, a parser, an
 index) once in every worker and returns the function that does a shard. Which engine does it is chosen once, by whoever

@@ -1,4 +1,4 @@
-"""Results as plain data: JSON with arrays and tables as bytes, and hashes of what they depend on."""
+"""Results as plain data: JSON with arrays and tables as bytes, and hashes of data."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ LIBRARIES = ("numpy", "scipy", "polars")
 
 
 def fingerprint(value: Any) -> str:
-    """Return a hash that is the same for the same data, in any process and on any machine.
+    """Return a hash that is the same for the same data on any machine.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _inside(value: Any) -> Iterator[bytes]:
 
 @cache
 def code() -> str:
-    """Return a short hash of this package's code and the versions of what it computes with."""
+    """Return a short hash of this package's code and the versions of its libraries."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256("".join(f"{name} {version(name)}," for name in LIBRARIES).encode())
     for path in sorted(root.rglob("*.py")):

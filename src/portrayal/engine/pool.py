@@ -1,4 +1,4 @@
-"""Pools of workers: one thread here for each worker, which hands it one shard after the other.
+"""Pools of workers: a thread for each worker hands it one shard after the other.
 
 A shard whose worker is lost goes back to the queue, and the worker is started again. So a machine that is gone costs time
 and no result, and a shard that kills every worker is named. `concurrent.futures.ProcessPoolExecutor` breaks as a whole when
@@ -88,7 +88,7 @@ class Worker(Protocol):
 
 
 class Process:
-    """A process of this machine and the pipe to it, spawned: a fork would copy the locks of other threads."""
+    """A process of this machine and the pipe to it, spawned and never forked."""
 
     def __init__(self, make: bytes) -> None:
         context = get_context("spawn")
@@ -126,7 +126,7 @@ class Process:
 
 
 def _serve(pipe: Connection, make: bytes) -> None:
-    """Build once, then answer until the pipe is closed, as it is when the driver dies."""
+    """Build once, then answer until the pipe is closed or the driver dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's, which ends this process
     built = build(make)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -201,7 +201,7 @@ class Pool:
         return task.future
 
     def _keep_one_going(self) -> None:
-        """Start a worker again and again, until the pool is closed or none can be started."""
+        """Start a worker again and again, until the pool is closed or none will start."""
         refusals: list[Failed] = []
         while len(refusals) < TRIES and not self._closing.is_set():
             refused = self._one_worker()
@@ -216,7 +216,7 @@ class Pool:
         self._refuse_waiting()
 
     def _one_worker(self) -> Failed | None:
-        """Start a worker and stay with it to its end; return why it could not even start."""
+        """Start a worker and stay with it; return why it could not start, if so."""
         try:
             worker = self._begin()
         except Exception as error:  # no process left, no connection
@@ -232,7 +232,7 @@ class Pool:
             worker.stop()
 
     def _work(self, worker: Worker) -> Failed | None:
-        """Do shards until the worker is lost or the pool closed; return why it could not even start."""
+        """Do shards until the worker is lost; return why it could not start, if so."""
         began = time.monotonic()
 
         def may_wait() -> bool:  # while others work, or not for too long

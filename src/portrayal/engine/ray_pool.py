@@ -1,4 +1,4 @@
-"""Workers on a Ray cluster, one that is there or one started for the job (extra [ray])."""
+"""Workers on a Ray cluster that is there or started for the job (extra [ray])."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOK = 1.0  # seconds between two looks whether the job was stopped
 
 
 class Session:
-    """A connection to a cluster, opened at the first job and closed with the last if it is ours."""
+    """A connection to a cluster, opened at the first job and closed with the last."""
 
     def __init__(self, address: str = "", workers: int | None = None) -> None:
         self.address = address

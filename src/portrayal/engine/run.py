@@ -1,4 +1,4 @@
-"""Jobs: the choice of an engine, and shards done by its workers or read from a store."""
+"""Jobs: the choice of an engine, and shards done by workers or read back."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def engine_map(make: Make, contents: Sequence[Any], what: str, keeps: Sequence[t
 
 
 def _resumed(make: Make, contents: Sequence[Any], what: str, folder: Path, keeps: Sequence[type]) -> Iterator[Any]:
-    """Yield results of contents in order; those that an interrupted job has finished are read back."""
+    """Yield results of contents in order; those that an interrupted job finished are read back."""
     with ExitStack() as stack:
 
         @cache
@@ -191,7 +191,7 @@ def _results(
 
 
 def _finished(waiting: dict[Future[Done | Failed], Shard], kept: Store | None) -> Iterator[tuple[Shard, Any]]:
-    """Wait for the next shards; good ones are kept before a bad one ends the job."""
+    """Wait for the next shards; good ones are kept before a bad one raises."""
     ends = [(waiting.pop(future), future.result()) for future in wait(waiting, None, FIRST_COMPLETED).done]
     good = [(shard, outcome.result) for shard, outcome in ends if isinstance(outcome, Done)]
     if kept is not None:

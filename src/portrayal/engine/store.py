@@ -1,4 +1,4 @@
-"""Stores of finished shards: a file each, and a row in SQLite that vouches for it."""
+"""Stores of finished shards: a file each, and a row in SQLite with its hash."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Store:
             ) from None
 
     def read(self, shard: Shard) -> Any:
-        """Return the result of a finished shard, or NOT_THERE; a file that does not match its row is none."""
+        """Return the result of a finished shard, or NOT_THERE."""
         key = shard.key(self.job)
         row = self._ledger.execute("SELECT sha256 FROM finished WHERE key = ?", (key,)).fetchone()
         path = self.folder / key
@@ -71,7 +71,7 @@ def forget(folder: Path) -> None:
 
 
 def code_of(*folders: Path) -> str:
-    """Return a short hash of the code in these folders: results of other code are not taken up."""
+    """Return a short hash of the code in these folders."""
     digest = hashlib.sha256()
     for path in sorted(file for folder in folders for file in folder.glob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())

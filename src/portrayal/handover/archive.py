@@ -1,4 +1,8 @@
-"""Archives of stored files, the same bytes for the same files, and fingerprints that place a change."""
+"""Archives that are the same for the same files, and fingerprints that place a change.
+
+Members are stored as they are, so that nothing can unpack to more than it is; what could write anywhere else, or be two things at
+once, is refused before a byte of it is used.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ DEVICES = {"con", "prn", "aux", "nul", *(f"{kind}{number}" for kind in ("com", "
 
 
 def write_archive(path: Path, files: Mapping[str, Path]) -> None:
-    """Write files into an archive under the names given; the same files give the same bytes."""
+    """Write files into an archive; the same files give the same bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
             member = zipfile.ZipInfo(name, FIXED_TIME)
@@ -37,7 +41,7 @@ def write_archive(path: Path, files: Mapping[str, Path]) -> None:
 
 
 def unpack_archive(path: Path, folder: Path) -> list[str]:
-    """Write an archive's members into a folder and return their names; damaged bytes come as they are."""
+    """Write an archive's members into a folder and return their names."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -75,7 +79,7 @@ def _refuse_strange(path: Path, members: list[zipfile.ZipInfo]) -> None:
 
 
 def _why_refused(member: zipfile.ZipInfo) -> str:
-    """Say why a member is refused, or nothing; `orig_filename` is the name before zipfile cut it at a null byte."""
+    """Say why a member is refused; `orig_filename` is its name before zipfile cut it."""
     name, kind = member.filename, stat.S_IFMT(member.external_attr >> 16)
     if kind and not stat.S_ISREG(member.external_attr >> 16):
         return "is a link or no plain file"
@@ -140,7 +144,7 @@ SHORT = 16  # hex digits kept of a block's hash
 
 
 def fingerprint(path: Path) -> dict[str, Any]:
-    """Return a file's size and SHA-256, and the beginnings of those of its blocks in one text."""
+    """Return a file's size, its SHA-256, and shortened hashes of its blocks."""
     whole, short, size = hashlib.sha256(), [], 0
     with path.open("rb") as file:
         while block := file.read(BLOCK):
@@ -181,13 +185,13 @@ def first_change(path: Path, kept: Mapping[str, Any]) -> str:
 
 
 def first_offset(one: bytes, other: bytes) -> int:
-    """Return the place of the first byte in which two texts differ, or where the shorter ends."""
+    """Return the place of the first byte in which two texts differ."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _one_byte(path: Path, block: int, wanted: str) -> str:
-    """Find the one byte whose change gives the block that was kept, if it is one."""
+    """Find the one byte whose change gives the stored block, if there is one."""
     with path.open("rb") as file:
         file.seek(block * BLOCK)
         content = file.read(BLOCK)

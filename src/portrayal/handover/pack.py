@@ -1,4 +1,4 @@
-"""Packs: a run as one file that others can check, with a hash of each file."""
+"""Packs: a run as one file that others can check, every file hashed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPEN = re.compile(r"(?i)^(cc0|cc[ -]by|creative commons|public domain|mit\b|bsd|
 
 
 def sort_pictures(stimuli: pl.DataFrame) -> tuple[dict[str, Path], list[dict[str, str]]]:
-    """Return the pictures that may be passed on, by their name in a pack, and the others with the reason.
+    """Return pictures that may be passed on, by name, and the others with the reason.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def sort_pictures(stimuli: pl.DataFrame) -> tuple[dict[str, Path], list[dict[str
 
 
 def _looked_at(row: Mapping[str, Any], path: Path) -> tuple[str, str]:
-    """Return the hash of a picture's file, and why it is left out; nothing there where it may be packed."""
+    """Return the hash of a picture's file, and why it is left out, if so."""
     consent, given = (row["consent"] or "").strip().lower(), (row["license"] or "").strip()
     if consent not in NOBODY:
         return "", f"it may show a real person (consent: {row['consent'] or 'none recorded'})"
@@ -129,7 +129,7 @@ def as_json(value: Mapping[str, Any]) -> str:
 
 
 def _files(run: Run, held: Path) -> dict[str, Path]:
-    """Return the run's own files by their names in the pack; the ledger as a copy without its log."""
+    """Return the run's files by their names in the pack, the ledger as a copy."""
     for name in NEEDED:
         if not (run.folder / name).is_file():
             raise PortrayalError(f"{run.folder} has no {name}. Measure it first: portrayal measure {run.folder}")
@@ -140,7 +140,7 @@ def _files(run: Run, held: Path) -> dict[str, Path]:
 
 
 def copy_ledger(run: Run, copy: Path) -> Path:
-    """Copy the ledger whole, its log folded in; the same questions and answers give the same bytes."""
+    """Copy the ledger without its log; the same content gives the same bytes."""
     Ledger.reading(run.ledger).close()  # raises where it is none of ours
     log = run.ledger.with_name(run.ledger.name + "-wal")
     options = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"

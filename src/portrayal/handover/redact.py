@@ -1,4 +1,4 @@
-"""A run without pictures and free text: what was measured stays, what systems and people said in their own words goes.
+"""Redaction: a run without pictures and free text, its results and hashes kept.
 
 Answers, references, judgments and paths are left out of a new folder rather than crossed out in the old one, so nothing of
 them can lie in a page of the ledger or a column that nobody thought of. Of each the hash is kept.
@@ -35,7 +35,7 @@ SAID = (
 
 
 def redact_run(run: Run, target: Run) -> None:
-    """Write a measured run without pictures and free text into a folder that is held; the report is the caller's."""
+    """Write a measured run without pictures and free text into a locked folder."""
     refuse_redacted(run)
     measured = read_measured(run)
     removed = {name: _hash(path) for name, path in _removed(run)}
@@ -76,7 +76,7 @@ def _hash(path: Path) -> str:
 
 
 def _redact_ledger(run: Run, target: Run) -> None:
-    """Copy the ledger, take the words out, and copy it once more: what was deleted stays in a file's free pages."""
+    """Copy the ledger without words, twice: deleted text stays in a file's free pages."""
     whole = target.folder / "ledger.part"
     copy_ledger(run, whole)
     with Ledger(whole) as ledger:
@@ -96,7 +96,7 @@ def _redact_ledger(run: Run, target: Run) -> None:
 
 
 def _answers(run: Run) -> list[str]:
-    """Return what systems said in words of their own: captions, and the reasons they gave for not answering."""
+    """Return systems' own words: captions, and reasons for not answering."""
     responses = kept_table(run.responses, MEND)
     return _texts(responses[name] for name in ("caption", "reason") if name in responses.columns)
 
@@ -108,13 +108,13 @@ def _references(run: Run) -> list[str]:
 
 
 def _texts(columns: Any) -> list[str]:
-    """Return the texts of more than one word; a single one is a label, which results are about."""
+    """Return the texts of more than one word; a single one is a label."""
     found = {text for column in columns if column.dtype == pl.String for text in column.drop_nulls().unique()}
     return sorted(text.strip() for text in found if len(text.split()) > 1)
 
 
 def _without(table: pl.DataFrame, texts: list[str], words: tuple[str, ...] = ()) -> pl.DataFrame:
-    """Return a table in which no cell of text holds one of the texts, and columns of words hold none."""
+    """Return a table whose cells hold none of the texts, nor columns of words any."""
     return table.with_columns(_clean(name, kind, texts, words) for name, kind in table.schema.items() if _is_text(kind))
 
 

@@ -1,4 +1,7 @@
-"""Verification of a pack: files against hashes, and every number computed anew from its answers."""
+"""Verification of a pack: files against hashes, and every number computed anew from its answers.
+
+It is unpacked into a folder of its own. No system is opened, nothing is asked, no code of the study runs.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ NAMING = ("system", "measure", "group", "versus", "stimulus", "repeat")
 
 @dataclass(frozen=True)
 class Compared:
-    """What differs, a line each, and how many numbers are the same only up to rounding."""
+    """Differences between tables, a line each, and the count of rounded numbers."""
 
     lines: list[str]
     rounded: int = 0
@@ -53,7 +56,7 @@ def compare_tables(name: str, packed: pl.DataFrame, computed: pl.DataFrame) -> C
 
 
 def _different(packed: pl.Series, computed: pl.Series) -> tuple[list[int], int]:
-    """Return the rows in which two columns differ, and how many numbers differ by rounding alone."""
+    """Return the rows in which two columns differ, and how many only by rounding."""
     if packed.dtype.is_float() and computed.dtype.is_float():
         one, other = (column.fill_null(float("nan")).to_numpy() for column in (packed, computed))
         same = (one == other) | (np.isnan(one) & np.isnan(other))
@@ -90,7 +93,7 @@ SHOWN = 50  # differences that are printed
 
 @dataclass
 class Verification:
-    """What a pack came to: what was checked, and everything that differs."""
+    """Outcome of checking a pack: what was checked, and everything that differs."""
 
     file: str
     differences: list[str] = field(default_factory=list)
@@ -98,7 +101,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing differs."""
+        """True where nothing differs."""
         return not self.differences
 
     def lines(self) -> list[str]:
@@ -111,7 +114,7 @@ class Verification:
 
 
 def verify(file: Path | str) -> Verification:
-    """Check a pack: every file against its hash, and every result against what its answers give when measured again.
+    """Check a pack: files against hashes, results against what its answers give.
 
     Parameters
     ----------
@@ -180,7 +183,7 @@ def _is_fingerprint(value: Any) -> bool:
 
 
 def _changed_files(folder: Path, names: list[str], about: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each file that is not what was packed, with the first byte that differs."""
+    """Yield a line for each file that changed, with the first byte that differs."""
     yield from _changed_list(folder)
     listed = about["files"]
     for name in sorted({*listed, *names} - {LIST, SEAL}):
@@ -193,7 +196,7 @@ def _changed_files(folder: Path, names: list[str], about: Mapping[str, Any]) -> 
 
 
 def _changed_list(folder: Path) -> Iterator[str]:
-    """Hold the list and its seal against each other; a seal that fits no list was itself changed."""
+    """Compare the list of files with its seal, either of which may have changed."""
     wanted = seal_of(folder / LIST)
     kept = (folder / SEAL).read_bytes() if (folder / SEAL).is_file() else b""
     if kept == wanted:

@@ -1,1 +1,1 @@
-"""The packages that carry weights and data: which there are, where they lie, how they are installed."""
+"""Parts: the packages that carry weights and data, and their installation."""

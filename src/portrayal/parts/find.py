@@ -1,4 +1,4 @@
-"""Where an installed part lies, found without running its code; what is missing is named all at once."""
+"""Places of installed parts, found without running their code."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LISTS: dict[str, Sequence[str]] = {"language.txt": (), "parts.txt": HASHED, OPTI
 
 
 def install_parts(say: Callable[[Sequence[str]], None], quiet: bool = False, dry_run: bool = False) -> None:
-    """Install every part; the identity check's packages may fail, and that is said in one line.
+    """Install every part; the identity check's packages may fail, with one line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a part is, and the table of all of them: what each gives, its size and its license."""
+"""Table of the parts: what each gives, its size and its license."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Part:
 
     @property
     def module(self) -> str | None:
-        """The module that is installed, found without running the package's code; None when there is none."""
+        """The installed module, found without running its code, or None."""
         return next((name for name in self.modules if find_spec(name) is not None), None)
 
 

@@ -1,1 +1,1 @@
-"""Recording: the only code that calls systems, and the ledger every answer is written to first."""
+"""Recording: the only code that calls systems, and the ledger of every answer."""

@@ -1,4 +1,4 @@
-"""Group commit: what many workers write at once goes into one transaction, and each goes on after it is on disk.
+"""Group commit: writes of many workers go into one transaction.
 
 A commit waits for the disk. While it does, answers of other calls arrive; all that is ready by then is written by the
 next commit together. Where a group cannot be written its parts are tried one by one, so that only the one at fault fails.

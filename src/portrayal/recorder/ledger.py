@@ -1,4 +1,4 @@
-"""The ledger: one SQLite file per run that knows every question of a study and what came of it.
+"""The ledger: one SQLite file per run with every question and its answer.
 
 A question is written before it is asked (its intent), marked in flight before the call, and its raw answer
 is stored before anything reads it; reading it then settles its state (`portrayal.recorder.outcomes`). The journal is a
@@ -35,7 +35,7 @@ def hash_of(raw: bytes | None) -> str:
 
 
 def is_whole(raw: bytes | None, sha256: str) -> bool:
-    """Whether stored bytes are those that came; without a hash nobody can tell."""
+    """Return True where stored bytes are those that came, or have no hash."""
     return not sha256 or hash_of(raw) == sha256
 
 
@@ -83,7 +83,7 @@ def _row(question: Planned) -> tuple[Any, ...]:
 
 
 def _digest(plan: Sequence[tuple[str, str, str, Set[str]]]) -> str:
-    """Return a hash of a plan as it is ordered: another order is another hash, though it may be the same plan."""
+    """Return a hash of a plan in its order."""
     lines = (f"{json.dumps(about)} {len(keys)} {' '.join(keys)}" for *about, keys in plan)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -95,7 +95,7 @@ def _parameters(text: str) -> Mapping[str, Any]:
 
 
 class Ledger:
-    """A ledger open for writing (one process at a time, see `portrayal.run.folder`) or for reading; closes itself after `with`."""
+    """A ledger open for writing, by one process at a time, or for reading."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
@@ -136,7 +136,7 @@ class Ledger:
             yield self._connection
 
     def is_plan(self, plan: Sequence[tuple[str, str, str, Set[str]]]) -> bool:
-        """Whether the study's questions are these and no others: the keys of each (system, kind, reader)."""
+        """Return True where these are the study's questions: keys of each (system, kind, reader)."""
         ((current,),) = self._connection.execute("SELECT count(*) FROM questions WHERE current").fetchall()
         if current != sum(len(keys) for *_, keys in plan):
             return False
@@ -165,16 +165,16 @@ class Ledger:
             connection.execute("INSERT OR REPLACE INTO facts VALUES ('plan', ?)", (json.dumps(digest),))
 
     def _write(self, statement: str, rows: Iterable[tuple[Any, ...]] = ((),)) -> int:
-        """Run a statement for each row of values; return how many rows of the ledger it changed."""
+        """Run a statement for each row; return how many rows changed."""
         with self._transaction() as connection:
             return connection.executemany(statement, rows).rowcount
 
     def recover(self) -> int:
-        """Mark calls in flight when the last process died as unknown; return how many there were."""
+        """Mark calls in flight when the last process died as unknown; return their number."""
         return self._write("UPDATE questions SET state = 'unknown' WHERE state = 'in_flight'")
 
     def ask_again(self, state: str, system: str | None = None) -> int:
-        """Put questions of this state ('unknown', 'failed' ...), of one system or all, back to planned."""
+        """Put questions of a state ('unknown' ...) back to planned, of one system or all."""
         again = "UPDATE questions SET state = 'planned' WHERE current AND state = ? AND system = coalesce(?, system)"
         return self._write(again, [(state, system)])
 
@@ -220,7 +220,7 @@ class Ledger:
         return {key for (key,) in self._connection.execute(planned, (system,))}
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Return how many of the study's questions are in each of the seven states, by system."""
+        """Return the number of questions in each of the seven states, by system."""
         table: dict[str, dict[str, int]] = {}
         counted = "SELECT system, state, count(*) FROM questions WHERE current GROUP BY system, state ORDER BY system"
         for system, state, count in self._connection.execute(counted):
@@ -237,7 +237,7 @@ class Ledger:
         return bool(self._connection.execute(asked).fetchone()[0])
 
     def entries(self) -> Iterator[Entry]:
-        """Yield the study's questions with their raw answers, in the order in which they were first planned."""
+        """Yield the study's questions with their raw answers, in the order first planned."""
         sha256 = "sha256" if has_hashes(self._connection) else "''"
         rows = self._connection.execute(
             "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
@@ -251,7 +251,7 @@ class Ledger:
             yield Entry(key, system, digest, repeat, kind, reader, _parameters(asked), state, answer, error)
 
     def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
-        """Return the stored bytes of one question, their media type and its state; empty where nothing is stored."""
+        """Return a question's stored bytes, their media type and its state, if any."""
         row = self._connection.execute(
             "SELECT raw, media, state FROM questions WHERE current AND system = ? AND hash = ? AND repeat = ?",
             (system, digest, repeat),
@@ -304,7 +304,7 @@ class Ledger:
         return [{"started": started, "ended": ended, "portrayal": version} for started, ended, version in rows]
 
     def was_killed(self) -> bool:
-        """Whether the last wave has no end: some of its answers may not have been read."""
+        """Return True where the last wave has no end, and answers may be unread."""
         waves = self.waves()
         return bool(waves) and waves[-1]["ended"] is None
 

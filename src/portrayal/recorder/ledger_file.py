@@ -1,4 +1,8 @@
-"""The ledger's file: its tables, its checks, and how it is opened."""
+"""The ledger's file: its tables, its checks, and how it is opened.
+
+A ledger may come from somebody else: a view in place of a table could count for ever, a trigger could write. A ledger that was cut to
+nothing is an error: to begin anew in its place would pay for every answer again.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ BESIDE = ("", "-wal", "-shm", "-journal")
 
 
 def refuse_strange(path: Path) -> None:
-    """Refuse a ledger of no bytes, and one that is a link or no plain file."""
+    """Refuse a ledger of no bytes, or one that is no plain file."""
     for ending in BESIDE:
         refuse_strange_file(path.with_name(path.name + ending))
     if path.exists() and path.stat().st_size == 0:
@@ -24,7 +28,7 @@ def refuse_strange(path: Path) -> None:
 
 
 def check_ours(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file whose tables are not those of a ledger; a file that is no database raises sqlite3.DatabaseError."""
+    """Refuse a file whose tables are not a ledger's, before anything in it is run."""
     connection.execute("PRAGMA trusted_schema = OFF")
     found = connection.execute("SELECT type, name, substr(sql, 1, 30) FROM sqlite_master LIMIT 100").fetchall()
     # Views, triggers and tables that are programs could do more than be read and written.
@@ -81,7 +85,7 @@ _ADDED_EMPTY = ("sha256",)
 
 
 def open_writable(path: Path) -> sqlite3.Connection:
-    """Open for writing; the ledger of an earlier version is brought up to date, its answers kept."""
+    """Open for writing; the ledger of an earlier version is brought up to date."""
     refuse_strange(path)
     try:
         in_memory = str(path) == ":memory:"
@@ -108,7 +112,7 @@ def open_writable(path: Path) -> sqlite3.Connection:
 
 
 def _create(path: Path) -> None:
-    """Make a ledger beside its place and put it there whole: one that is cut or empty is never of our making."""
+    """Make a ledger beside its place and move it there whole."""
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
     connection = sqlite3.connect(part)
@@ -118,7 +122,7 @@ def _create(path: Path) -> None:
 
 
 def _allow_all_states(connection: sqlite3.Connection) -> None:
-    """Copy the questions of a ledger whose table refuses a state that came later; SQLite cannot alter a check."""
+    """Copy the questions of a ledger whose table refuses a later state."""
     ((table,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'questions'").fetchall()
     if all(f"'{state}'" in table for state in STATES):
         return
@@ -131,7 +135,7 @@ def _allow_all_states(connection: sqlite3.Connection) -> None:
 
 
 def has_hashes(connection: sqlite3.Connection) -> bool:
-    """Whether the ledger keeps the hashes of its answers; those of earlier versions do not."""
+    """Return True where the ledger keeps hashes of its answers; earlier versions do not."""
     return set(_ADDED_EMPTY) <= _columns(connection)
 
 

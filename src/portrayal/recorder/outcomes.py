@@ -1,4 +1,4 @@
-"""What an answer comes to once it is read: an answer, one without content, a refusal in words, or nothing readable.
+"""Outcomes of answers that are read: an answer, an empty one, a refusal, nothing readable.
 
 The recorder asks this of every answer it has stored, so that the ledger's states tell it; the Responses table asks it
 again of the same bytes. Ledgers that were written before this was asked, or by a process that died between storing and
@@ -78,12 +78,12 @@ def put_right(ledger: Ledger) -> None:
 
 
 def is_read(ledger: Ledger) -> bool:
-    """Whether the ledger's states tell what this version reads in the answers."""
+    """Return True where the ledger's states follow this version's reading."""
     return ledger.fact("reading") == READING
 
 
 def counts(ledger: Ledger) -> dict[str, dict[str, int]]:
-    """Return, for each system, how many questions are in each state; answers not yet read are read for it."""
+    """Return the number of questions in each state by system, unread answers read."""
     table = ledger.counts()
     for entry, outcome in () if is_read(ledger) else _read(ledger):
         table[entry.system][entry.state] -= 1
@@ -100,7 +100,7 @@ def _changed(ledger: Ledger) -> list[tuple[str, str, str | None]]:
 
 
 def _read(ledger: Ledger) -> Iterator[tuple[Entry, Outcome]]:
-    """Yield the answers whose state follows from reading them; a refusal that the service flagged does not."""
+    """Yield the answers whose state follows from reading them."""
     for entry in ledger.entries():
         read_before = entry.state in ("done", "unreadable") or (entry.state == "refused" and entry.error)
         if entry.answer is None or not read_before:
@@ -112,7 +112,7 @@ def _read(ledger: Ledger) -> Iterator[tuple[Entry, Outcome]]:
 
 
 def find_unreadable(ledger: Ledger) -> None:
-    """Find among the answers that are done those to be asked again: damaged since, or vectors of another width than most."""
+    """Mark answers unreadable that were damaged or have vectors of another width."""
     ledger.find_damaged()
     widths = {
         entry.key: (entry.system, len(outcome.rows[0]["embedding"]))
@@ -128,7 +128,7 @@ def find_unreadable(ledger: Ledger) -> None:
 
 
 def usual_widths(widths: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Return the width that more than half of a system's vectors have; a system without one is left out.
+    """Return the width that more than half of a system's vectors have, if any.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The progress bar: counts, time left and money spent, on standard error so that stdout carries only answers."""
+"""Progress bar of a recording: counts, time left and money, on standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
 
 
 def dollars_text(dollars: float) -> str:
-    """Return an amount in cents, and one below a cent so that it does not look like nothing.
+    """Return an amount in cents, with two digits where it is below one.
 
     Examples
     --------

@@ -1,4 +1,9 @@
-"""The recorder: the only caller of systems."""
+"""The recorder: the only caller of systems.
+
+For each system a few workers take questions from a queue. Before a call its intent is in the ledger, after it the raw answer is,
+and only then does a worker go on. What proves that no answer was produced is asked again with a growing, jittered pause; what
+proves nothing becomes unknown; what cannot be mended by waiting stops the system and leaves the rest planned.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,7 @@ DRAINING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 @contextlib.contextmanager
 def draining(stop: Callable[[int], None]) -> Iterator[None]:
-    """Call `stop` with the number of the first signal; every later one does what it does by itself."""
+    """Call `stop` with the first signal's number; later signals act by themselves."""
     loop = asyncio.get_running_loop()
     taken: list[int] = []
 
@@ -58,7 +63,7 @@ def draining(stop: Callable[[int], None]) -> Iterator[None]:
 
 
 def _is_ours(number: int) -> bool:
-    """Leave alone what somebody else handles or ignores, as `nohup` does SIGHUP; Ctrl-C is always ours."""
+    """Return True for signals that nobody else handles or ignores, and for Ctrl-C."""
     return number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL
 
 
@@ -69,7 +74,7 @@ TOLD_FROM = 10.0  # seconds; a shorter pause is nobody's concern
 
 @dataclass
 class Pace:
-    """One call every `1 / per_second` seconds, by a clock that nobody can set back; without a limit it never waits."""
+    """A pace of one call every `1 / per_second` seconds, by a monotonic clock."""
 
     per_second: float | None
     monotonic: Callable[[], float]
@@ -88,14 +93,14 @@ class Pace:
 
 
 def pause(attempt: int, errors: Sequence[Throttled], key: str) -> float:
-    """Return how long to wait: what the service asked for, up to a cap, or a growing pause; jitter keeps workers apart."""
+    """Return seconds to wait: what the service asked for, or a growing pause, jittered."""
     asked = asked_for(errors)
     jitter = random.Random(f"{key}{attempt}").uniform(0.5, 1.0)
     return min(asked, LONGEST_WAIT) + jitter if asked else min(LONGEST_PAUSE, 2.0**attempt) * jitter
 
 
 def asked_for(errors: Sequence[Throttled]) -> float:
-    """Return the longest wait that the service asked for, in seconds; 0 where it named none."""
+    """Return the longest wait that the service asked for, in seconds, or 0."""
     return max((error.retry_after or 0.0 for error in errors), default=0.0)
 
 
@@ -265,7 +270,7 @@ class _Asking:
             self._stop_if_in_vain(key, error)
 
     def _stop_if_in_vain(self, key: str, error: Exception) -> None:
-        """Stop a system that will say the same to every question: it lets nobody in, or is not there.
+        """Stop a system that would say the same to every question.
 
         Where it never answered, what it turned down was not answered either and stays planned.
         """
@@ -280,7 +285,7 @@ class _Asking:
         self._stop(f"{self.system.name}: stopped, because it would be the same for every question: {error}")
 
     def _give_up(self, batch: Batch, error: Throttled) -> None:
-        """Fail questions that were throttled to the end; stop the system when the service itself is down."""
+        """Fail questions that were throttled to the end; stop a service that is down."""
         tries = self.system.limits.retries + 1
         if isinstance(error, Unreachable):  # never sent: these stay planned
             self._stop(f"{self.system.name}: tried {tries} times: {error}. The rest stays planned.")
@@ -295,7 +300,7 @@ class _Asking:
         await self.recorder.journal.write(lambda: ledger.start(keys, now), needless_when_cancelled=True)
 
     async def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
-        """Store the raw answers, then read them: what cannot be read, or refuses in words, is not done."""
+        """Store the raw answers, then read them and settle their states."""
         if not answers:
             return
         ledger, now, system = self.recorder.ledger, self.recorder.clock(), self.system
@@ -333,7 +338,7 @@ def _batches(pairs: Batch, size: int) -> Iterator[Batch]:
 
 
 async def _wait_for_all(tasks: Sequence[asyncio.Future[None]]) -> None:
-    """Wait for all tasks even when one fails, then raise the first failure; a cancel cancels them all."""
+    """Wait for all tasks, then raise the first failure; a cancel cancels all."""
     try:
         ends = await asyncio.gather(*tasks, return_exceptions=True)
     finally:

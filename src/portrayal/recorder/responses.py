@@ -36,7 +36,7 @@ QUESTIONS = {
 
 @dataclass(frozen=True)
 class Answers:
-    """Every question with the place of its answer's `first` row, and the rows; the last of them is all null."""
+    """Questions with the place of each answer's `first` row; the last row is null."""
 
     questions: pl.DataFrame
     rows: pl.DataFrame
@@ -94,7 +94,7 @@ def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
 
 
 def _read(entry: Entry, kind: str) -> tuple[str, str | None, Columns]:
-    """Return status, reason and columns of one question, by the short way where its answer is of a common form."""
+    """Return status, reason and columns of a question, by the short way if possible."""
     answer = entry.answer
     if answer is not None and entry.state != "refused" and entry.kind == kind and not answer.media.startswith(BROKEN):
         columns = quick_columns(entry.reader, kind, answer.raw)
@@ -105,7 +105,7 @@ def _read(entry: Entry, kind: str) -> tuple[str, str | None, Columns]:
 
 
 def _series(name: str, values: Sequence[Any], kind: Any) -> pl.Series:
-    """Make a column; vectors are laid end to end first, which takes a tenth of the time."""
+    """Make a column; vectors are laid end to end first, ten times as fast."""
     if kind != pl.List(pl.Float64) or not values:
         return pl.Series(name, values, kind)
     flat = pl.DataFrame({"at": np.repeat(np.arange(len(values)), list(map(len, values))), name: np.concatenate(values)})
@@ -128,7 +128,7 @@ def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -
 
 
 def _spread(answers: Answers, stimuli: pl.DataFrame) -> pl.DataFrame:
-    """Give every stimulus the rows of its content's answer, or one row without any, in order of system, stimulus and repeat."""
+    """Give every stimulus the rows of its content's answer, or one row without any."""
     questions = (
         answers.questions.join(stimuli.select("hash", "stimulus"), on="hash", maintain_order="left_right")
         .sort("system", "stimulus", "repeat", maintain_order=True)
@@ -143,7 +143,7 @@ def _spread(answers: Answers, stimuli: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_one_width(table: pl.DataFrame) -> pl.DataFrame:
-    """Call a vector unreadable that is not as wide as most of its system's: a few odd ones must not stop the measure."""
+    """Mark vectors unreadable that are not as wide as most of their system's."""
     vectors = table.filter(pl.col("status") == "answered").with_columns(width=pl.col("embedding").list.len())
     usual = usual_widths(vectors.select("system", "width").iter_rows())
     expected = pl.col("system").replace_strict(usual, default=None, return_dtype=pl.UInt32)

@@ -1,4 +1,4 @@
-"""An answer as the ledger can keep it: bytes within a size, a version that can be written, a cost that is money.
+"""Answers as the ledger can keep them: bytes in limits, a version, a cost.
 
 A system may hand over anything. Nothing it hands over may stop the recording or cost an answer that came.
 """
@@ -31,12 +31,12 @@ def storable(answer: Answer, price: float = 0.0) -> Answer:
 
 
 def _without_secrets(answer: Answer) -> Answer:
-    """Take out the secrets that a service or a program echoes, before an answer is cut or stored."""
+    """Take out echoed secrets before an answer is cut or stored."""
     return replace(answer, raw=hidden_bytes(answer.raw)) if isinstance(answer.raw, bytes) else answer
 
 
 def kept_words(raw: bytes | None) -> bytes | None:
-    """Return what came in place of an answer as it is kept: without secrets, of larger ones the beginning."""
+    """Return a failure's words without secrets; of larger ones the beginning."""
     if raw is None:
         return None
     clean = hidden_bytes(raw)
@@ -44,7 +44,7 @@ def kept_words(raw: bytes | None) -> bytes | None:
 
 
 def money(value: Any, price: float = 0.0) -> float:
-    """Return a cost in US dollars, finite and not negative; the price where it is none.
+    """Return a cost in US dollars, or the price where it is no amount.
 
     Examples
     --------

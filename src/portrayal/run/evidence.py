@@ -91,7 +91,7 @@ def read_inputs(run: Run) -> dict[str, Any]:
 
 
 def _read(folder: Path, name: str) -> pl.DataFrame | bytes:
-    """Read one file of the folder; a name that leads out of it is none of ours."""
+    """Read one file of the folder; a name that leads out of it is refused."""
     if Path(name).name != name:
         raise ValueError(f"it names {name!r}, which is no file of its own")
     try:
@@ -104,7 +104,7 @@ RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is as
 
 
 def study_of(run: Run, folder: Path | None = None) -> Study:
-    """Read the study a run keeps; its relative paths start where the study file was, or in `folder`."""
+    """Read the study a run keeps; its relative paths start in `folder`, if given."""
     with Ledger.reading(run.ledger) as ledger:
         kept, noted = ledger.fact("study_folder"), ledger.fact(FACT)
     try:

@@ -76,7 +76,7 @@ def default_folder(name: str) -> Path:
 
 
 def existing_run(folder: Path | str) -> Run:
-    """Return the run in `folder`, or say that there is none, or that it holds links where files of its own should be."""
+    """Return the run in `folder`, or refuse one that is none or holds links."""
     run = Run(Path(folder))
     if not run.ledger.exists():
         raise PortrayalError(f"no run in {folder} (no ledger.sqlite there). Make one: portrayal audit STUDY.toml")
@@ -85,7 +85,7 @@ def existing_run(folder: Path | str) -> Run:
 
 
 def claim_run(run: Run) -> None:
-    """Make the folder this run's: it must be new, empty, or a run already. Nothing of the user's is overwritten."""
+    """Make the folder this run's: it must be new, empty, or a run already."""
     if run.folder.is_dir() and read_mark(run.folder) is None and first_entry(run.folder):
         _mark_earlier(run)
     claim(run.folder, "run")
@@ -93,7 +93,7 @@ def claim_run(run: Run) -> None:
 
 
 def _mark_earlier(run: Run) -> None:
-    """Mark the run of an earlier version, which has a ledger of ours; what else lies there is left alone."""
+    """Mark the run of an earlier version, which has a ledger of ours."""
     if not run.ledger.is_file():
         return
     refuse_strange_entries(run.folder, NAMES)
@@ -117,7 +117,7 @@ def kept_table(path: Path, mend: str) -> pl.DataFrame:
 
 
 def kept_json(path: Path, kind: type, mend: str) -> Any:
-    """Read a JSON file of a run that holds a `kind`, a dict or a list."""
+    """Read a JSON file of a run that holds a dict or a list."""
     try:
         check_size(path, LARGEST_TABLE)
         value = parse_json(path.read_text(encoding="utf-8"))
@@ -146,7 +146,7 @@ FILE = "redacted.json"
 
 
 def redaction_of(run: Run) -> str:
-    """Say what was taken out of a run, in one line; nothing of a run that is whole."""
+    """Return in one line what was taken out of a redacted run."""
     path = run.folder / FILE
     if not path.is_file():
         return ""
@@ -177,7 +177,7 @@ def refuse_other_study(run: Run, study: Study, file: str, named: bool) -> None:
 
 
 def other_study(run: Run, study: Study, file: str, named: bool) -> str:
-    """Return in words the other study that a run is of; nothing where it is this one's or nobody's.
+    """Return in words the other study that a run is of, if it is.
 
     The audit must be the same. In a folder the user named, either the name or the file may have changed; in the folder of
     the study's name, the file must be the same where both are known.

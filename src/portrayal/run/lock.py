@@ -1,4 +1,4 @@
-"""The lock of a run: who records, measures or reports keeps others out, and a lock dies with its owner."""
+"""The lock of a run, held while it is recorded, measured or reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _held: set[int] = set()
 
 
 def _let_go() -> None:
-    """Close the locks in a forked child: a worker that outlives its parent must not hold what the parent held."""
+    """Close the locks in a forked child, which may outlive its parent."""
     while _held:
         with contextlib.suppress(OSError):
             os.close(_held.pop())
@@ -32,7 +32,7 @@ os.register_at_fork(after_in_child=_let_go)
 
 @contextmanager
 def locked(run: Run, patience: float = 1.0, doing: str = RECORDING) -> Iterator[None]:
-    """Hold the run's lock alone; the kernel lets go of it when the process ends, however it ends."""
+    """Hold the run's lock alone; the kernel frees it when the process ends."""
     with _holding(_open(run), run, fcntl.LOCK_EX, patience) as descriptor:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()} {doing}".encode())
@@ -41,7 +41,7 @@ def locked(run: Run, patience: float = 1.0, doing: str = RECORDING) -> Iterator[
 
 @contextmanager
 def reading(run: Run, patience: float = 1.0) -> Iterator[None]:
-    """Keep others from writing while a run is read; a folder that may not be written to needs no lock."""
+    """Keep others from writing while a run is read; a read-only folder needs no lock."""
     try:
         descriptor = _open(run)
     except PortrayalError:
@@ -54,7 +54,7 @@ def reading(run: Run, patience: float = 1.0) -> Iterator[None]:
 
 
 def is_recording(run: Run) -> bool:
-    """Tell whether a living process records: it holds the run's lock, and not for measuring or reporting."""
+    """Return True while a living process records, and does not measure or report."""
     lock = run.folder / "lock"
     if not lock.is_file():
         return False
@@ -79,7 +79,7 @@ def _holding(descriptor: int, run: Run, kind: int, patience: float) -> Iterator[
 
 
 def _open(run: Run) -> int:
-    """Open the lock file, which is made where it is not there and never followed where it is a link."""
+    """Open the lock file, made where it is not there; a link is not followed."""
     path = run.folder / "lock"
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
@@ -99,7 +99,7 @@ def _why_not(path: Path, error: OSError) -> str:
 
 
 def _take(descriptor: int, run: Run, kind: int, patience: float) -> None:
-    """Take the lock, waiting a moment because `portrayal status` may be looking at it just now."""
+    """Take the lock, waiting a moment: `portrayal status` may be looking just now."""
     give_up = time.monotonic() + patience
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The manifest of a run: what is needed to know exactly what was asked, of what, with what, and when."""
+"""The manifest of a run: what was asked, of what, with what, and when."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "torchvision", "
 
 
 def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
-    """Write `manifest.json`, unless it says just that: the stimuli of a large study take long to write."""
+    """Write `manifest.json`, unless it says just that: many stimuli take long to write."""
     shown = json.dumps(stimuli["stimulus"].to_list()) + " ".join(stimuli["hash"])
     with Ledger.reading(run.ledger) as ledger:
         manifest = {
@@ -51,7 +51,7 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
 
 
 def _begins(path: Path, head: str) -> bool:
-    """Return True where a whole manifest begins so; its head has the hash of the stimuli, which come last."""
+    """Return True where a whole manifest begins so, with its hash of the stimuli."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -29,19 +29,19 @@ LATE = (
 
 
 def note_hypotheses(ledger: Ledger, study: Study) -> None:
-    """Note the hypotheses and the time, before anything is asked; once something was, what was noted stays."""
+    """Note hypotheses and time before anything is asked; later they stay as noted."""
     if not ledger.was_asked():
         told = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
         ledger.put_fact(FACT, {"sha256": _hash(study), "declared": told})
 
 
 def are_late(study: Study, noted: Any) -> bool:
-    """Whether a study's hypotheses are not those that were noted before the first answer."""
+    """Return True where the hypotheses are not those noted before the first answer."""
     return bool(study.hypotheses) and (not isinstance(noted, dict) or noted.get("sha256") != _hash(study))
 
 
 def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the results with what no hypothesis names marked exploratory, and the measures of the family.
+    """Return results with rows outside the hypotheses marked exploratory, and the family's measures.
 
     Without hypotheses both are as they were. The test of silence is in every family.
     """
@@ -79,7 +79,7 @@ def _hash(study: Study) -> str:
 
 
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
-    """Measure, add what was left unanswered, correct over the declared family and decide what is found."""
+    """Measure, test unanswered questions, correct over the family and decide."""
     stem = get_audit(study.audit)
     checked = _checked(evidence, stem)
     measured = stem.measure(checked, study.settings)
@@ -96,7 +96,7 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
 
 
 def _heard(responses: pl.DataFrame, stem: Audit) -> pl.DataFrame:
-    """Return the answers as silence is told of them: for some audits one without a label is an answer."""
+    """Return the answers as silence counts them: in some audits an empty one is one."""
     said = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
     return responses.with_columns(said)
 

@@ -1,4 +1,4 @@
-"""What a study would ask, what it would cost, and what it could find; nothing is called."""
+"""The plan of a study: its calls, their cost, and the effects it could find."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes
 
 
 def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
-    """Return what a study would ask, what that would cost and what it could find; nothing is called.
+    """Return a study's calls, their cost and the effects it could find; nothing is called.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
 
 
 def _states(study: Study, file: str) -> dict[str, str]:
-    """Return the state of each question of an earlier try, by key, if there is one in the default folder."""
+    """Return the states of an earlier try's questions in the default folder, by key."""
     run = Run(default_folder(study.name))
     if not run.ledger.exists() or other_study(run, study, file, named=False):
         return {}

@@ -1,4 +1,4 @@
-"""Recording of a study into its run: questions in the ledger, asked of systems that are still to answer."""
+"""Recording of a study into its run: questions planned, and asked of systems."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _planned(system: System, table: Mapping[str, Sequence[Question]]) -> Iterato
 def ask(
     ledger: Ledger, work: Work, listen: Listener | None = None, tell: Callable[[str], None] = lambda line: None
 ) -> Recorder:
-    """Ask what is still planned; the recorder tells how it went, and of long waits while they last."""
+    """Ask what is still planned; the recorder reports outcomes and long waits."""
     planned = {system.name: ledger.open_keys(system.name) for system, _ in work}
     first = [(system, {key: table[key][0] for key in table if key in planned[system.name]}) for system, table in work]
     recorder = Recorder(ledger, listen, tell=tell) if listen else Recorder(ledger, tell=tell)
@@ -81,7 +81,7 @@ Say = Callable[[Sequence[str]], None]
 
 @dataclass(frozen=True)
 class Asked:
-    """How a study is to be recorded."""
+    """Options of a recording."""
 
     quiet: bool = False
     again: Sequence[str] = ()  # states whose questions are asked once more
@@ -92,7 +92,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a recording came to."""
+    """Outcome of a recording."""
 
     run: Run
     messages: Sequence[str]  # why a system was stopped early, or answered nothing
@@ -101,7 +101,7 @@ class Recorded:
 
 
 def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
-    """Ask the systems everything the study has not asked yet; the run, held by the caller, keeps the study's text."""
+    """Ask the systems everything the study has not asked yet, in a locked run."""
     refuse_redacted(run)
     for state in how.again:
         check_name(state, (*AGAIN, CHANGED), "state that is asked again")
@@ -136,7 +136,7 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
 
 
 def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> list[str]:
-    """Write the intents, and decide what of earlier waves is asked again; return what is to be said of it."""
+    """Write the intents and decide what is asked again; return lines about it."""
     ledger.recover()
     ledger.put_fact("study_folder", str(study.folder.resolve()))
     write_questions(ledger, work)
@@ -177,7 +177,7 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
 
 
 def _is_kept(table: pl.DataFrame, path: Path) -> bool:
-    """Return True where a file holds just this table: to write it again takes longer than to look."""
+    """Return True where a file holds just this table, which is quicker than writing it."""
     try:
         kept = kept_table(path, "")
     except PortrayalError:

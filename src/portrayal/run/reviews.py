@@ -1,4 +1,8 @@
-"""Reviews: people's judgments, in a CSV that anyone can fill in and line by line from the viewer."""
+"""Reviews: people's judgments, in a CSV that anyone can fill in, and from the viewer.
+
+The viewer adds acts, a line of JSON each, and changes none: an undo is an act too. A judgment carries whole rows of the Reviews table,
+so that it stands by itself when the cases of a run are made anew.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ Place: TypeAlias = "tuple[str, str, str]"
 
 
 def read_judgments(path: Path) -> list[Act]:
-    """Read the acts of a run; a last line that a kill or a full disk cut short was never acknowledged and is left out."""
+    """Read the acts of a run, but for a last line that was cut short."""
     if not path.exists():
         return []
     check_size(path, LARGEST_TABLE)
@@ -80,7 +84,7 @@ def fold(reviews: pl.DataFrame | None, acts: Iterable[Act]) -> pl.DataFrame | No
 
 
 def _coded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Fill in how raters' words about a place were coded, where all who coded them agree."""
+    """Fill in codes of raters' words about a place, where all coders agree."""
     codes: dict[tuple[Any, Any], set[str]] = {}
     for row in rows:
         if row["question"] == CODING and row.get("judgment"):
@@ -106,7 +110,7 @@ def _schema(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def reviews_of(run: Run) -> pl.DataFrame | None:
-    """Return the Reviews of a run: its table, and what reviewers did in the viewer since; None where there are neither."""
+    """Return the Reviews of a run's table and of its viewer, if any."""
     table = read_reviews(run.reviews) if run.reviews.exists() else None
     return fold(table, read_judgments(run.judgments))
 
@@ -119,7 +123,7 @@ def read_reviews(path: Path) -> pl.DataFrame:
 
 
 def write_reviews(reviews: pl.DataFrame, path: Path) -> None:
-    """Write a Reviews table that no spreadsheet runs: systems' words are in it. Reading takes the apostrophes away again."""
+    """Write a Reviews table that no spreadsheet runs; `read_reviews` takes the apostrophes away."""
     checked = check(reviews, REVIEWS, "reviews").with_columns(pl.all().cast(pl.String))
     inert = checked.with_columns(inert_cells(pl.col(name)).alias(name) for name in checked.columns)
     inert.write_csv(path)

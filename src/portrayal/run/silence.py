@@ -1,4 +1,4 @@
-"""Silence as an outcome: questions that systems left unanswered, and whether of some people more than of others.
+"""Silence as an outcome: unanswered questions, and whether of some people more than others.
 
 It is the same for every audit. A question counts as unanswered when it was refused, filtered, failed, empty or could not
 be read; one that was not asked yet, or whose fate is unknown, does not count.
@@ -70,7 +70,7 @@ def silent_in(results: pl.DataFrame) -> set[str]:
 
 
 def with_counts(results: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
-    """Fill in the questions answered and refused by a row's system where the measure left them out."""
+    """Fill in the questions answered and refused where the measure left them out."""
     counts = [_IS_ANSWERED.sum().cast(pl.Int64), (pl.col("status") == "refused").sum().cast(pl.Int64)]
     asked = questions(responses).group_by("system").agg(answered=counts[0], refused=counts[1])
     joined = results.join(asked, on="system", how="left", maintain_order="left")
@@ -134,7 +134,7 @@ def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
 
 
 def _gap(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, worst: str) -> Estimate:
-    """Return the worst group's share less the others': within units seen in several groups, else between."""
+    """Return the worst group's share less the others', within units where they allow it."""
     if cells["unit"].n_unique() == cells.height:
         rest = np.concatenate([units for group, units in shares.items() if group != worst])
         whole = np.concatenate([shares[worst], rest])
@@ -148,7 +148,7 @@ def _gap(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, worst: str) -> E
 
 
 def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
-    """Return the mean share unanswered: by Wilson where every unit was asked once, else by spread."""
+    """Return the mean share unanswered: by Wilson where units were asked once, else by spread."""
     if np.isin(whole, (0.0, 1.0)).all():
         return wilson(units.sum(), len(units))
     low, high = ratio_interval(units[:, None], np.ones((len(units), 1)), null=float(whole.mean()))
@@ -156,7 +156,7 @@ def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
 
 
 def _alike(cells: pl.DataFrame, seed: int) -> float:
-    """Return the p of all groups being alike; the names of groups do not change what is drawn."""
+    """Return the p of all groups being alike, whatever their names are."""
     sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
     cells = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort("place", "unit")
     group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))

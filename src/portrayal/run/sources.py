@@ -33,7 +33,7 @@ def refuse_mixed(run: Run, study: Study, work: Work, wanted: Sequence[str]) -> N
 
 
 def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]) -> list[str]:
-    """Note the source of each function and program; return a line for each that changed since.
+    """Note the source of each function and program; return lines about changes.
 
     With 'changed' among the `wanted` states such a system's questions are put back to planned.
     """

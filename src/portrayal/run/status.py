@@ -110,7 +110,7 @@ def states_table(run: Run) -> pl.DataFrame:
 
 
 def status_text(folder: Path | str) -> str:
-    """Return how far a run is: how many questions are in each state, and the commonest reasons for missing answers.
+    """Return the states of a run's questions and the commonest reasons for missing answers.
 
     Parameters
     ----------

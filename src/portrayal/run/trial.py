@@ -1,4 +1,4 @@
-"""Trying a study: a few questions asked of each system, shown with the raw answer and how it was read. Nothing is kept."""
+"""Trial of a study: a few questions, the raw answers and their readings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def try_study(
     systems: GivenSystems | None = None,
     say: Say = lambda messages: None,
 ) -> list[Tried]:
-    """Ask a few questions of each system and show how the answers are read; nothing is kept, and what is billed is billed.
+    """Ask a few questions of each system and show how the answers are read.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What may be asked of a system that draws, and what is kept of its answers."""
+"""Safety: the questions a generator may be asked, and what is kept of its answers."""

@@ -1,4 +1,4 @@
-"""A live generator behind the guard and the gates: images stay in memory, the ledger gets a hash and labels.
+"""A live generator behind guard and gates: images stay in memory, hashes and labels remain.
 
 Whatever draws (an endpoint, a local pipeline, a function, a program) is wrapped here. No exception leaves
 this module from a frame that holds an image, and none carries a service's words, because either could end in
@@ -109,7 +109,7 @@ def read_gated(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list
 
 
 def gate(system: System) -> System:
-    """Put a generator behind the gates; recorded label tables draw nothing and stay as they are."""
+    """Put a generator behind the gates; recorded label tables stay as they are."""
     if isinstance(system, Gated) or system.identity.startswith("replay:"):
         return system
     return Gated(
@@ -127,7 +127,7 @@ def gate(system: System) -> System:
 
 
 def image_source(system: System) -> System:
-    """Return the system that hands over images: a function's bytes are not plain data, so it needs its own reader."""
+    """Return the system that hands over images, a function's with a reader of its own."""
     return DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system
 
 
@@ -141,7 +141,7 @@ def _kept(digest: str, verdict: Verdict, answer: Answer) -> Answer:
 
 
 def says_blocked(error: Exception) -> bool:
-    """Whether an error is the service's filter speaking: blocked is an outcome, not a failure."""
+    """Return True where an error is the service's filter speaking, which is an outcome."""
     said = getattr(error, "raw", b"")[:2000].decode(errors="replace").lower() if isinstance(error, CallFailed) else ""
     return any(words in said for words in BLOCKED_WORDS)
 
@@ -159,6 +159,6 @@ def _without_message(error: Exception) -> Exception:
 
 
 def open_guarded(settings: SystemSettings, folder: Path, kind: str) -> System:
-    """Open the system a study names; whatever draws is asked behind the guard and the gates, see docs/safety.md."""
+    """Open the system a study names, generators behind guard and gates (docs/safety.md)."""
     system = open_system(settings, folder, kind)
     return gate(system) if kind == "generator" else system

@@ -1,4 +1,4 @@
-"""Two gates every generated image passes in memory before anything else reads it: nudity, then apparent age.
+"""Two gates that every generated image passes in memory: nudity, then apparent age.
 
 A gate that cannot decide drops the image. An image without a face that can be read is dropped too, as an
 outcome of its own: nobody can say how old the person in it looks.
@@ -35,14 +35,14 @@ class Gates:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one image: an outcome of `OUTCOMES`, and labels where it was kept."""
+    """Outcome of one image, of `OUTCOMES`, with labels where it was kept."""
 
     outcome: str
     labels: Sequence[tuple[str, float | None]] = ()
 
 
 def judge(picture: Any, gates: Gates) -> Verdict:
-    """Pass one picture through the gates; what they say about a dropped picture is not kept."""
+    """Pass one picture through the gates; nothing is kept of a dropped one."""
     score = gates.nudity(picture)
     if not 0 <= score < NUDITY_LIMIT:  # a score that is no number is not below the limit either
         return Verdict("dropped_nudity")
@@ -55,7 +55,7 @@ def judge(picture: Any, gates: Gates) -> Verdict:
 
 
 def default_gates() -> Gates:
-    """Return the gates on the packages that carry their networks; missing ones are named before anything is drawn."""
+    """Return the gates on the installed packages, the missing ones named."""
     return Gates(nudity_reader(), face_reader())
 
 

@@ -1,4 +1,4 @@
-"""The guard as the recorder calls it: the prompt, every parameter that could reach the generator, the answer.
+"""The guard of generators: the prompt, every parameter, and the answer.
 
 A parameter is refused unless it is known to be harmless: a number, a technical name, or words that would
 pass as a prompt. Inputs that are images are refused (image-to-image), and so is anything that turns a
@@ -33,7 +33,7 @@ LONGEST_LABEL = 80
 
 
 def guard_question(question: Question, parameters: Mapping[str, Any], identity: str = "") -> None:
-    """Refuse a question to a generator unless all that could reach the generator is known to be neutral."""
+    """Refuse a question to a generator unless everything it gets is known to be neutral."""
     if question.kind not in ("prompt", "text"):
         raise PromptRefused(f"it is of kind {question.kind!r}. Image-to-image is not done here")
     check_prompt(question.content)
@@ -113,7 +113,7 @@ def _spaced(key: str) -> str:
 
 
 def _is_count(keys: Sequence[str], value: Any) -> bool:
-    """How many images to make is a number, not an image."""
+    """Return True for a number of images, which is no image."""
     return keys[-1] in ("num_images", "n_images", "num_images_per_prompt") and isinstance(value, int)
 
 

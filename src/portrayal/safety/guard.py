@@ -1,4 +1,4 @@
-"""What a live generator may be asked: clothed, neutral prompts about adults, and nothing else.
+"""The guard of prompts: clothed, neutral prompts about adults, and nothing else.
 
 The recorder calls this for every question to a generator, after the prompt is fully assembled. It fails
 closed in four steps:
@@ -31,7 +31,7 @@ PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 
 
 def check_prompt(text: str, negative: str = "") -> None:
-    """Refuse a prompt unless every word of it is known to be neutral and about adults.
+    """Refuse a prompt unless every word is known to be neutral and about adults.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _check_numbers(words: Sequence[str]) -> None:
 
 
 def _check_negative(negative: str) -> None:
-    """Refuse all but words of picture quality: a negative prompt asks for the opposite of its words."""
+    """Refuse all but words of picture quality in a negative prompt."""
     if not isinstance(negative, str):
         raise PromptRefused("its negative prompt is not a text")
     for word in re.split(r"[\s,.;-]+", negative.lower()):

@@ -1,4 +1,8 @@
-"""Senses of known words that are not neutral, alone or together."""
+"""Senses of known words that are not neutral: 'adult film', 'wearing water', 'a 30 day old'.
+
+Rows of prompt_combinations.csv say which words may not stand together: `never_with` anywhere in the prompt, `never_before` as the
+next noun, `needs` one of the others.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ def check_meaning(entries: Sequence[Entry]) -> None:
 
 
 def next_noun(entries: Sequence[Entry], place: int, skipped: Sequence[str] = DESCRIBING) -> Entry:
-    """Return the first entry after a place that is no article, possessive or description; empty at the end."""
+    """Return the next entry that is no article, possessive or description, if any."""
     for said, kind in entries[place + 1 :]:
         if said not in ARTICLES and said not in POSSESSIVES and kind not in skipped:
             return said, kind
@@ -67,7 +71,7 @@ def _check_adult(entries: Sequence[Entry], place: int) -> None:
 
 
 def _check_worn(entries: Sequence[Entry], place: int) -> None:
-    """What is worn is clothing: paint, flowers and water are not."""
+    """Refuse things worn that are no clothing: paint, flowers, water."""
     said, kind = next_noun(entries, place, (*DESCRIBING, "occupation", "object"))
     if kind != "clothing":
         raise PromptRefused(f"{entries[place][0]!r} is followed by {said or 'nothing'!r}, which is no clothing")
@@ -86,7 +90,7 @@ def _check_whose(entries: Sequence[Entry], place: int) -> None:
 
 
 def _check_towards_people(entries: Sequence[Entry], place: int) -> None:
-    """Few things are done to people; what is not of kind 'social' in prompt_activities.csv is done to things."""
+    """Refuse activities done to people, unless prompt_activities.csv calls them 'social'."""
     following = _said(entries, place + 1)
     noun, kind = next_noun(entries, place)
     described = _said(entries, place - 1) in (*ARTICLES, "of", "")  # 'a praying woman'

@@ -1,4 +1,7 @@
-"""Refused words, looked for in every way a text may be read."""
+"""Refused words, looked for in every way a text may be read: other alphabets, digits for letters, letters set apart or doubled.
+
+A few phrases that hold a listed word are harmless ('school bus driver'): prompt_exceptions.csv names each with its reason.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,7 @@ def _readings(text: str) -> Iterator[Sequence[str]]:
 
 
 def _without_spaces(text: str) -> list[str]:
-    """Return the listed words found in a text of a script that puts no spaces between words."""
+    """Return the listed words of scripts that put no spaces between words."""
     return [word for word in _refused_words() if not word.isascii() and ord(word[0]) > 0x2E80 and word in text]
 
 

@@ -1,4 +1,8 @@
-"""Vocabulary of prompts: the words and phrases a prompt may hold."""
+"""Vocabulary of prompts: the words and phrases a prompt may hold.
+
+One list per noun in text/lexicons (prompt_countries.csv ...), each with its source beside it. A phrase lets its words through in that
+order only: 'riding a horse' is known, 'riding' is not.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ NUMBER_WORDS: dict[str, int] = {
 
 
 def joined_numbers(words: Sequence[str]) -> Iterator[int]:
-    """Yield every number of the text; a ten and a unit after it are one number.
+    """Yield every number of the text; a ten and a unit are one.
 
     Examples
     --------

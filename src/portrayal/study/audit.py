@@ -1,4 +1,4 @@
-"""What an audit is: stimuli, a pure measure, charts and words, under one stem."""
+"""The anatomy of an audit: stimuli, a pure measure, charts and words, under one stem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from portrayal.study.study import Study
 
 @dataclass(frozen=True)
 class Evidence:
-    """All a measure may look at. Nothing here can call a system, the network or a clock."""
+    """Everything a measure may look at: no system, network or clock is in it."""
 
     stimuli: pl.DataFrame
     responses: pl.DataFrame  # every system of the study, of the audit's kind
@@ -26,7 +26,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure gives: Results rows, the tables charts are drawn from, warnings for the top, remarks for the section."""
+    """Outcome of a measure: Results rows, tables for charts, warnings and remarks."""
 
     results: pl.DataFrame
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Chart:
-    """One figure: an altair chart, or a picture's PNG bytes. `text` says in words what it shows.
+    """A figure: an altair chart, or a picture's PNG bytes, with its text.
 
     A report shows pictures first, then the main chart; all others are folded.
     """
@@ -67,7 +67,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence for readers, traced to the result row it speaks of (its number in the Results table)."""
+    """A sentence for readers, with the number of the result row behind it."""
 
     sentence: str
     row: int
@@ -126,7 +126,7 @@ def no_groups() -> pl.DataFrame:
 
 
 def groups_by(stimuli: pl.DataFrame, axes: Sequence[str], unit: str = "stimulus") -> pl.DataFrame:
-    """Return the groups of stimuli that carry them as columns; a stimulus without a group on an axis is left out."""
+    """Return the groups of stimuli from columns; a stimulus without a group is left out."""
     parts = [
         stimuli.select(
             "stimulus", axis=pl.lit(axis), group=pl.col(axis).cast(pl.String), unit=pl.col(unit).cast(pl.String)
@@ -139,9 +139,3 @@ def groups_by(stimuli: pl.DataFrame, axes: Sequence[str], unit: str = "stimulus"
 
 
 GROUPS = ("stimulus", "axis", "group", "unit")
-
-
-def say_each(measured: Measured, say: Callable[[dict[str, Any]], str], *wanted: pl.Expr) -> list[Finding]:
-    """Say a sentence of every row that is wanted and has a value, traced to the row's number."""
-    rows = measured.results.with_row_index("row").filter(*wanted).drop_nulls("value")
-    return [Finding(say(row), row["row"]) for row in rows.iter_rows(named=True)]

@@ -1,4 +1,10 @@
-"""Calibration against phantoms: false alarms, planted effects found, coverage of intervals."""
+"""Calibration against phantoms: false alarms, planted effects found, coverage of intervals.
+
+A calibration module has `calibrate(runs, seed) -> Calibration`, of the measures. A simulation module makes whole audits: `SHAPES`
+(by name: the demo's shape, a small, a clustered and a large one), `simulate(shape, seed, effect)`, which gives a study and the
+answers of two systems, and `plans()`, planted effects with the power that `portrayal plan` states. They go through the flow of real
+answers; what counts is whether a sentence is printed that something was found. Published figures use seed 0.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +151,7 @@ def null_audits(
 
 
 def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Simulate audits with an effect, and count those that find it beside the power that `portrayal plan` states.
+    """Simulate audits with an effect; count those that find it beside the stated power.
 
     `low` and `high` are the 95% interval of the share that find it, within which the stated power should lie.
     """
@@ -179,13 +185,13 @@ class Job(NamedTuple):
 
 
 def _count(module: str, flow: Flow, jobs: Sequence[Job]) -> Counter[tuple[str, float]]:
-    """Count by shape and effect the audits that find something; all in one pool, since a process that starts has much to import."""
+    """Count by shape and effect the audits that find something, in one pool."""
     found = over_seeds(partial(_finds, module, flow, jobs), range(len(jobs)))
     return Counter((job.shape, job.effect) for job, hit in zip(jobs, found, strict=True) if hit)
 
 
 def _finds(module: str, flow: Flow, jobs: Sequence[Job], place: int) -> bool:
-    """Tell whether a simulated audit prints a finding; with an effect, one about a row that carries it."""
+    """Return True where a simulated audit finds something, or its planted effect."""
     simulated = import_module(module).simulate(*jobs[place])
     results, findings = flow(simulated.study, simulated.evidence)
     rows = results.with_row_index("row").filter(

@@ -1,4 +1,4 @@
-"""What there is, by name: systems, audits, lexicons and data sets."""
+"""Catalogue by name: systems, audits, lexicons and data sets."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _audits() -> dict[str, str]:
 
 
 def _lexicons() -> dict[str, str]:
-    """List the word lists that ship; the first line of a list's source note says what it is."""
+    """Return the word lists that ship, each with the first line of its source note."""
     folder = Path(str(files("portrayal.text") / "lexicons"))
     found = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".json", ".txt"))
     return {path.stem: _about(path) for path in found}

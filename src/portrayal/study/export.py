@@ -1,4 +1,4 @@
-"""The stimuli of a study for others to record: pictures, prompts and queries with ids, and a table to fill in."""
+"""Export of a study's stimuli for others to record, with a table to fill in."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _rows(stimuli: pl.DataFrame, folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _copied(row: Mapping[str, Any], folder: Path, place: int) -> str:
-    """Copy a picture under a number: a stimulus may be named as no file can be. Pictures without consent stay where they are."""
+    """Copy a picture under a number; pictures without consent stay where they are."""
     if str(row["consent"] or "").strip().lower() in NOT_RECORDED:
         return "withheld: no consent or licence is recorded for this picture"
     name = f"{place:06d}{Path(row['content']).suffix.lower()}"

@@ -1,4 +1,4 @@
-"""A first study: a commented study file and a stub of the system it asks, ready to run and to be changed."""
+"""First study: a commented study file and a stub of the system it asks."""
 
 from __future__ import annotations
 

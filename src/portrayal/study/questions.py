@@ -29,7 +29,7 @@ BETWEEN = " | "  # the prompt and the picture, in a stimulus's name
 
 
 def prompted_hash(prompt: str, picture: str) -> str:
-    """Return the hash of a picture that is held against a prompt, from the picture's own.
+    """Return the hash of a picture that is held against a prompt.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def prompted_hash(prompt: str, picture: str) -> str:
 
 
 def is_picture_of(data: bytes, stimulus: str, known: str) -> bool:
-    """Tell whether these bytes are the picture of a stimulus: who does not have them cannot name its hash."""
+    """Return True where these bytes are the picture of a stimulus, by its hash."""
     own = hashlib.sha256(data).hexdigest()
     prompt, between, _ = stimulus.partition(BETWEEN)
     return known == own or (bool(between) and known == prompted_hash(prompt, own))
 
 
 def refuse_pictures_outside(study: Study, stimuli: pl.DataFrame) -> None:
-    """Refuse a picture that is there and lies in no folder the study names: a table must not make us send any file.
+    """Refuse a picture that lies in no folder the study names.
 
     What is not there cannot be sent: recorded answers are often of pictures that are elsewhere.
     """
@@ -64,7 +64,7 @@ def refuse_pictures_outside(study: Study, stimuli: pl.DataFrame) -> None:
 
 
 def _is_there(content: str) -> bool:
-    """Whether there is such a file; a link that leads nowhere is none. Without an exception for each that is not there."""
+    """Return True where there is such a file; a link that leads nowhere is none."""
     try:
         return os.access(content, os.F_OK)
     except ValueError:  # a null byte, half of a surrogate pair
@@ -72,7 +72,7 @@ def _is_there(content: str) -> bool:
 
 
 def _folders(study: Study) -> Iterator[Path]:
-    """Yield the study's folders, those its settings name or name a file in, and where made and shipped pictures lie."""
+    """Yield the folders that pictures of the study may lie in."""
     yield from study.picture_folders()
     settings = study.settings.model_dump() if study.settings is not None else {}
     for _, value in leaves([settings, [system.parameters for system in study.systems]]):
@@ -89,7 +89,7 @@ COLUMNS = ["stimulus", "kind", "content", "hash", "source", "consent"]
 
 
 class Shown:
-    """What a study shows, so many times each."""
+    """Stimuli of a study, shown so many times each."""
 
     def __init__(self, stimuli: pl.DataFrame, repeats: int) -> None:
         self.hashes = stimuli["hash"].to_list()
@@ -188,7 +188,7 @@ def refuse_without_consent(work: Work, stimuli: pl.DataFrame) -> None:
 def _refuse_same_system_twice(
     system: System, questions: Mapping[str, Sequence[Question]], seen: dict[str, str]
 ) -> None:
-    """Refuse two systems that are one: their questions would be paid for once and counted twice."""
+    """Refuse two systems that are one, and would be counted twice."""
     key = next(iter(questions))
     if key in seen:
         raise PortrayalError(f"systems {seen[key]!r} and {system.name!r} ask the same thing. Remove one of them.")

@@ -1,4 +1,4 @@
-"""The audits, by stem. Each module holds one `AUDIT`; it is imported when first asked for."""
+"""Registry of audits by stem; each module's `AUDIT` is imported when asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study is: the audit, the systems it asks, the family of tests, the audit's own settings."""
+"""A study: its audit, the systems it asks, the family of tests, settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Family(Settings):
 
 
 class Hypothesis(Settings):
-    """Rows of the results that a study tests, named before anything is asked: columns with one value or several."""
+    """Rows of the results that a study tests, named before anything is asked."""
 
     name: str
     where: dict[str, str | list[str]] = Field(min_length=1)
@@ -46,5 +46,5 @@ class Study(Settings):
     folder: Path = Path()  # relative paths in the study start here
 
     def picture_folders(self) -> list[Path]:
-        """Return the folders that pictures named in a table may lie in, besides the table's own."""
+        """Return the folders that pictures named in a table may lie in, beside its own."""
         return [self.folder, *(self.folder / name for name in self.folders)]

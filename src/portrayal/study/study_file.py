@@ -100,7 +100,7 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
 
 
 def example_study() -> Path:
-    """Return the path of a study that ships for trying things out: one word test on a simulated encoder.
+    """Return the path of a study that ships: one word test on a simulated encoder.
 
     It takes a second, asks nobody and needs none of the packages that carry weights and data.
 

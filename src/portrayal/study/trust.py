@@ -1,4 +1,4 @@
-"""Trust in a study: credentials in it, code it runs and secrets it sends are refused or named."""
+"""Trust in a study: credentials, code it runs and secrets it sends."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ELSE = "take it from the environment: write $NAME in headers, query or body, or 
 
 
 def refuse_credentials(data: Mapping[str, Any]) -> None:
-    """Refuse a study that holds a credential anywhere: under a name of one, in an address, among a program's words, or by its look."""
+    """Refuse a study that holds a credential: by name, in an address, or by look."""
     fine = {value for _, value in leaves(data.get("not_secret", []))}
     rest = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
     for place, value in _places(_without_named_keys(rest)):
@@ -55,7 +55,7 @@ def refuse_credentials(data: Mapping[str, Any]) -> None:
 
 
 def _without_named_keys(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the study without the names of variables that hold keys, which systems of an API's own dialect take under `key`."""
+    """Return the study without names of variables that hold keys."""
     systems = data.get("systems")
     if not isinstance(systems, list):
         return data
@@ -75,7 +75,7 @@ def _without_named_key(system: Any) -> Any:
 
 
 def is_variable(value: Any) -> bool:
-    """Whether a value is the name of an environment variable, as one names them: words in capitals, joined by underscores.
+    """Return True for the name of an environment variable: words in capitals, joined by underscores.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def is_variable(value: Any) -> bool:
 
 
 def refuse_commented_keys(text: str, data: Mapping[str, Any]) -> None:
-    """Refuse a key in a comment of a study's file, which is kept in the run as it is."""
+    """Refuse a key in a comment of a study's file, which the run keeps."""
     fine = [str(value) for _, value in leaves(data.get("not_secret", []))]
     for number, line in enumerate(text.splitlines(), start=1):
         comment = line.partition("#")[2]
@@ -95,7 +95,7 @@ def refuse_commented_keys(text: str, data: Mapping[str, Any]) -> None:
 
 
 def _places(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield every value with where it stands, and every key as a value: a key may be one, too."""
+    """Yield every value with its name, and every key as a value."""
     yield from leaves(data)
     yield from (("a key", key) for key in _keys(data))
 
@@ -124,7 +124,7 @@ def _check(place: str, value: str) -> None:
 
 
 def is_taken(value: str) -> bool:
-    """Whether a value is taken from the environment: `$NAME`, perhaps after a word such as Bearer.
+    """Return True where a value is taken from the environment: `$NAME`, or `Bearer $NAME`.
 
     Examples
     --------
@@ -168,7 +168,7 @@ _NAMED = re.compile(r"\$[A-Za-z_]\w*")
 
 
 def code_lines(study: Study, systems: Sequence[str]) -> list[str]:
-    """Return a line for each of these systems that is code of the study's choice, before it runs."""
+    """Return a line for each of these systems that is code of the study's choice."""
     return [
         f"{system.name}: runs {system.use!r} from {study.folder.resolve()} with your rights"
         for system in study.systems
@@ -177,7 +177,7 @@ def code_lines(study: Study, systems: Sequence[str]) -> list[str]:
 
 
 def refuse_untrusted(study: Study) -> None:
-    """Refuse a study that would run code of its choice or send secrets, for whoever did not write it."""
+    """Refuse a study that would run code of its choice or send secrets."""
     for what in _dangers(study):
         raise PortrayalError(f"--untrusted: {what}. Read the study, then run it without --untrusted.")
 

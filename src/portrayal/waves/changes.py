@@ -1,4 +1,4 @@
-"""Measures that moved between two waves of a study, told from noise by the rule that decides everything else.
+"""Measures that moved between two waves of a study, beyond noise.
 
 Where a measure hands over one difference a person, the two waves are paired by person: under no change a person's two
 values may be swapped, so the signs of their changes are flipped, all rows at once (`portrayal.stats.tests.max_t`). Elsewhere the
@@ -62,7 +62,7 @@ def moved(waves: Sequence[Wave]) -> pl.DataFrame:
 
 
 def _changes(first: Wave, later: Wave) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the changes between two waves, not yet decided, and those of each person by row."""
+    """Return the undecided changes between two waves, and those of each person by row."""
     both, said = _joined(first, later), paired_by(first)
     rows: list[dict[str, Any]] = []
     people: list[dict[str, Any]] = []
@@ -83,7 +83,7 @@ def _facets_of(both: pl.DataFrame) -> list[str]:
 
 
 def _joined(first: Wave, later: Wave) -> pl.DataFrame:
-    """Return the rows of the declared family that both waves have an interval of, side by side."""
+    """Return the family's rows that both waves have an interval of, side by side."""
     one, other = (wave.measured.results.with_row_index("row") for wave in (first, later))
     about = [*KEYS, *(name for name in facets(one) if _tells(one, other, name))]
     family = first.study.family.measures or get_audit(first.study.audit).family
@@ -97,12 +97,12 @@ def _joined(first: Wave, later: Wave) -> pl.DataFrame:
 
 
 def _tells(one: pl.DataFrame, other: pl.DataFrame, name: str) -> bool:
-    """Whether a facet says what a row is about: it is text in both waves, and not the row's number."""
+    """Return True for a facet that is text in both waves."""
     return name in other.columns and one[name].dtype == pl.String == other[name].dtype
 
 
 def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> dict[str, Any]:
-    """Return one row of changes; where people are paired, its interval is as much narrower as the pairing makes it."""
+    """Return one row of changes, its interval narrowed as far as people are paired."""
     from scipy import stats
 
     change, paired = row["value_later"] - row["value"], gaps.height > 1
@@ -121,7 +121,7 @@ def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> d
 
 
 def _limits(row: Mapping[str, Any], narrowing: float) -> tuple[float, float]:
-    """Return the interval of a change from the two intervals, each side from the halves that face each other [1]_."""
+    """Return a change's interval from the two waves' intervals [1]_."""
     below, above = row["value"] - row["low"], row["high"] - row["value"]
     below_later, above_later = row["value_later"] - row["low_later"], row["high_later"] - row["value_later"]
     change = row["value_later"] - row["value"]
@@ -130,7 +130,7 @@ def _limits(row: Mapping[str, Any], narrowing: float) -> tuple[float, float]:
 
 
 def _narrowing(gaps: pl.DataFrame) -> float:
-    """Return the spread of people's changes over what it would be if the two waves' people were strangers."""
+    """Return the spread of people's changes over that of two unrelated waves."""
     one, other = gaps["difference"].to_numpy(), gaps["difference_later"].to_numpy()
     apart = np.sqrt(one.var() + other.var())
     return float((other - one).std() / apart) if apart > 0 else 1.0
@@ -170,7 +170,7 @@ def _answered(first: Wave, later: Wave) -> list[dict[str, Any]]:
 
 
 def _counted(wave: Wave) -> str:
-    """Return what the units of a wave are: people, queries, images; questions where nobody is shown."""
+    """Return the units of a wave: people, queries, images, or questions."""
     return "questions" if units_of(wave).is_empty() else get_audit(wave.study.audit).units
 
 
@@ -181,7 +181,7 @@ def paired_by(wave: Wave) -> str:
 
 
 def _said(wave: Wave) -> pl.DataFrame:
-    """Return the share each person's questions were answered, by system; a question without a person stands for itself."""
+    """Return the share of questions answered by system and person, or by question."""
     asked = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
     asked = asked.with_columns(unit=pl.coalesce("unit", "stimulus"))
     return asked.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean()).sort("system", "unit")

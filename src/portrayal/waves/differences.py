@@ -32,7 +32,7 @@ def paired_answers(first: Wave, later: Wave) -> pl.DataFrame:
 
 
 def changes_by_group(first: Wave, later: Wave, answers: pl.DataFrame) -> pl.DataFrame:
-    """Count the changed answers by system, and by group where the audit knows groups: system, axis, group, asked, changed."""
+    """Count changed answers by system, and by group: system, axis, group, asked, changed."""
     groups = get_audit(first.study.audit).groups(first.evidence, first.study.settings)
     counted = [pl.len().cast(pl.Int64).alias("asked"), pl.col("changed").sum().cast(pl.Int64)]
     every = answers.group_by("system", maintain_order=True).agg(counted)
@@ -46,7 +46,7 @@ def changes_by_group(first: Wave, later: Wave, answers: pl.DataFrame) -> pl.Data
 
 
 def vocabulary(first: Wave, later: Wave) -> pl.DataFrame:
-    """Return the words of each system that only one wave has: system, word, answers (that hold it) and 'appeared' or 'vanished'."""
+    """Return words that only one wave has: system, word, answers and 'appeared' or 'vanished'."""
     kind = get_audit(first.study.audit).kind
     if kind == "encoder":
         text = dict.fromkeys(("system", "word", "what", "from", "to"), pl.String)  # a vector has no words
@@ -59,7 +59,7 @@ def vocabulary(first: Wave, later: Wave) -> pl.DataFrame:
 
 
 def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Return each question with its answer as one text; without an answer, what it came to."""
+    """Return each question with its answer as one text, or its status."""
     part, ordered = PARTS[kind]
     rows = responses.sort("rank") if kind == "ranker" else responses
     text = pl.col(part)
@@ -81,7 +81,7 @@ def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 
 def _words(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Count the answers that hold each word: tags and labels as they are, captions by their words."""
+    """Count the answers that hold each word: tags and labels whole, captions by words."""
     word = pl.col(PARTS[kind][0]).cast(pl.String).str.to_lowercase()
     if kind == "captioner":
         words = responses.with_columns(word=word.str.extract_all(WORD)).explode("word")

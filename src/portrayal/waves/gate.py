@@ -38,7 +38,7 @@ SHOWN = 3  # rows named in the line of a broken rule
 
 
 class Rule(Settings):
-    """What must hold for the rows that `where` picks; bounds are inclusive."""
+    """A condition on the rows that `where` picks; bounds are inclusive."""
 
     name: str
     where: dict[str, str | list[str]] = {}
@@ -60,7 +60,7 @@ class Rules(Settings):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a rule holds, over how many rows, and what broke it."""
+    """Outcome of a rule: whether it holds, over how many rows, and what broke it."""
 
     rule: str
     holds: bool
@@ -157,7 +157,7 @@ def _picked(results: pl.DataFrame, column: str, wanted: str | list[str]) -> pl.E
 
 
 def _broken(rule: Rule, row: Mapping[str, Any]) -> str:
-    """Say what of a rule a row breaks; nothing where it holds. A number that is not there holds no bound."""
+    """Say which part of a rule a row breaks; an absent number breaks every bound."""
     if row["decision"] in rule.never or (rule.always and row["decision"] not in rule.always):
         return f"is {row['decision']}"
     for column, bound, is_within, word in (

@@ -1,4 +1,4 @@
-"""Changes told from two intervals, held once more: whether they stand when people are left out in turn.
+"""Jackknife re-test of changes between waves that were found from two intervals.
 
 An interval speaks of the middle of what chance does. A change that is found among a hundred rows lies far out, where the
 intervals of a few people are too narrow; and rows of the same people go up and down together. So before such a change is
@@ -31,7 +31,7 @@ BLOCKS = 20  # of people, at most: each costs a measurement of every wave
 def hold_again(
     waves: Sequence[Wave], table: pl.DataFrame, about: Sequence[str], alone: pl.Expr, said: str
 ) -> pl.DataFrame:
-    """Return decided changes of which those found from two intervals are found only if this test finds them too."""
+    """Return decided changes in which those found from intervals must pass this test too."""
     mine = table.with_row_index("change").filter(alone, pl.col("family") == CONFIRMATORY)
     if FOUND not in mine["decision"]:
         return table
@@ -48,7 +48,7 @@ def hold_again(
 
 
 def _adjusted(waves: Sequence[Wave], table: pl.DataFrame, mine: pl.DataFrame, about: Sequence[str]) -> np.ndarray:
-    """Return the corrected p of each change; those paired by person have their part of the level already."""
+    """Return the corrected p of each change, less the level that paired ones use."""
     tested = flip_jointly(_pseudo_values(waves, mine, about), waves[0].study.seed)
     method = waves[0].study.family.method
     adjusted = tested.adjusted if method in ("holm", "bonferroni") else adjust(tested.p, method)
@@ -58,7 +58,7 @@ def _adjusted(waves: Sequence[Wave], table: pl.DataFrame, mine: pl.DataFrame, ab
 
 
 def _pseudo_values(waves: Sequence[Wave], mine: pl.DataFrame, about: Sequence[str]) -> np.ndarray:
-    """Return what each block adds to each change: blocks x changes, NaN where a row is not measured without the block."""
+    """Return pseudo-values of changes: blocks x changes, NaN where a row is not measured."""
     blocks = list(_blocks(waves[0]))
     return np.array([len(blocks) * mine["value"].to_numpy() - (len(blocks) - 1) * _without(waves, block, mine, about)
                      for block in blocks])  # fmt: skip
@@ -88,7 +88,7 @@ def _values(wave: Wave, block: pl.DataFrame, about: Sequence[str]) -> dict[tuple
 
 
 def _blocks(wave: Wave) -> Iterator[pl.DataFrame]:
-    """Yield the stimuli of each block of people: as many of every group in each as can be."""
+    """Yield the stimuli of each block of people, groups spread evenly."""
     groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
     shown = units_of(wave)
     if shown.is_empty():  # nobody is shown: each question stands for itself

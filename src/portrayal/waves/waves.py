@@ -1,4 +1,4 @@
-"""Waves of one study: runs of the same questions at different times, cut to what all of them asked."""
+"""Waves of one study: runs of the same questions, cut to what all asked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Wave:
 
 
 def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
-    """Read runs of one study and measure what all of them asked; calls no system and writes nothing."""
+    """Read runs of one study and measure what all asked; calls no system."""
     if len(folders) < 2:
         raise PortrayalError(
             f"{len(folders)} run was given. Expected two or more waves of one study, the earliest first."
@@ -54,7 +54,7 @@ def make_wave(name: str, study: Study, evidence: Evidence, manifest: Mapping[str
 
 
 def units_of(wave: Wave) -> pl.DataFrame:
-    """Return stimulus and unit: the person a group's stimulus shows, and whoever else is known to be shown in one."""
+    """Return stimulus and unit: the person that a stimulus shows."""
     groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
     grouped = groups.select("stimulus", "unit").unique("stimulus", maintain_order=True)
     stimuli = wave.evidence.stimuli
