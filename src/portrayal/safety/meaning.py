@@ -1,4 +1,4 @@
-"""Senses of known words that are not neutral: 'adult film', 'wearing water', 'a 30 day old'.
+"""Senses of known words that are not neutral: 'adult film', 'wearing water', 'aged 30 days'.
 
 Rows of prompt_combinations.csv say which words may not stand together: `never_with` anywhere in the prompt, `never_before` as the
 next noun, `needs` one of the others.

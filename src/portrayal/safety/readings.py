@@ -1,4 +1,4 @@
-"""Refused words, looked for in every way a text may be read: other alphabets, digits for letters, letters set apart or doubled.
+"""Refused words, looked for in other alphabets, digits for letters, letters set apart or doubled.
 
 A few phrases that hold a listed word are harmless ('school bus driver'): prompt_exceptions.csv names each with its reason.
 """
