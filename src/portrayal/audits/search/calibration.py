@@ -22,8 +22,7 @@ from portrayal.audits.search.measures.slope import Slope
 from portrayal.audits.search.phantoms import HALF, LENGTH, Phantoms, world
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
-from portrayal.study.calibration import Calibration
-from portrayal.study.calibration import over_seeds
+from portrayal.study.calibration import Calibration, over_seeds
 
 PLANTED = 0.1  # of the order of Table 2's 0.09 to 0.16
 SIZES = (10, 30, 83, 250)  # queries; 83 and 250 are TIME's and Robust04's
