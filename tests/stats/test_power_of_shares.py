@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.power.power_of_shares import MOST, power_of_two_shares, smallest_share_difference
+from portrayal.stats.power.power import MOST, power_of_two_shares, smallest_share_difference
 from portrayal.stats.tests.proportions import mean_share_difference
 
 

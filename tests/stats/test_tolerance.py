@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.intervals.tolerance import over_tolerance
+from portrayal.stats.intervals.intervals import over_tolerance
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 12), (1, 10), (3, 240), (240, 240)])

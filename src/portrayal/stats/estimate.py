@@ -1,4 +1,4 @@
-"""One number as a result says it: the value, its interval, its test, and how many it rests on."""
+"""One number of a result: value, interval, test, and how many it rests on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portrayal.tables import finite
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, the ends of its interval and the other columns of a Results row; NaN where there is none.
+    """A value, its interval and other columns of a Results row; NaN where unknown.
 
     It unpacks to value, low and high.
 
@@ -45,11 +45,11 @@ class Estimate:
         return replace(self, value=change(self.value), low=change(self.low), high=change(self.high))
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of a Results row that an estimate knows; what is not a number is null."""
+        """Return the columns that an estimate knows; what is not a number is null."""
         return {name: finite(getattr(self, name)) for name in COLUMNS}
 
     def row(self, measure: str, **columns: Any) -> dict[str, Any]:
-        """Return a Results row; `columns` are any further columns, or stand in for what the estimate says itself."""
+        """Return a Results row; `columns` add to those of the estimate or replace them."""
         further = {name: finite(item) for name, item in columns.items()}
         return {"measure": measure, **self.columns(), **further}
 

@@ -1,4 +1,4 @@
-"""Permutation engine: arrangements drawn in blocks, and the p of those that reach what was observed.
+"""Permutation engine: arrangements drawn in blocks, and their p.
 
 Ten times as many are drawn where few of the first come near. `sequential_p` stops early instead: a p of one half needs no ten
 thousand permutations and one of a thousandth does. Stopped at the `ENOUGH`-th permutation that reaches the statistic, p is
@@ -29,14 +29,14 @@ Draw = Callable[[int], np.ndarray]  # so many permuted statistics, one row each;
 
 
 class Permuted(NamedTuple):
-    """A two-sided p and the smallest one that the design could give; arrays where several columns are tested."""
+    """A two-sided p and the smallest possible one; arrays for several columns."""
 
     p: Any
     floor: Any
 
 
 def drawn_p(draw: Draw, needed: Any, block: int, further: int = FURTHER, look_often: bool = False) -> np.ndarray:
-    """Return (k + 1) / (n + 1), with k of n drawn statistics that are at least `needed`.
+    """Return (k + 1) / (n + 1), k of n draws being at least `needed`.
 
     Whether more than the first draws are needed is looked at once, or after every block (`look_often`).
     """
@@ -72,6 +72,6 @@ def sequential_p(draw: Draw, observed: np.ndarray, most: int) -> np.ndarray:
 
 
 def one_over_ways(sizes: Iterable[int]) -> float:
-    """Return 1 over the number of ways to deal people to groups of these sizes: no p can be smaller."""
+    """Return 1 over the number of ways to fill groups of these sizes."""
     sizes = list(sizes)
     return float(np.exp(sum(lgamma(size + 1) for size in sizes) - lgamma(sum(sizes) + 1)))

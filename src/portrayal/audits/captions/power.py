@@ -16,7 +16,7 @@ from portrayal.audits.captions.measures.self_identification import NAMED_BY
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.words import percent, plural
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.power.power_of_shares import smallest_share_difference
+from portrayal.stats.power.power import smallest_share_difference
 from portrayal.study.study import Study
 from portrayal.text.words.harm_lists import read_list
 

@@ -26,7 +26,7 @@ from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
 from portrayal.audits.captions.scenes import Scene, World, as_stages, make_scenes, stimuli
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
-from portrayal.stats.power.power_of_shares import power_of_two_shares
+from portrayal.stats.power.power import power_of_two_shares
 from portrayal.study.audit import Evidence
 from portrayal.study.calibration import Simulated
 from portrayal.study.study import Study

@@ -1,4 +1,4 @@
-"""What is found, decided once, for sentences, charts, tables, gates and calibrations alike.
+"""Decisions about a family of tests, made once for everything that reports them.
 
     found            in the declared family, corrected p under the level, interval clear of the null, no check failed
     not found        tested in the family, and not found; with the effect that 80 of 100 such audits would have found
@@ -56,7 +56,7 @@ def decide(
 
 
 def flipped_share(together: int, alone: int) -> float:
-    """Return the part of the level that joint flips get: in proportion to their tests, and not under half.
+    """Return the part of the level that joint flips get: by their tests, at least half.
 
     Few people put a floor under the p of flips, however many of them are corrected together: of eight, 2 in 256. A
     small part of the level would keep them under it for good.
@@ -77,7 +77,7 @@ def is_found(row: Mapping[str, Any]) -> bool:
 
 
 def _said_before(row: Mapping[str, Any], measures: Sequence[str], silent: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the decision and reason of a row that is not in the family; None of one that is."""
+    """Return the decision and reason of a row outside the family, else None."""
     if row["system"] in silent and row["measure"] in measures:
         return NOT_MEASURABLE, silent[row["system"]]
     if row["decision"] in (NOT_TESTED, NOT_MEASURABLE):
@@ -94,7 +94,7 @@ def _said_before(row: Mapping[str, Any], measures: Sequence[str], silent: Mappin
 
 
 def _is_still(row: Mapping[str, Any]) -> bool:
-    """Tell whether value and interval are the null itself: nothing varied, so there was nothing to test."""
+    """Tell whether value and interval are the null itself: nothing varied."""
     null = row["null"] or 0.0
     ends = [abs(row[name] - null) for name in ("value", "low", "high") if row[name] is not None]
     return len(ends) == 3 and max(ends) <= STILL
@@ -184,7 +184,7 @@ class _Table:
         ]
 
     def _detectable(self, verdicts: Sequence[tuple[str, str | None]]) -> np.ndarray:
-        """Return (z at the corrected level + z of 80 in 100) standard errors for rows that were not found.
+        """Return the effect that 80 of 100 audits would find, for rows not found.
 
         Nothing where the row's own value is as large: its exact test sees less than its interval does, and a sentence that
         such an effect would have been found is refuted by the row it stands on.
@@ -201,7 +201,7 @@ class _Table:
 
 
 def _unreachable(floor: np.ndarray, method: str, level: float) -> np.ndarray:
-    """Tell which tests could not reach the level whatever was answered, those before them left out already."""
+    """Tell which tests could not reach the level whatever was answered."""
     if method in ("benjamini-hochberg", "none"):
         return floor >= level
     for size in range(1, len(floor) + 1):

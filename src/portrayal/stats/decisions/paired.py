@@ -1,4 +1,4 @@
-"""Two sets of answers about the same units compared: a share, or a unit's share of answers, under one and under the other.
+"""Difference of two sets of answers about the same units.
 
 The test flips the signs of the units' differences; where each is -1, 0 or 1 that is McNemar's exact test [1]_.
 
@@ -25,7 +25,7 @@ STILL = 1e-12  # a difference that is only rounding
 
 
 def paired_difference(first: np.ndarray, second: np.ndarray, seed: int = 0) -> Estimate:
-    """Return the mean of the first less that of the second, unit by unit, with a two-sided p.
+    """Return the mean difference of the units, first less second, with a two-sided p.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def paired_difference(first: np.ndarray, second: np.ndarray, seed: int = 0) -> E
 
 
 def _interval(gaps: np.ndarray) -> Estimate:
-    """The adjusted Wald interval [2]_ where differences are -1, 0 or 1, else the t interval."""
+    """Return the adjusted Wald interval [2]_ of differences -1, 0, 1, else the t interval."""
     from scipy import stats
 
     if not np.isin(gaps, (-1.0, 0.0, 1.0)).all():

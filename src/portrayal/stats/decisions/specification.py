@@ -1,4 +1,4 @@
-"""Specification curves: every defensible way to ask the same thing, with its sign, and one test of them all.
+"""Specification curves: every defensible way to ask something, and one test of all.
 
 Only choices that could have been made otherwise and can change the result belong into a curve; a claim has one curve
 of its own. A specification supports the claim when it points the claimed way and is under the level by itself. The
@@ -27,7 +27,7 @@ SAME = 1e-9  # of a statistic: the same numbers added in another order
 
 
 class Joint(NamedTuple):
-    """For each specification its estimate, p and support, and over all of them the median and its p."""
+    """Estimate, p and support of each specification; the median of all and its p."""
 
     values: np.ndarray
     p: np.ndarray
@@ -63,7 +63,7 @@ def curve_test(values: np.ndarray, rearranged: np.ndarray, alternative: str, sig
 
 
 def _p(values: np.ndarray, rearranged: np.ndarray, alternative: str) -> np.ndarray:
-    """Return (k + 1) / (n + 1), with k the rearrangements that reach the value."""
+    """Return (k + 1) / (n + 1), where k rearrangements reach the value."""
     fold = FOLDS[alternative]
     scale = SAME * max(float(np.abs(values).max(initial=0.0)), 1e-300)
     reached = (fold(rearranged) >= fold(values)[:, None] - scale).sum(axis=1)

@@ -1,4 +1,4 @@
-"""AUC, the area under the receiver operating characteristic, in one set of cases or over folds.
+"""Area under the receiver operating characteristic, of one set or over folds.
 
 References
 ----------
@@ -42,7 +42,7 @@ def auc_over_folds(folds: Sequence[Fold]) -> Auc:
 
 
 def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estimate:
-    """Return the interval of an area, symmetric in its log odds [3]_ because it is skewed near one."""
+    """Return the interval of an area, symmetric in its log odds [3]_."""
     from scipy import special
 
     tail = 0.5 - level / 2

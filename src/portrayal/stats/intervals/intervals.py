@@ -1,14 +1,17 @@
-"""Intervals for shares and means, clustered where answers repeat.
+"""Intervals of shares, means and ratios, clustered where answers repeat.
 
 References
 ----------
 .. [1] Wilson (1927), Journal of the American Statistical Association 22, 209-212.
 .. [2] Cochran (1977), Sampling techniques, section 6.4, Wiley.
+.. [3] Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial,
+   Biometrika 26, 404-413.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,14 @@ import numpy as np
 from portrayal.stats.estimate import Estimate
 
 DUST = 1e-12  # what adding and taking away leaves of zero
+
+
+@cache
+def t_quantile(freedom: int, level: float = 0.95) -> float:
+    """Return half the width of a t interval, in standard errors."""
+    from scipy import special
+
+    return float(special.stdtrit(freedom, 0.5 + level / 2))
 
 
 def wilson(successes: float, n: float, level: float = 0.95) -> Estimate:
@@ -37,20 +48,18 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Estimate:
 
 
 def wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
-    """Return the ends of Wilson's interval for a share of n observations and a quantile z."""
+    """Return the ends of Wilson's interval for a share of n and a quantile z."""
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return float(max(0.0, centre - half)), float(min(1.0, centre + half))
 
 
 def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level: float = 0.95) -> Estimate:
-    """Return the mean of `values` and a cluster-robust interval, t with clusters - 1 degrees of freedom.
+    """Return the mean and a cluster-robust interval, t with clusters - 1 degrees.
 
     Without `clusters` each value is its own: the t interval of a mean. Under two clusters there is no variance between
     them: the ends are NaN, never a guess.
     """
-    from scipy import special
-
     values = np.asarray(values, dtype=float)
     codes = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     count = codes.max(initial=-1) + 1
@@ -59,32 +68,30 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level
         return Estimate(mean, n=len(values))
     sums = np.bincount(codes, weights=values - mean, minlength=count)
     error = np.sqrt(count / (count - 1) * np.sum(sums**2)) / len(values)
-    half = float(special.stdtrit(count - 1, 0.5 + level / 2) * error)
+    half = float(t_quantile(int(count) - 1, level) * error)
     return Estimate(mean, mean - half, mean + half, n=len(values))
 
 
 def mean_of_sums(total: float, squares: float, n: int, level: float = 0.95) -> Estimate:
-    """Return what `clustered_mean` does of n values, from their sum and the sum of their squares.
+    """Return the `clustered_mean` of n values from their sum and sum of squares.
 
     Examples
     --------
     >>> [round(end, 6) for end in mean_of_sums(6, 14, 3)] == [round(end, 6) for end in clustered_mean(np.array([1, 2, 3]))]
     True
     """
-    from scipy import special
-
     if n < 2:
         return Estimate(total / n if n else np.nan, n=n)
     mean = total / n
     error = np.sqrt(max(squares - n * mean**2, 0.0) / (n - 1) / n)
-    half = float(special.stdtrit(n - 1, 0.5 + level / 2) * error)
+    half = float(t_quantile(n - 1, level) * error)
     return Estimate(mean, mean - half, mean + half, n=n)
 
 
 def ratio_interval(
     top: np.ndarray, bottom: np.ndarray, null: float = 0.0, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of sum(top) / sum(bottom), one row a unit, for each column.
+    """Return the ends of sum(top) / sum(bottom), one row a unit, for each column.
 
     The error is that of the residuals top - ratio x bottom, with t quantiles [2]_. One further unit, which would show no
     effect (`null`), is added to it: nine people who all answer alike are no certainty about a tenth. Units that have
@@ -101,7 +108,7 @@ def ratio_interval(
 def ratio_ends(
     top: float, bottom: float, tops: float, product: float, bottoms: float, count: float
 ) -> tuple[float, float]:
-    """Return what `ratio_interval` does for one column, from sums over units that were added up in parts."""
+    """Return the `ratio_interval` of one column from sums over its units."""
     ratio = top / bottom if count > 1 and bottom > 0 else top
     squares = max(tops - 2 * ratio * product + ratio**2 * bottoms, 0.0)
     column = [np.asarray(float(part)) for part in (ratio, bottom, squares, count)]
@@ -123,12 +130,9 @@ def _ratio_ends(
 
 
 def resample_counts(strata: Sequence[Any] | np.ndarray, draws: int, seed: int = 0) -> np.ndarray:
-    """Return how often each cluster is drawn in each bootstrap sample, with replacement inside its stratum.
+    """Return how often each bootstrap sample (row) draws each cluster, within its stratum.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape (draws, clusters). A statistic that is a function of weighted sums becomes one matrix product.
+    A statistic that is a function of weighted sums becomes one matrix product.
     """
     codes = np.unique(np.asarray(strata), return_inverse=True)[1]
     rng, counts = np.random.default_rng(seed), np.zeros((draws, len(codes)))
@@ -138,3 +142,22 @@ def resample_counts(strata: Sequence[Any] | np.ndarray, draws: int, seed: int = 
         places = (drawn + np.arange(draws)[:, None] * len(members)).ravel()
         counts[:, members] = np.bincount(places, minlength=draws * len(members)).reshape(draws, len(members))
     return counts
+
+
+def over_tolerance(hits: int, n: int, tolerance: float) -> Estimate:
+    """Return the share of cases, its exact interval and one-sided p [3]_.
+
+    Examples
+    --------
+    >>> found = over_tolerance(2, 10, 0.005)
+    >>> found.value, round(found.low, 3), round(found.high, 3), round(found.p, 4)
+    (0.2, 0.025, 0.556, 0.0011)
+    """
+    from scipy import special
+
+    if n == 0:
+        return Estimate(n=0, null=tolerance)
+    low = float(special.betaincinv(hits, n - hits + 1, 0.025)) if hits else 0.0
+    high = float(special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
+    p = float(special.betainc(hits, n - hits + 1, tolerance)) if hits else 1.0
+    return Estimate(hits / n, low, high, p, n, null=tolerance, p_floor=tolerance**n)

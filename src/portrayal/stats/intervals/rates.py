@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import t_quantile
 
 Counts = Sequence[float] | np.ndarray
 
@@ -51,7 +52,7 @@ def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Es
 def paired_rate_ratio(
     counts: Counts, occasions: Counts, base_counts: Counts, base_occasions: Counts, level: float = 0.95
 ) -> Estimate:
-    """Return the ratio of two rates counted on the same clusters; the interval is on the log scale.
+    """Return the ratio of two rates of the same clusters; interval on the log scale.
 
     A side without any event has no finite log rate: with none above, the ratio is 0 and has no interval; with
     none below, there is no ratio.
@@ -70,7 +71,7 @@ def paired_rate_ratio(
 
 
 def _log_influence(counts: np.ndarray, occasions: np.ndarray) -> np.ndarray:
-    """Return what each cluster adds to the log rate: by leaving it out, which covers better with ten clusters [2]_.
+    """Return what each cluster adds to the log rate, by leaving it out [2]_.
 
     Where one cluster has all events, leaving it out leaves none; the linear approximation stands in.
     """
@@ -81,9 +82,7 @@ def _log_influence(counts: np.ndarray, occasions: np.ndarray) -> np.ndarray:
 
 
 def _half(influence: np.ndarray, level: float) -> float:
-    """Half the width of the interval, from what each cluster adds to the estimate."""
-    from scipy import stats
-
+    """Return half the width of the interval, from what each cluster adds to the estimate."""
     clusters = len(influence)
     error = np.sqrt(clusters / (clusters - 1) * np.sum(influence**2))
-    return float(stats.t.ppf(0.5 + level / 2, clusters - 1) * error)
+    return float(t_quantile(clusters - 1, level) * error)

@@ -16,12 +16,11 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.intervals import wilson_ends
+from portrayal.stats.intervals.intervals import t_quantile, wilson_ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class Share(Estimate):
 
 
 def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -> Share:
-    """Return the sum of `hits` over the sum of `totals`, one pair per person, with a Wilson interval.
+    """Return sum(hits) / sum(totals), one pair per person, with a Wilson interval.
 
     Wilson's formula takes the effective number of observations: the one at which simple sampling would have the
     variance that the people show [1]_. Where nobody differs it is the number of people. One person says nothing
@@ -47,12 +46,12 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -
     influence = (hits - value * totals) / total
     if people < 2:
         return Share(value, 0.0, 1.0, n=int(total), influence=influence)
-    ends = wilson_ends(value, _effective(value, influence, people), _quantile(people, level))
+    ends = wilson_ends(value, _effective(value, influence, people), t_quantile(people - 1, level))
     return Share(value, *ends, n=int(total), influence=influence)
 
 
 def change(after: Share, before: Share) -> Estimate:
-    """Return `after` minus `before` for shares of the same people, by recovering variances from both intervals [2]_."""
+    """Return `after` minus `before` for shares of the same people [2]_."""
     value = after.value - before.value
     correlation = _correlation(after.influence, before.influence)
     low = _recovered(after.value - after.low, before.high - before.value, correlation)
@@ -61,7 +60,7 @@ def change(after: Share, before: Share) -> Estimate:
 
 
 def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Estimate:
-    """Return the mean of one value per person, each between -1 and 1, with an interval that never has no width.
+    """Return the mean of values from -1 to 1, with an interval of some width.
 
     The t interval over people, or, where it is wider, the one with two made-up people added, after Bonett and Price [3]_:
     they stand one picture's step above and below the mean (1 with one picture a person, less with more). Where all
@@ -74,21 +73,14 @@ def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> 
         return Estimate(mean, n=n)
     step = 1.0 if np.ptp(values) < 1e-12 else 1.0 / max(pictures, 1)
     padded = np.append(values, [mean + step, mean - step]).std() / np.sqrt(n + 2)
-    half = _quantile(n, level) * max(values.std(ddof=1) / np.sqrt(n), padded)
+    half = t_quantile(n - 1, level) * max(values.std(ddof=1) / np.sqrt(n), padded)
     return Estimate(mean, float(max(mean - half, -1.0)), float(min(mean + half, 1.0)), n=n)
 
 
 def _effective(value: float, influence: np.ndarray, people: int) -> float:
-    """How many independent observations would have this variance; the number of people where nobody differs."""
+    """Return how many independent observations would have this variance."""
     variance = people / (people - 1) * np.sum(influence**2)
     return float(value * (1 - value) / variance) if variance > 1e-15 and 0 < value < 1 else float(people)
-
-
-@cache
-def _quantile(people: int, level: float) -> float:
-    from scipy import special
-
-    return float(special.stdtrit(people - 1, 0.5 + level / 2))
 
 
 def _correlation(first: np.ndarray, second: np.ndarray) -> float:

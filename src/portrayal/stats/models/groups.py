@@ -1,4 +1,4 @@
-"""Comparing groups: analysis of variance with interaction (type II), Tukey's HSD on its cells, Welch's and the paired t.
+"""Comparison of groups: analysis of variance (type II), Tukey's HSD, Welch's and the paired t.
 
 All take plain arrays. A term that the design cannot estimate comes back with its reason, never with a number.
 
@@ -40,7 +40,7 @@ BLOCKS = 10  # of `DRAWS` orders: after the first, for terms whose statistic few
 
 @dataclass(frozen=True)
 class Term(Estimate):
-    """One line of an analysis of variance; the value is partial eta squared, the note says why there is none."""
+    """One line of an analysis of variance; the value is partial eta squared."""
 
     name: str = ""
     sum_of_squares: float = np.nan
@@ -85,7 +85,7 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
 
 
 def permute_terms(values: np.ndarray, factors: Mapping[str, np.ndarray], seed: int = 0) -> Permuted | None:
-    """Return the p of every term by name; None where there are too many people, or nothing varies.
+    """Return the p of every term by name; None where nothing is to be permuted.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def permute_terms(values: np.ndarray, factors: Mapping[str, np.ndarray], seed: i
 
 
 def _permuted_p(values: np.ndarray, terms: Mapping[str, np.ndarray], full: np.ndarray, seed: int) -> dict[str, float]:
-    """Return of each term the share of orders whose statistic reaches its own; all terms see the same orders."""
+    """Return of each term the share of orders whose statistic reaches its own."""
     needed = {name: own[0] - SAME for name, own in _statistics(values[None], terms, full).items()}
     reached, drawn = dict.fromkeys(terms, 0), dict.fromkeys(terms, 0)
     for block in range(BLOCKS):
@@ -124,7 +124,7 @@ def _permuted_p(values: np.ndarray, terms: Mapping[str, np.ndarray], full: np.nd
 
 
 def _statistics(rows: np.ndarray, terms: Mapping[str, np.ndarray], full: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the partial eta squared of each term, for every row: the same centred values in another order."""
+    """Return each term's partial eta squared for every row: an order of the values."""
     total = float((rows[0] ** 2).sum())
     along = (rows @ np.hstack([full, *terms.values()])) ** 2
     residual = np.maximum(total - along[:, : full.shape[1]].sum(axis=1), 0.0)
@@ -192,7 +192,7 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Differe
 
 
 def paired_t(differences: np.ndarray) -> Estimate:
-    """Return the mean of paired differences by Student's t; p is 1 without any change, NaN where all change alike."""
+    """Return the mean of differences by Student's t; without any change p is 1."""
     from scipy import stats
 
     found = clustered_mean(differences)
@@ -226,7 +226,7 @@ def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
 
 
 def _models(factors: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, np.ndarray, np.ndarray, int]], np.ndarray]:
-    """Return each term's name, smaller and larger model and degrees of freedom; and the full model.
+    """Return each term's name, two models and degrees of freedom; and the full model.
 
     A main effect is compared after the other one, the interaction after both.
     """
@@ -286,7 +286,7 @@ def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> 
 
 
 def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
-    """The noncentrality under which a share `below` of F values lies below `f`; zero when there is none."""
+    """Return the noncentrality with a share `below` of F values under `f`, or zero."""
     from scipy import optimize, special
 
     if special.fdtr(df, residual_df, f) <= below:

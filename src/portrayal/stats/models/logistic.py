@@ -37,7 +37,7 @@ MANY_ALIKE = 2  # rows of each kind, in the mean, from which on adding them up i
 
 @dataclass(frozen=True)
 class Fits:
-    """Coefficients (features x fits), intercepts (fits), and the margins x b + a (rows x fits)."""
+    """Coefficients (features x fits), intercepts, and margins x b + a (rows x fits)."""
 
     coefficients: np.ndarray
     intercepts: np.ndarray
@@ -73,7 +73,7 @@ def fit(
 
 
 def alike(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first row of each kind of rows with the same features, and every row's kind.
+    """Return the first row of each kind of equal rows, and every row's kind.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def alike(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _added_up(outcome: np.ndarray, weights: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each kind of row and fit the share of the weight whose outcome is true, and the weight."""
+    """Return each kind's share of weight whose outcome is true, and its weight."""
     from scipy import sparse
 
     of_kind = sparse.csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))))
@@ -114,7 +114,7 @@ def _fit_sparse(features: csr_array, outcome: np.ndarray, weights: np.ndarray, t
 
 
 def rotate(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows in the basis of their singular vectors, and the matrix that leads back to features."""
+    """Return the rows in the basis of their singular vectors, and the way back."""
     used = np.flatnonzero(features.any(axis=0))
     back = np.zeros((features.shape[1], 0))
     if not len(used):
@@ -127,7 +127,7 @@ def rotate(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def effective_parameters(features: np.ndarray, margins: np.ndarray, C: float = 1.0) -> float:
-    """Return how many free parameters a penalised fit amounts to: all of them without a penalty, one (the intercept) with all."""
+    """Return how many free parameters a penalised fit amounts to."""
     rotated = rotate(np.asarray(features, dtype=float))[0]
     design = np.hstack([rotated, np.ones((len(rotated), 1))])
     chance = _logistic(margins, np)
@@ -149,7 +149,7 @@ def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -
 def _newton(
     design: Any, outcome: Any, weights: Any, penalty: Any, inverse: Any, solution: Any, tolerance: float, xp: Any
 ) -> tuple[Any, Any]:
-    """Take steps until every fit's gradient is small; return the solution, and how large the gradients are."""
+    """Step until every gradient is small; return the solution and the gradients' sizes."""
     loss = None
     for _ in range(NEWTON_STEPS):
         chance = _logistic(design @ solution, xp)
@@ -190,7 +190,7 @@ def _conjugate_gradients(design: Any, curve: Any, penalty: Any, inverse: Any, gr
 def _damped(
     design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, step: Any, loss: Any, xp: Any
 ) -> tuple[Any, Any]:
-    """Halve the step of any fit whose loss would rise; return the loss after it as well, where it is known."""
+    """Halve the step of any fit whose loss would rise; return the loss if known."""
     before = _loss(design, outcome, weights, penalty, solution, xp) if loss is None else loss
     for _ in range(20):
         after = _loss(design, outcome, weights, penalty, solution - step, xp)
@@ -209,7 +209,7 @@ def _loss(design: Any, outcome: Any, weights: Any, penalty: Any, solution: Any, 
 
 
 def _one_fit(design: Any, outcome: Any, weights: Any, penalty: Any, xp: Any) -> Any:
-    """Fit with the mean weights by plain Newton steps; a good start for all the others."""
+    """Fit with the mean weights by plain Newton steps, to start all others."""
     solution = xp.zeros_like(design[0])
     for _ in range(NEWTON_STEPS):
         chance = _logistic(design @ solution, xp)

@@ -46,7 +46,7 @@ def fit_random_intercept(values: np.ndarray, design: np.ndarray, people: np.ndar
 def _profile(
     table: np.ndarray, means: np.ndarray, codes: np.ndarray, sizes: np.ndarray, theta: float
 ) -> tuple[float, np.ndarray, np.ndarray, float]:
-    """Return -2 log REML (up to a constant), coefficients, their covariance over s^2, and s^2, for one theta."""
+    """Return -2 log REML, coefficients, their covariance over s^2, and s^2 at theta."""
     shrink = 1 - 1 / np.sqrt(1 + sizes * theta)
     whitened = table - shrink[codes, None] * means[codes]
     x, y = whitened[:, :-1], whitened[:, -1]

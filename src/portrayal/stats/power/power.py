@@ -1,8 +1,9 @@
-"""How large an effect a comparison of two groups, or of people with themselves, can find.
+"""Power of comparisons of two groups, of two shares, or of people with themselves.
 
-For planning only: t-tests stand in for the audits' own permutation tests, which they approximate well from about eight
-a side on. Power is the normal chance of passing the critical value, averaged over the estimated deviation; the
-noncentral t distribution that says the same is not a number in parts of its tails.
+For planning only: t-tests stand in for the audits' own permutation tests, which they approximate well from about eight a side
+on. Power is the normal chance of passing the critical value, averaged over the estimated deviation; scipy's noncentral t, which
+says the same, is NaN in parts of its tails. Of shares every pair of counts is gone through with the p of its own test: Fisher's,
+or the pooled z test where no count is small.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ RUNS = 400  # simulated audits behind a power of joint flips
 POINTS = 120  # of the deviation's distribution
 RARE = 1e-13  # what is left out of its tails
 POWER = 0.8  # that a plan is made for
+SMALL = 10  # a count below this calls for Fisher's test
+MOST = 500  # units of a group up to which every pair of counts is gone through
 LARGEST = 60.0  # standardised difference looked for; one that needs more is not found at all
 
 
@@ -34,7 +37,7 @@ def power_of_two_groups(d: float, n_x: int, n_y: int, alpha: float = 0.05, two_s
 
 
 def power_of_t(shift: float, freedom: int, alpha: float = 0.05, two_sided: bool = False) -> float:
-    """Return the chance that t with this noncentrality and these degrees of freedom passes its critical value."""
+    """Return the chance that t with this noncentrality passes its critical value."""
     from scipy import special, stats
 
     critical = stats.t.isf(alpha / (2 if two_sided else 1), freedom)
@@ -47,7 +50,7 @@ def power_of_t(shift: float, freedom: int, alpha: float = 0.05, two_sided: bool 
 
 @cache
 def _deviations(freedom: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return estimated deviations, of a true one of 1, and how much each weighs (Gauss and Legendre)."""
+    """Return estimated deviations of a true 1, and their weights (Gauss and Legendre)."""
     from scipy import stats
 
     low, high = stats.chi.ppf([RARE, 1 - RARE], freedom)
@@ -66,7 +69,7 @@ def smallest_difference(
 
 
 def smallest(chance: Callable[[float], float], power: float = POWER) -> float:
-    """Return the smallest effect whose chance of being found is `power`; infinity where none has it."""
+    """Return the smallest effect found with this power; infinity where none is."""
     from scipy import optimize
 
     if chance(LARGEST) < power:
@@ -76,7 +79,7 @@ def smallest(chance: Callable[[float], float], power: float = POWER) -> float:
 
 @cache
 def smallest_of_people(people: int, tests: int, power: float = POWER, one_sided: bool = False, parts: int = 1) -> float:
-    """Return the smallest mean difference, in deviations of the people's differences, that joint sign flips find.
+    """Return the smallest mean difference, in deviations of differences, that joint flips find.
 
     By simulation: one of `tests` carries the effect. It counts as found when its p, corrected over all of them, is under
     the level and its t interval over people leaves out 0, as in a report.
@@ -88,7 +91,7 @@ def smallest_of_people(people: int, tests: int, power: float = POWER, one_sided:
 
 
 def _of_wholes(values: np.ndarray, parts: int) -> np.ndarray:
-    """Take the mean of each group of parts out, and give what is left the deviation it had."""
+    """Take the mean of parts out, and give the rest the deviation it had."""
     if parts < 2:
         return values
     grouped = values.reshape(*values.shape[:-1], -1, parts)
@@ -105,3 +108,69 @@ def _is_found(differences: np.ndarray, one_sided: bool) -> bool:
     error = first.std(ddof=1) / np.sqrt(len(first))
     clear = abs(first.mean()) > special.stdtrit(len(first) - 1, 1 - LEVEL / 2) * error
     return bool(clear and flip_jointly(differences, one_sided=one_sided).adjusted[0] < LEVEL)
+
+
+def power_of_two_shares(
+    first: float, second: float, n_first: int, n_second: int, alpha: float, fisher: bool = False
+) -> float:
+    """Return the chance that a two-sided test tells the first share from the second.
+
+    With `fisher` it is Fisher's exact test whatever the counts are.
+
+    Examples
+    --------
+    >>> round(power_of_two_shares(0.5, 0.1, 40, 40, 0.05), 2)  # Fisher's test, as exact tables have it
+    0.97
+    """
+    from scipy import stats
+
+    if max(n_first, n_second) > MOST and not fisher:
+        return _normal(first, second, n_first, n_second, alpha)
+    counts = [stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))]
+    return float(counts[0] @ (_p_values(n_first, n_second, fisher) < alpha) @ counts[1])
+
+
+def smallest_share_difference(
+    base: float, n_first: int, n_second: int, alpha: float, power: float = POWER, fisher: bool = False
+) -> float:
+    """Return the difference above a base share found with this power, or infinity."""
+    from scipy import optimize
+
+    def lacking(gap: float) -> float:
+        return power_of_two_shares(base + gap, base, n_first, n_second, alpha, fisher) - power
+
+    most = 1 - base - 1e-9
+    return float(optimize.brentq(lacking, 0.0, most, xtol=1e-4)) if lacking(most) > 0 else float("inf")
+
+
+@cache
+def _p_values(n_first: int, n_second: int, fisher: bool) -> np.ndarray:
+    """Return the p of every pair of counts."""
+    from scipy import special, stats
+
+    p = np.ones((n_first + 1, n_second + 1))  # no hit, or nothing but hits, is the only table there can be
+    for hits in range(1, n_first + n_second):
+        own = np.arange(max(0, hits - n_second), min(hits, n_first) + 1)
+        chances = stats.hypergeom.pmf(own, n_first + n_second, hits, n_first)
+        order = np.argsort(chances, kind="stable")
+        # Tables as likely as this one count too, as in scipy's test.
+        last = np.searchsorted(chances[order], chances * (1 + 1e-7), side="right") - 1
+        p[own, hits - own] = np.cumsum(chances[order])[last]
+    if fisher:
+        return p
+    one, other = np.arange(n_first + 1)[:, None], np.arange(n_second + 1)[None, :]
+    smallest_count = np.minimum(np.minimum(one, n_first - one), np.minimum(other, n_second - other))
+    pooled = (one + other) / (n_first + n_second)
+    error = np.sqrt(np.maximum(pooled * (1 - pooled), 1e-12) * (1 / n_first + 1 / n_second))
+    by_z = 2 * special.ndtr(-np.abs(one / n_first - other / n_second) / error)
+    return np.where(smallest_count >= SMALL, by_z, p)
+
+
+def _normal(first: float, second: float, n_first: int, n_second: int, alpha: float) -> float:
+    from scipy import stats
+
+    pooled = (first * n_first + second * n_second) / (n_first + n_second)
+    under_null = np.sqrt(pooled * (1 - pooled) * (1 / n_first + 1 / n_second))
+    error = np.sqrt(first * (1 - first) / n_first + second * (1 - second) / n_second)
+    critical = stats.norm.isf(alpha / 2) * under_null
+    return float(stats.norm.sf((critical - abs(first - second)) / max(error, 1e-12)))

@@ -1,4 +1,4 @@
-"""How far raters agree: Cronbach's alpha, Krippendorff's alpha, Cohen's kappa, each with an interval.
+"""Agreement of raters: Cronbach's alpha, Krippendorff's alpha, Cohen's kappa.
 
 A rater is anybody who judged: a person, or a classifier used as a ruler. Judgments form a matrix, one row an
 item, one column a rater, NaN where a rater did not judge. The intervals resample items, because the items are
@@ -27,7 +27,7 @@ Weighted = Callable[[np.ndarray], np.ndarray]
 
 
 def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Estimate:
-    """Return Cronbach's alpha: k / (k - 1) (1 - sum of the raters' variances / variance of the sum).
+    """Return Cronbach's alpha: k / (k - 1) (1 - sum(variances) / variance of sum).
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _krippendorff(ratings: np.ndarray, level: str) -> Weighted:
 
 
 def _coincidences(ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values and, per item, the pairs of values two raters gave it over (judgments - 1)."""
+    """Return the values and each item's pairs of values over (judgments - 1)."""
     values = np.unique(ratings[~np.isnan(ratings)])
     counts = (ratings[:, :, None] == values).sum(axis=1).astype(float)
     pairs = counts[:, :, None] * counts[:, None, :]

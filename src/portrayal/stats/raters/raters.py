@@ -26,7 +26,7 @@ def agreement(
     draws: int = 2000,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return a Results table: both alphas over all raters and for every pair, kappa for every pair.
+    """Return both alphas over all raters and every pair, kappa for every pair.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def agreement(
 def rating_matrix(
     reviews: pl.DataFrame, level: str = "nominal", values: Mapping[str, float] | None = None
 ) -> tuple[list[str], np.ndarray]:
-    """Return the raters and their judgments as numbers, items x raters, NaN where there is none."""
+    """Return the raters and their judgments as numbers, items x raters."""
     judged = reviews.filter(pl.col("judgment").is_not_null())
     twice = judged.filter(pl.struct("item", "reviewer").is_duplicated())
     if not twice.is_empty():

@@ -1,4 +1,4 @@
-"""Many tests at once, corrected by the largest statistic of permutations that go through all of them [1]_.
+"""Many tests at once, corrected by the largest statistic of each permutation [1]_.
 
 `flip_jointly` flips the signs of whole people in paired tests of the same people, step-down. Under no effect a person's
 differences may all change sign together, which keeps what ties the tests to one another: with eight people the smallest corrected
@@ -33,7 +33,7 @@ STILL = 1e-12  # a variance that is only rounding
 
 @dataclass(frozen=True, eq=False)
 class JointFlips:
-    """The p of each test, its p corrected over all of them, and the smallest p it could have had."""
+    """Each test's p, the p corrected over all, and the smallest possible p."""
 
     p: np.ndarray
     adjusted: np.ndarray
@@ -86,7 +86,7 @@ def _count(
 
 
 def _patterns(people: int, tests: int, seed: int, whole: bool = False) -> Iterator[np.ndarray]:
-    """Yield patterns of signs in blocks: all of them, or the observed one and a sample.
+    """Yield patterns of signs in blocks: all, or the observed one and a sample.
 
     Two-sided, patterns that differ only by the sign of the whole count once (not `whole`).
     """

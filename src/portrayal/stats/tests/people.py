@@ -1,4 +1,4 @@
-"""Tests that permute people: their pictures, the group they are of, or the places they are seen in.
+"""Permutation tests of people: of their pictures, groups or places.
 
 `permute_people` asks whether two things said of the same pictures go together, when several pictures show one person. The
 statistic is a sum over pictures of `hits` times `weights` (a difference of two shares is one: the weights are 1 / n of one
@@ -79,7 +79,7 @@ def _hypergeometric(hits: np.ndarray, first: np.ndarray) -> Permuted:
 
 
 def _chances(counts: np.ndarray, people: int, found: int, side: int) -> np.ndarray:
-    """Return the hypergeometric chance of each count; scipy takes 100 times as long for thousands of people."""
+    """Return the hypergeometric chance of each count, 100 times as fast as scipy."""
     from scipy.special import gammaln
 
     def ways(whole: np.ndarray | int, part: np.ndarray | int) -> np.ndarray:
@@ -136,7 +136,7 @@ def permute_labels(values: np.ndarray, first: np.ndarray, seed: int = 0) -> Perm
 
 @lru_cache(maxsize=64)  # most columns have everybody's number
 def _choice_floor(one: int, two: int) -> float:
-    """Return the smallest p; a choice and its mirror image, where both sides are alike, are equally far apart."""
+    """Return the smallest p; of equal sides a choice and its mirror are alike."""
     return (2 if one == two else 1) / comb(one + two, one)
 
 
@@ -220,7 +220,7 @@ def _level_p(centred: np.ndarray, groups: np.ndarray, sizes: np.ndarray, blocks:
 
 
 def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, seconds: np.ndarray) -> Permuted:
-    """Test the mean over people of the difference of shares between their first and second pictures.
+    """Test the mean difference of shares between people's first and second pictures.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def _counts(firsts: np.ndarray, seconds: np.ndarray, whole: np.ndarray, chosen: 
 
 
 def _of_many(chances: np.ndarray, people: int) -> np.ndarray:
-    """Return the distribution over people who are alike, by halves; one by one, thousands take seconds."""
+    """Return the distribution over people who are alike, by halves."""
     if people == 1:
         return chances
     half = _of_many(chances, people // 2)

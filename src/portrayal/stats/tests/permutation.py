@@ -1,14 +1,12 @@
-"""Permutation tests: exact wherever it can be, sampled without replacement and seeded beyond.
-
-Three designs, one statistic (a difference of means, which for a fixed pooled deviation orders arrangements
-as the effect size does):
+"""Permutation tests of a mean: exact where they can be, else sampled and seeded.
 
 - `two_sample`: the values change sides freely; exact up to 40 values, unequal sides included.
 - `sign_flip`: each difference may change its sign (paired designs); `sign_flip_columns` tests many series at once.
 
-An arrangement counts as extreme when it reaches the observed statistic within 1e-12 of the values' scale, so
-ties count. Two-sided means |centred statistic| >= |observed|, centred on its mean over all arrangements:
-swapping the sides flips the sign and keeps the two-sided p. A sampled p is (k + 1) / (n + 1) [1]_.
+The statistic is a difference of means, which for a fixed pooled deviation orders arrangements as the effect size does. An
+arrangement counts as extreme when it reaches the observed statistic within 1e-12 of the values' scale, so ties count.
+Two-sided means |centred statistic| >= |observed|, centred on its mean over all arrangements: swapping the sides flips the
+sign and keeps the two-sided p. A sampled p is (k + 1) / (n + 1) [1]_.
 
 References
 ----------
@@ -19,13 +17,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import comb, prod
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.stats.tests.subset_sums import choices_countable, count_choices, count_subsets
+from portrayal.stats.tests.subset_sums import SIGNED, count_signs, count_subsets
 
 # What must be large, in each alternative, for an arrangement to count as extreme.
 FOLDS = {"greater": np.positive, "less": np.negative, "two-sided": np.abs}
@@ -55,12 +53,7 @@ def two_sample(
     permutations: int | None = None,
     seed: int = 0,
 ) -> Permutation:
-    """Test whether the mean of x exceeds that of y, over all divisions into sides of these sizes.
-
-    Returns
-    -------
-    Permutation
-        p, method and the number of arrangements.
+    """Test the mean of x against that of y, over all divisions into such sides.
 
     Examples
     --------
@@ -104,12 +97,21 @@ def sign_flip(
     differences = _values(differences, "differences")
     if (steps := _whole_steps(differences)) is not None:
         return _whole_flips(steps, alternative)
-    options = [np.array([-value, value]) for value in differences]
-    return _choices(options, float(differences.sum()), alternative, permutations, seed)
+    observed, tie = float(differences.sum()), TIE * float(np.abs(differences).max())
+    if len(differences) <= SIGNED:
+
+        def reaching(sign: float, threshold: float) -> int:
+            return count_signs(sign * differences, threshold)
+
+        return _exact(reaching, observed, tie, 2 ** len(differences), alternative)
+    rng, sums = np.random.default_rng(seed), np.zeros(permutations or SAMPLES)
+    for size in sorted(np.abs(differences), reverse=True):  # so that their order does not matter to what is drawn
+        sums += np.array([-size, size])[rng.integers(2, size=len(sums))]
+    return _sampled(sums, observed, tie, alternative)
 
 
 def sign_flip_columns(scores: np.ndarray) -> np.ndarray:
-    """Return the two-sided exact p of each column of whole numbers (differences x series), as `sign_flip` does for one.
+    """Return the two-sided exact p of each column of whole numbers (differences x series).
 
     The distribution of a series' sum is the product of the characteristic functions cos(t s) of its differences s,
     inverted by a discrete Fourier transform for all series at once. A series of zeros has p = 1.
@@ -128,31 +130,6 @@ def sign_flip_columns(scores: np.ndarray) -> np.ndarray:
     return p
 
 
-def _choices(
-    options: list[np.ndarray],
-    observed: float,
-    alternative: str,
-    permutations: int | None,
-    seed: int,
-    scale: float = 0.0,
-) -> Permutation:
-    """Test a sum of one choice from each array; the choices of each array average to zero."""
-    _check_alternative(alternative)
-    tie = TIE * max(scale, *(np.abs(option).max() for option in options))
-    if choices_countable(options):
-        total = prod(len(option) for option in options)
-
-        def reaching(sign: float, threshold: float) -> int:
-            return count_choices([sign * option for option in options], threshold)
-
-        return _exact(reaching, observed, tie, total, alternative)
-    rng, drawn = np.random.default_rng(seed), permutations or SAMPLES
-    sums = np.zeros(drawn)
-    for option in sorted((np.sort(option) for option in options), key=lambda option: tuple(option)):
-        sums += option[rng.integers(len(option), size=drawn)]
-    return _sampled(sums, observed, tie, alternative)
-
-
 def _whole_steps(differences: np.ndarray) -> np.ndarray | None:
     """Return whole numbers proportional to the differences, where a known denominator makes them such."""
     scaled = np.outer(DENOMINATORS, differences)
@@ -163,7 +140,7 @@ def _whole_steps(differences: np.ndarray) -> np.ndarray | None:
 
 
 def _whole_flips(steps: np.ndarray, alternative: str) -> Permutation:
-    """Convolve the differences one by one into the distribution of the sum of those with a plus sign."""
+    """Convolve the differences into the distribution of the sum of the positive ones."""
     sizes = np.abs(steps[steps != 0]).tolist()
     chance, reached = np.zeros(sum(sizes) + 1), 1
     chance[0] = 1.0
@@ -177,7 +154,7 @@ def _whole_flips(steps: np.ndarray, alternative: str) -> Permutation:
 
 
 def _fourier_tails(sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Share of sign patterns whose sum reaches the observed one in size."""
+    """Return the share of sign patterns whose sum reaches the observed one in size."""
     length = 1 << int(2 * sizes.sum(axis=0).max() + 1).bit_length()
     steps = np.arange(1, sizes.max() + 1)
     counts = np.stack([(sizes == size).sum(axis=0) for size in steps], axis=1).astype(float)
@@ -199,7 +176,7 @@ def _exact(
     alternative: str,
     mirrored: bool = False,
 ) -> Permutation:
-    """Count one tail, or both; the lower tail is the upper tail of the negated values.
+    """Count one tail, or both; the lower one is the upper one of negated values.
 
     Where the arrangements come in pairs of opposite sums (`mirrored`), the tails are equal.
     """

@@ -1,4 +1,4 @@
-"""Shares of two groups compared, a trend of shares, and a share corrected for the detector that counted it.
+"""Comparison and trend of shares, and shares corrected for their detector.
 
 Groups are given by their counts, or unit by unit: a unit's value is then a share between 0 and 1, whether its one
 caption did it or the share of its captions that did.
@@ -50,7 +50,7 @@ def newcombe(first: Estimate, second: Estimate) -> Estimate:
 
 
 def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0.95) -> Estimate:
-    """Return the ratio of two shares, its interval on the log scale [2]_ and Fisher's exact p; none where a side has no hit."""
+    """Return the ratio of two shares, its interval (log scale) [2]_ and Fisher's p."""
     from scipy import stats
 
     unknown = Estimate(p=_fisher(hits, n, base_hits, base_n), n=n + base_n)
@@ -67,7 +67,7 @@ def share_ratio(hits: int, n: int, base_hits: int, base_n: int, level: float = 0
 def ratio_of_sums(
     above: np.ndarray, below: np.ndarray, base_above: np.ndarray | None = None, base_below: np.ndarray | None = None
 ) -> Estimate:
-    """Return the ratio of two sums over the same units, or that ratio over another one of theirs; null 1.
+    """Return the ratio of two sums of units, or that ratio over another one.
 
     The interval is on the log scale, with the variance of the units' parts in the sums (the delta method); units of 0 and 1
     that are never both give 1/a + 1/b.
@@ -96,10 +96,10 @@ def ratio_of_sums(
 
 
 def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int]) -> Estimate:
-    """Return the slope of the share per unit of position; p by the Cochran-Armitage test [3]_.
+    """Return the slope of a share over positions, p by the Cochran-Armitage test [3]_.
 
-    The interval allows each position its own variance, with one hit and one miss added a position (so that a
-    position at 0 or 1 does not count as known for certain).
+    The interval allows each position its own variance, with one hit and one miss added a position (so that none at 0 or 1
+    counts as known for certain).
     """
     from scipy import stats
 
@@ -119,13 +119,13 @@ def share_trend(positions: Sequence[float], hits: Sequence[int], n: Sequence[int
 
 
 def mean_share(values: np.ndarray) -> Estimate:
-    """Return the mean of the units' values: Wilson's interval where all are 0 or 1, else the t interval."""
+    """Return the mean: Wilson's interval where all are 0 or 1, else the t interval."""
     values = np.asarray(values, dtype=float)
     return wilson(float(values.sum()), len(values)) if is_binary(values) else clustered_mean(values)
 
 
 def mean_share_difference(first: np.ndarray, second: np.ndarray, tested: bool = True) -> Estimate:
-    """Return the first mean share minus the second, with a two-sided p and the smallest one that was possible.
+    """Return the first mean share minus the second, with a two-sided p.
 
     Newcombe's interval [1]_ with Fisher's test (the pooled z test where no count is small) where all values are 0 or 1,
     else Welch's test. Where the values of one side do not vary Welch would count them as known for certain: then the
@@ -153,18 +153,18 @@ def _pooled_test(first: np.ndarray, second: np.ndarray) -> float:
     """Fisher's exact test where a count is small, else the pooled z test."""
     from scipy import stats
 
-    table = np.array([[first.sum(), len(first) - first.sum()], [second.sum(), len(second) - second.sum()]])
-    if not table.sum(axis=0).all():
+    hits, base = first.sum(), second.sum()
+    if not 0 < hits + base < len(first) + len(second):
         return float("nan")  # nobody or everybody: no test, and none to correct the others for
-    if table.min() < 10:
-        return float(stats.fisher_exact(table).pvalue)
-    pooled = table[:, 0].sum() / table.sum()
+    if min(hits, base, len(first) - hits, len(second) - base) < 10:
+        return _fisher(hits, len(first), base, len(second))
+    pooled = (hits + base) / (len(first) + len(second))
     error = np.sqrt(pooled * (1 - pooled) * (1 / len(first) + 1 / len(second)))
     return float(2 * stats.norm.sf(abs(first.mean() - second.mean()) / error))
 
 
 def _fisher_floor(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the smallest p of Fisher's test if the same number of hits fell otherwise between the two."""
+    """Return the smallest p of Fisher's test with as many hits."""
     from scipy import stats
 
     hits, n = int(first.sum() + second.sum()), len(first) + len(second)
@@ -175,7 +175,7 @@ def _fisher_floor(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def corrected_share(flagged: float, sensitivity: float, specificity: float) -> float:
-    """Return (flagged + specificity - 1) / (sensitivity + specificity - 1): the share behind the flags [4]_."""
+    """Return the share behind the flags [4]_."""
     seen = sensitivity + specificity - 1
     if abs(seen) < 1e-9:
         raise PortrayalError(

@@ -1,4 +1,4 @@
-"""Whether a group adds anything to a penalised logistic regression: Rao's score test, which needs no fit with the group.
+"""Rao's score test of a group in a penalised logistic regression.
 
 A coefficient over its standard error, by bootstrap as by formula, goes wrong where an outcome is rare: four images that
 all belong to one group give a large coefficient that hardly varies. The score does not.
@@ -45,14 +45,14 @@ def _p(score: float, error: float) -> float:
 
 
 def _largest_score(rest: np.ndarray, chance: np.ndarray, outcome: np.ndarray) -> float:
-    """The score if the same number of outcomes fell where it is largest, on either side."""
+    """Return the largest score that as many outcomes could give, on either side."""
     ordered, number = np.sort(rest), int(outcome.sum())
     ends = ordered[:number].sum(), ordered[len(ordered) - number :].sum()
     return float(max(abs(end - rest @ chance) for end in ends))
 
 
 def _explained(covariates: np.ndarray, group: np.ndarray, curve: np.ndarray, C: float) -> np.ndarray:
-    """What the covariates and the intercept tell of the group, as the regression weighs and penalises them."""
+    """Return the group as covariates and intercept explain it, weighed and penalised."""
     rotated = rotate(np.asarray(covariates, dtype=float))[0]
     design = np.hstack([rotated, np.ones((len(group), 1))])
     weighted = design * curve[:, None]

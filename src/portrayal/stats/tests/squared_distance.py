@@ -1,4 +1,4 @@
-r"""How far two groups' means lie apart over many columns: the squared distance, less what chance adds to it.
+r"""Squared distance of two groups' means over many columns, less what chance adds.
 
 The squared distance of two sample means is too large on average by the trace of their covariance; with that taken off
 it is right on average, at zero as elsewhere [1]_. (The sum of absolute differences has no such estimator [2]_.) With
@@ -61,7 +61,7 @@ class Distance:
         return Estimate(self.value, self.value - half, self.value + half)
 
     def score_interval(self, level: float = 0.95) -> Estimate:
-        """Return the interval of one distance that holds whatever the distance is; it may begin below zero."""
+        """Return the score interval of one distance; it may begin below zero."""
         from scipy import special
 
         z2 = float(special.ndtri(0.5 + level / 2)) ** 2
@@ -78,7 +78,7 @@ FEW = 1000  # rows and columns: a sparse matrix this small costs more than it sa
 
 @dataclass(frozen=True)
 class _Group:
-    """What is needed of one group's rows."""
+    """Sums over the rows of one group."""
 
     rows: int
     mean: np.ndarray
@@ -140,7 +140,7 @@ def _own_square(group: _Group, signs: np.ndarray) -> float:
 
 
 def _product_trace(one: _Group, other: _Group, signs: np.ndarray) -> float:
-    """The trace of the product of two groups' centred sums of products; the matrices stay sparse."""
+    """Return the trace of the product of two groups' centred sums of products."""
     raw = signs @ (_times(one.products, other.products) @ signs)
     a, b = signs * one.mean, signs * other.mean
     centred = other.rows * (b @ (one.products @ b)) + one.rows * (a @ (other.products @ a))

@@ -21,7 +21,7 @@ from portrayal.reporting.words.sentences import Claim, say
 from portrayal.reporting.words.words import percent
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.power.power_of_shares import smallest_share_difference
+from portrayal.stats.power.power import smallest_share_difference
 from portrayal.stats.raters.raters import agreement
 from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
 from portrayal.study.study import Study

@@ -21,8 +21,7 @@ from portrayal.audits.associations.datasets.sobem import caption_stimuli
 from portrayal.audits.associations.experiments.depictions import AUDIT as DEPICTIONS
 from portrayal.audits.associations.experiments.depictions import OCCUPATIONS
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.power.power import POWER, smallest_of_people
-from portrayal.stats.power.power_of_shares import smallest_share_difference
+from portrayal.stats.power.power import POWER, smallest_of_people, smallest_share_difference
 from portrayal.study.audit import Evidence
 from portrayal.study.calibration import Simulated
 from portrayal.study.study import Study

@@ -21,7 +21,7 @@ from portrayal.audits.captions.measures.options import Options
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.tolerance import over_tolerance
+from portrayal.stats.intervals.intervals import over_tolerance
 from portrayal.stats.tests.max_t import max_t_floor, max_t_p
 from portrayal.stats.tests.proportions import is_binary, mean_share, mean_share_difference
 

@@ -33,7 +33,7 @@ from portrayal.audits.captions.measures.outcome import FACETS, ROWS, Technique
 from portrayal.audits.captions.measures.scenarios import SCENARIOS, people_said
 from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, HUMAN_SAME, LABELS, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals.tolerance import over_tolerance
+from portrayal.stats.intervals.intervals import over_tolerance
 from portrayal.stats.tests.proportions import mean_share, mean_share_difference
 
 # Techniques whose rows are means over images, each image's value its own.
