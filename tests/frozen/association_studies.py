@@ -66,8 +66,14 @@ def people(folder: Path) -> Tables:
         "systems": [made("encoder", "biased", bias=0.8), made("encoder", "even", seed=4)],
         "family": {"method": "benjamini-hochberg"},
         "hypotheses": [{"name": "work", "where": {"measure": "eat", "system": ["biased", "even"]}}],
-        "associations": {"tests": ["weat6"], "test": [paired, single, many], "variants": ["words"], "permutations": 2000, "alternative": "less"},  # noqa: E501
-    }  # fmt: skip
+        "associations": {
+            "tests": ["weat6"],
+            "test": [paired, single, many],
+            "variants": ["words"],
+            "permutations": 2000,
+            "alternative": "less",
+        },
+    }
     return run(folder, data)
 
 
@@ -142,13 +148,19 @@ def labels(folder: Path, ages: bool = True) -> Tables:
     frame.write_csv(folder / "labels.csv")
     if ages:
         judged = [
-            (group, rater, "true" if chance(group, rater, number) < (0.7 if number % 2 else 0.1) else "false", "true" if number % 2 else "false")  # noqa: E501
-            for group in ("woman", "man", "person") for rater in ("one", "two") for number in range(40)
-        ]  # fmt: skip
+            (group, rater, _yes(chance(group, rater, number) < (0.7 if number % 2 else 0.1)), _yes(number % 2))
+            for group in ("woman", "man", "person")
+            for rater in ("one", "two")
+            for number in range(40)
+        ]
         table(folder / "raters.csv", ("group", "rater", "detector", "judgment"), judged)
     systems = [simulated("label_table", name, path="labels.csv", system=name) for name in ("one", "two")]
     own = {"table": "labels.csv", **({"validation": "raters.csv", "baseline": "man"} if ages else {})}
     return run(folder, {"name": "labels", "audit": "associations/labels", "systems": systems, "associations": own})
+
+
+def _yes(told: object) -> str:
+    return "true" if told else "false"
 
 
 def depictions(folder: Path) -> Tables:

@@ -7,7 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from frozen import association_studies, functions, shipped
+from frozen import (
+    association_studies,
+    caption_studies,
+    context_studies,
+    counterfactual_studies,
+    functions,
+    search_studies,
+    shipped,
+    waves,
+)
 from frozen.tables import Tables
 
 
@@ -32,7 +41,14 @@ SHIPPED = {
     "search": False,
 }
 
-OWN = {**association_studies.STUDIES}
+OWN = {
+    **association_studies.STUDIES,
+    **caption_studies.STUDIES,
+    **context_studies.STUDIES,
+    **counterfactual_studies.STUDIES,
+    **search_studies.STUDIES,
+    **waves.STUDIES,
+}
 SLOW: set[str] = set()
 
 CASES = {

@@ -118,7 +118,7 @@ def face_tagger(question, slope=0.3, shy=False):
     """Tag a step of a series by its id, whose last part is the value; a shy one refuses one end of gender."""
     head, value = question.stimulus.rsplit(" ", 1)[0], 0.0
     parts = question.stimulus.split("/")
-    for part in question.stimulus.replace(" ", "/").split("/"):
+    for part in question.stimulus.replace(" ", "/").replace("_", "/").split("/"):
         try:
             value = float(part)
         except ValueError:
