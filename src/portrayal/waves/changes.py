@@ -68,24 +68,24 @@ def _changes(first: Wave, later: Wave) -> tuple[pl.DataFrame, pl.DataFrame]:
     people: list[dict[str, Any]] = []
     for row in both.iter_rows(named=True):
         gaps = _gaps(first, later, row["row"], row["row_later"])
-        people += [{"row": len(rows), "unit": unit, "difference": gap} for unit, gap in _paired(gaps).items()]
+        paired = gaps.select("unit", pl.col("difference_later") - pl.col("difference")).iter_rows()
+        people += [{"row": len(rows), "unit": unit, "difference": gap} for unit, gap in paired if gaps.height > 1]
         rows.append({**_change(row, gaps, said), "from": first.name, "to": later.name})
     rows += [{**row, "from": first.name, "to": later.name} for row in _answered(first, later)]
-    text = dict.fromkeys(("from", "to", "compared", *_facets_of(both)), pl.String)
+    own = [name for name in facets(both) if name != "row" and not name.endswith("_later")]
+    text = dict.fromkeys(("from", "to", "compared", *own), pl.String)
     numbers = dict.fromkeys(("value", "low", "high", "first", "second", "p", "p_floor"), pl.Float64)
     table = pl.DataFrame(rows, schema_overrides={**text, **numbers}, infer_schema_length=None)
     table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in numbers if name not in table.columns)
     return table, pl.DataFrame(people, {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64})
 
 
-def _facets_of(both: pl.DataFrame) -> list[str]:
-    return [name for name in facets(both) if name != "row" and not name.endswith("_later")]
-
-
 def _joined(first: Wave, later: Wave) -> pl.DataFrame:
     """Return the family's rows that both waves have an interval of, side by side."""
     one, other = (wave.measured.results.with_row_index("row") for wave in (first, later))
-    about = [*KEYS, *(name for name in facets(one) if _tells(one, other, name))]
+    # A facet says what a row is about where it is text in both waves.
+    text = (name for name in facets(one) if name in other.columns and one[name].dtype == pl.String == other[name].dtype)
+    about = [*KEYS, *text]
     family = first.study.family.measures or get_audit(first.study.audit).family
     wanted = pl.col("measure").is_in(list(family)) & (pl.col("family").fill_null("") != EXPLORATORY)
     wanted &= pl.all_horizontal(pl.col("value", "low", "high").is_not_null())
@@ -96,17 +96,17 @@ def _joined(first: Wave, later: Wave) -> pl.DataFrame:
     return one.join(other, on=about, suffix="_later", nulls_equal=True, maintain_order="left")
 
 
-def _tells(one: pl.DataFrame, other: pl.DataFrame, name: str) -> bool:
-    """Return True for a facet that is text in both waves."""
-    return name in other.columns and one[name].dtype == pl.String == other[name].dtype
-
-
 def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> dict[str, Any]:
     """Return one row of changes, its interval narrowed as far as people are paired."""
     from scipy import stats
 
     change, paired = row["value_later"] - row["value"], gaps.height > 1
-    low, high = _limits(row, _narrowing(gaps) if paired else 1.0)
+    narrowing = 1.0
+    if paired:  # the spread of people's changes over that of two unrelated waves
+        one, other = gaps["difference"].to_numpy(), gaps["difference_later"].to_numpy()
+        apart = np.sqrt(one.var() + other.var())
+        narrowing = float((other - one).std() / apart) if apart > 0 else 1.0
+    low, high = _limits(row, narrowing)
     own = {name: row[name] for name in row if not name.endswith("_later") and name != "row"}
     said = {
         "value": change,
@@ -129,30 +129,16 @@ def _limits(row: Mapping[str, Any], narrowing: float) -> tuple[float, float]:
     return float(change - narrowing * lower), float(change + narrowing * upper)
 
 
-def _narrowing(gaps: pl.DataFrame) -> float:
-    """Return the spread of people's changes over that of two unrelated waves."""
-    one, other = gaps["difference"].to_numpy(), gaps["difference_later"].to_numpy()
-    apart = np.sqrt(one.var() + other.var())
-    return float((other - one).std() / apart) if apart > 0 else 1.0
-
-
 def _gaps(first: Wave, later: Wave, row: int, row_later: int) -> pl.DataFrame:
     """Return the differences of the people of whom both waves have one."""
-    sides = [_of_row(wave.measured.differences, number) for wave, number in ((first, row), (later, row_later))]
+    sides = []
+    for wave, number in ((first, row), (later, row_later)):
+        table = wave.measured.differences
+        if table is None:
+            table = pl.DataFrame(schema={"row": pl.Int64, "unit": pl.String, "difference": pl.Float64})
+        mine = table.filter(pl.col("row") == number).select(pl.col("unit").cast(pl.String), "difference")
+        sides.append(mine.group_by("unit", maintain_order=True).agg(pl.col("difference").cast(pl.Float64).mean()))
     return sides[0].join(sides[1], on="unit", suffix="_later")
-
-
-def _of_row(differences: pl.DataFrame | None, row: int) -> pl.DataFrame:
-    if differences is None:
-        return pl.DataFrame(schema={"unit": pl.String, "difference": pl.Float64})
-    mine = differences.filter(pl.col("row") == row).select(pl.col("unit").cast(pl.String), "difference")
-    return mine.group_by("unit", maintain_order=True).agg(pl.col("difference").cast(pl.Float64).mean())
-
-
-def _paired(gaps: pl.DataFrame) -> dict[str, float]:
-    if gaps.height < 2:
-        return {}
-    return dict(gaps.select("unit", pl.col("difference_later") - pl.col("difference")).iter_rows())
 
 
 def _answered(first: Wave, later: Wave) -> list[dict[str, Any]]:

@@ -8,18 +8,12 @@ from typing import Any
 import polars as pl
 
 from portrayal.study.registry import get_audit
+from portrayal.tables import ROWS
 from portrayal.waves.waves import Wave
 
 DIGITS = 6  # of a vector's numbers: what is beyond them is arithmetic
 QUESTION = ("system", "stimulus", "repeat")
-# What an answer of each kind consists of, and whether its order tells something.
-PARTS = {
-    "tagger": ("tag", False),
-    "captioner": ("caption", True),
-    "encoder": ("embedding", True),
-    "ranker": ("doc", True),
-    "generator": ("label", False),
-}
+SETS = ("tagger", "generator")  # kinds whose answers have no order
 WORD = r"[\p{L}\p{N}][\p{L}\p{N}'-]*"
 
 
@@ -60,13 +54,13 @@ def vocabulary(first: Wave, later: Wave) -> pl.DataFrame:
 
 def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Return each question with its answer as one text, or its status."""
-    part, ordered = PARTS[kind]
     rows = responses.sort("rank") if kind == "ranker" else responses
-    text = pl.col(part)
+    text = pl.col(next(iter(ROWS[kind])))
     if kind == "encoder":
         text = text.list.eval(pl.element().round_sig_figs(DIGITS).cast(pl.String)).list.join(" ")
     said = rows.with_columns(said=text.cast(pl.String))
-    joined = pl.col("said").drop_nulls() if ordered else pl.col("said").drop_nulls().unique().sort()
+    joined = pl.col("said").drop_nulls()
+    joined = joined.unique().sort() if kind in SETS else joined
     return (
         said.group_by(QUESTION, maintain_order=True)
         .agg(joined.str.join("; ").alias("answer"), status=pl.col("status").first())
@@ -82,7 +76,7 @@ def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 def _words(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Count the answers that hold each word: tags and labels whole, captions by words."""
-    word = pl.col(PARTS[kind][0]).cast(pl.String).str.to_lowercase()
+    word = pl.col(next(iter(ROWS[kind]))).cast(pl.String).str.to_lowercase()
     if kind == "captioner":
         words = responses.with_columns(word=word.str.extract_all(WORD)).explode("word")
     else:
@@ -97,13 +91,16 @@ COMPARED = {"use": "use", "version_asked": "version asked", "versions_answered":
 
 def versions_changed(first: Wave, later: Wave) -> list[str]:
     """Return a line for everything that is not the same, beside the answers."""
-    return list(_changed(first.manifest, later.manifest))
+    return list(_lines(first.manifest, later.manifest))
 
 
-def _changed(first: Mapping[str, Any], later: Mapping[str, Any]) -> Iterator[str]:
+def _lines(first: Mapping[str, Any], later: Mapping[str, Any]) -> Iterator[str]:
     if first.get("study_sha256") != later.get("study_sha256"):
         yield "the study file is another"
-    before, after = (_systems(manifest) for manifest in (first, later))
+    before, after = (
+        {str(one.get("name")): one for one in manifest.get("systems") or [] if isinstance(one, dict)}
+        for manifest in (first, later)
+    )
     for name in dict.fromkeys([*before, *after]):
         if name not in before or name not in after:
             yield f"{name}: asked in one wave only"
@@ -115,11 +112,6 @@ def _changed(first: Mapping[str, Any], later: Mapping[str, Any]) -> Iterator[str
     for name in dict.fromkeys([*packages[0], *packages[1]]):
         if packages[0].get(name) != packages[1].get(name):
             yield f"{name} {_shown(packages[0].get(name))}, then {_shown(packages[1].get(name))}"
-
-
-def _systems(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    listed = manifest.get("systems")
-    return {str(one.get("name")): one for one in listed or [] if isinstance(one, dict)}
 
 
 def _shown(value: Any) -> str:

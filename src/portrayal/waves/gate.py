@@ -16,7 +16,7 @@ broken, unless it says `may_be_absent = true`: a gate that looks at nothing must
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,19 +110,16 @@ def gate(
     """
     asked = read_rules(Path(rules))
     results = read_results(folder)
-    drift = _drift(folder, against) if any(rule.drift for rule in asked) else results
+    drift = results
+    if any(rule.drift for rule in asked):
+        if against is None:
+            raise PortrayalError("a rule has drift = true, and no earlier run was given. Add --against RUN.")
+        drift = moved(read_waves([against, folder]))
     verdicts = [judge(rule, drift if rule.drift else results) for rule in asked]
     if junit is not None:
         refuse_foreign_file(Path(junit), (b"<?xml", b"<testsuite"), "a file of verdicts")
         write_text(Path(junit), as_junit(verdicts))
     return verdicts
-
-
-def _drift(folder: Path | str, against: Path | str | None) -> pl.DataFrame:
-    """Return the changes since an earlier run, decided as results are."""
-    if against is None:
-        raise PortrayalError("a rule has drift = true, and no earlier run was given. Add --against RUN.")
-    return moved(read_waves([against, folder]))
 
 
 @reads("the rules of a gate")
@@ -146,7 +143,11 @@ def judge(rule: Rule, results: pl.DataFrame) -> Verdict:
     if rows.is_empty():
         reason = "no row of the results answers to it"
         return Verdict(rule.name, rule.may_be_absent, 0, "" if rule.may_be_absent else reason)
-    broken = [f"{_about(row)} {why}" for row in rows.iter_rows(named=True) if (why := _broken(rule, row))]
+    broken = []
+    for row in rows.iter_rows(named=True):
+        if why := _broken(rule, row):
+            about = (str(row[name]) for name in ("system", "measure", "group", "versus") if row.get(name))
+            broken.append(f"{', '.join(about)} {why}")
     more = f" and {len(broken) - SHOWN:,} more" if len(broken) > SHOWN else ""
     return Verdict(rule.name, not broken, rows.height, "; ".join(broken[:SHOWN]) + more)
 
@@ -160,26 +161,18 @@ def _broken(rule: Rule, row: Mapping[str, Any]) -> str:
     """Say which part of a rule a row breaks; an absent number breaks every bound."""
     if row["decision"] in rule.never or (rule.always and row["decision"] not in rule.always):
         return f"is {row['decision']}"
-    for column, bound, is_within, word in (
-        ("value", rule.value_least, float.__ge__, "under"),
-        ("value", rule.value_most, float.__le__, "over"),
-        ("low", rule.low_least, float.__ge__, "under"),
-        ("high", rule.high_most, float.__le__, "over"),
+    for column, bound, word in (
+        ("value", rule.value_least, "under"),
+        ("value", rule.value_most, "over"),
+        ("low", rule.low_least, "under"),
+        ("high", rule.high_most, "over"),
     ):
-        if bound is not None and (why := _outside(row[column], bound, is_within)):
-            return f"has {column} {why} {word} {bound:g}" if why != "none" else f"has no {column}"
+        number = row[column]
+        if bound is not None and (number is None or number != number):
+            return f"has no {column}"
+        if bound is not None and (number < bound if word == "under" else number > bound):
+            return f"has {column} {number:.4g}, {word} {bound:g}"
     return ""
-
-
-def _outside(number: float | None, bound: float, is_within: Callable[[float, float], bool]) -> str:
-    if number is None or number != number:
-        return "none"
-    return "" if is_within(float(number), float(bound)) else f"{number:.4g},"
-
-
-def _about(row: Mapping[str, Any]) -> str:
-    parts = (row.get(name) for name in ("system", "measure", "group", "versus"))
-    return ", ".join(str(part) for part in parts if part)
 
 
 def as_junit(verdicts: Sequence[Verdict], name: str = "portrayal gate") -> str:

@@ -59,19 +59,14 @@ def _adjusted(waves: Sequence[Wave], table: pl.DataFrame, mine: pl.DataFrame, ab
 
 def _pseudo_values(waves: Sequence[Wave], mine: pl.DataFrame, about: Sequence[str]) -> np.ndarray:
     """Return pseudo-values of changes: blocks x changes, NaN where a row is not measured."""
-    blocks = list(_blocks(waves[0]))
-    return np.array([len(blocks) * mine["value"].to_numpy() - (len(blocks) - 1) * _without(waves, block, mine, about)
-                     for block in blocks])  # fmt: skip
-
-
-def _without(waves: Sequence[Wave], block: pl.DataFrame, mine: pl.DataFrame, about: Sequence[str]) -> np.ndarray:
-    """Return the changes as they are without a block's stimuli."""
-    values = {wave.name: _values(wave, block, about) for wave in waves}
-    keys = mine.select(*about, "from", "to").rows()
-    missing = float("nan")
-    return np.array(
-        [values[to].get(key, missing) - values[first].get(key, missing) for *key_, first, to in keys for key in [tuple(key_)]]
-    )  # fmt: skip
+    blocks, values = list(_blocks(waves[0])), mine["value"].to_numpy()
+    rows = mine.select(*about, "from", "to").rows()
+    without = []
+    for block in blocks:
+        by_wave = {wave.name: _values(wave, block, about) for wave in waves}
+        without.append([by_wave[to].get(tuple(key), np.nan) - by_wave[start].get(tuple(key), np.nan)
+                        for *key, start, to in rows])  # fmt: skip
+    return len(blocks) * values - (len(blocks) - 1) * np.array(without)
 
 
 def _values(wave: Wave, block: pl.DataFrame, about: Sequence[str]) -> dict[tuple[str | None, ...], float]:
