@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -34,13 +35,7 @@ OPEN = re.compile(r"(?i)^(cc0|cc[ -]by|creative commons|public domain|mit\b|bsd|
 
 
 def sort_pictures(stimuli: pl.DataFrame) -> tuple[dict[str, Path], list[dict[str, str]]]:
-    """Return pictures that may be passed on, by name, and the others with the reason.
-
-    Returns
-    -------
-    tuple
-        Paths by name ('pictures/HASH.png'), and dicts of stimulus, hash and reason.
-    """
+    """Return pictures that may be passed on, by name, and the others with the reason."""
     packed: dict[str, Path] = {}
     withheld: list[dict[str, str]] = []
     for row in stimuli.filter(pl.col("kind") == "image").iter_rows(named=True):
@@ -109,13 +104,15 @@ def pack(folder: Path | str, out: Path | str) -> list[str]:
         pictures, withheld = sort_pictures(kept_table(run.stimuli, RECORD))
         files |= pictures
         about = _about(run, files, withheld)
-        for name, text in ((LIST, as_json(about)), (SEAL, "")):
-            (Path(held) / name).write_text(text, encoding="utf-8")
-            files[name] = Path(held) / name
+        files |= {name: Path(held) / name for name in (LIST, SEAL)}
+        files[LIST].write_text(as_json(about), encoding="utf-8")
         files[SEAL].write_bytes(seal_of(files[LIST]))
         with replacing(path) as part:
             write_archive(part, files)
-    return [f"{path}: {len(files):,} files, every one of them hashed", *_told(withheld)]
+    lines = [f"{path}: {len(files):,} files, every one of them hashed"]
+    for reason, count in Counter(one["reason"] for one in withheld).items():
+        lines.append(f"left out, their hashes kept: {count:,} picture{'' if count == 1 else 's'}: {reason}")
+    return lines
 
 
 def seal_of(path: Path) -> bytes:
@@ -152,24 +149,12 @@ def copy_ledger(run: Run, copy: Path) -> Path:
 
 def _about(run: Run, files: Mapping[str, Path], withheld: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     study = study_of(run)
-    manifest = kept_json(run.manifest, dict, RECORD)
     return {
         "form": FORM,
         "portrayal": portrayal.__version__,
         "study": study.name,
         "audit": study.audit,
-        "study_sha256": manifest.get("study_sha256"),
+        "study_sha256": kept_json(run.manifest, dict, RECORD).get("study_sha256"),
         "files": {name: fingerprint(path) for name, path in files.items()},
         "withheld": list(withheld),
     }
-
-
-def _told(withheld: Sequence[Mapping[str, str]]) -> list[str]:
-    """Count the pictures left out by reason."""
-    reasons: dict[str, int] = {}
-    for one in withheld:
-        reasons[one["reason"]] = reasons.get(one["reason"], 0) + 1
-    return [
-        f"left out, their hashes kept: {count:,} picture{'' if count == 1 else 's'}: {reason}"
-        for reason, count in reasons.items()
-    ]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -38,13 +37,22 @@ def redact_run(run: Run, target: Run) -> None:
     """Write a measured run without pictures and free text into a locked folder."""
     refuse_redacted(run)
     measured = read_measured(run)
-    removed = {name: _hash(path) for name, path in _removed(run)}
-    answers, references = _answers(run), _references(run)
+    removed = {}  # files of which only the hash is kept
+    paths = [run.ledger, run.stimuli, run.responses, run.reviews, *sorted(run.inputs.glob("*"))]
+    for path in (*paths, *(path for path in measured_files(run) if path.suffix == ".png")):
+        if path.is_file():
+            with path.open("rb") as file:
+                removed[str(path.relative_to(run.folder))] = hashlib.file_digest(file, "sha256").hexdigest()
+    responses = kept_table(run.responses, MEND)
+    # Systems' own words: captions, and reasons for not answering. People's: texts among the inputs.
+    answers = _texts(responses[name] for name in ("caption", "reason") if name in responses.columns)
+    inputs = [kept_table(path, RECORD) for path in sorted(run.inputs.glob("*.parquet"))]
+    references = _texts(table[name] for table in inputs for name in WORDS if name in table.columns)
     _redact_ledger(run, target)
     write_bytes(target.study, run.study.read_bytes())
     stimuli = kept_table(run.stimuli, RECORD)
     write_parquet(stimuli.with_columns(content=pl.lit(REDACTED)), target.stimuli)
-    write_parquet(kept_table(run.responses, MEND).select(*RESPONSES), target.responses)
+    write_parquet(responses.select(*RESPONSES), target.responses)
     write_text(make_inside(target.inputs) / PLAIN, json.dumps({"files": [], "plain": {}}))
     manifest = {**kept_json(run.manifest, dict, RECORD), "redacted": SAID}
     write_text(target.manifest, json.dumps(manifest, indent=1))
@@ -60,19 +68,6 @@ def redact_run(run: Run, target: Run) -> None:
 def _lines(lines: Sequence[str], answers: list[str]) -> list[str]:
     """Take the answers out of lines of text."""
     return _without(pl.DataFrame({"line": list(lines)}, {"line": pl.String}), answers)["line"].to_list()
-
-
-def _removed(run: Run) -> Iterator[tuple[str, Path]]:
-    """Yield the files of which only the hash is kept."""
-    paths = [run.ledger, run.stimuli, run.responses, run.reviews, *sorted(run.inputs.glob("*"))]
-    for path in (*paths, *(path for path in measured_files(run) if path.suffix == ".png")):
-        if path.is_file():
-            yield str(path.relative_to(run.folder)), path
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _redact_ledger(run: Run, target: Run) -> None:
@@ -93,18 +88,6 @@ def _redact_ledger(run: Run, target: Run) -> None:
         target.ledger.unlink(missing_ok=True)
         connection.execute("VACUUM INTO ?", (str(target.ledger),))
     whole.unlink()
-
-
-def _answers(run: Run) -> list[str]:
-    """Return systems' own words: captions, and reasons for not answering."""
-    responses = kept_table(run.responses, MEND)
-    return _texts(responses[name] for name in ("caption", "reason") if name in responses.columns)
-
-
-def _references(run: Run) -> list[str]:
-    """Return what people wrote: captions and texts among the inputs, and the judgments' notes."""
-    tables = [kept_table(path, RECORD) for path in sorted(run.inputs.glob("*.parquet"))]
-    return _texts(table[name] for table in tables for name in WORDS if name in table.columns)
 
 
 def _texts(columns: Any) -> list[str]:

@@ -18,13 +18,12 @@ import polars as pl
 
 from portrayal.edges.json_text import parse_json
 from portrayal.errors import PortrayalError
-from portrayal.handover.archive import first_change, first_offset, unpack_archive, write_archive
+from portrayal.handover.archive import CHUNK, first_change, first_offset, unpack_archive, write_archive
 from portrayal.handover.pack import FORM, LIST, NEEDED, SEAL, seal_of
 from portrayal.run.evidence import RECORD, evidence_of, study_of
 from portrayal.run.folder import Run, kept_json, kept_table, redaction_of
 from portrayal.run.measurement import measure_evidence
 from portrayal.run.results import kept_warnings
-from portrayal.study.audit import Measured
 
 ROUNDING = 1e-9  # of a number's size: what another processor's arithmetic may give
 NAMING = ("system", "measure", "group", "versus", "stimulus", "repeat")
@@ -51,7 +50,11 @@ def compare_tables(name: str, packed: pl.DataFrame, computed: pl.DataFrame) -> C
     for column in computed.columns:
         rows, near = _different(packed[column], computed[column])
         rounded += near
-        lines += _lines(name, column, rows, packed, computed)
+        for row in rows:
+            about = [str(computed[key][row]) for key in NAMING if key in computed.columns and computed[key][row]]
+            where = f" ({', '.join(about)})" if about else ""
+            values = f"{_shown(packed[column][row])} was kept and {_shown(computed[column][row])} computed"
+            lines.append(f"{name}: row {row}{where}, column {column}: {values}")
     return Compared(lines, rounded)
 
 
@@ -73,14 +76,6 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return one == other or (one != one and other != other)
     return type(one) is type(other) and bool(one == other)
-
-
-def _lines(name: str, column: str, rows: list[int], packed: pl.DataFrame, computed: pl.DataFrame) -> Iterator[str]:
-    for row in rows:
-        about = [str(computed[key][row]) for key in NAMING if key in computed.columns and computed[key][row]]
-        said = f" ({', '.join(about)})" if about else ""
-        values = f"{_shown(packed[column][row])} was kept and {_shown(computed[column][row])} computed"
-        yield f"{name}: row {row}{said}, column {column}: {values}"
 
 
 def _shown(value: Any) -> str:
@@ -212,20 +207,18 @@ def _changed_list(folder: Path) -> Iterator[str]:
     yield f"{SEAL}: byte {first_offset(kept, wanted)} is the first that differs"
 
 
-def _changed_archive(path: Path, folder: Path, names: list[str], held: Path) -> Iterator[str]:
-    """Hold the archive itself against the one its files give: its names, times and checksums."""
-    write_archive(held / "again.zip", {name: folder / name for name in names})
-    if not filecmp.cmp(path, held / "again.zip", shallow=False):
-        place = _first_offset(path, held / "again.zip")
-        yield f"{path.name}: byte {place} of the archive around the files; the files are whole"
-
-
-def _first_offset(one: Path, other: Path, chunk: int = 1024 * 1024) -> int:
-    with one.open("rb") as first, other.open("rb") as second:
+def _changed_archive(path: Path, folder: Path, names: list[str], temporary: Path) -> Iterator[str]:
+    """Compare the archive with the one its files give: its names, times and checksums."""
+    again = temporary / "again.zip"
+    write_archive(again, {name: folder / name for name in names})
+    if filecmp.cmp(path, again, shallow=False):
+        return
+    with path.open("rb") as first, again.open("rb") as second:
         start = 0
-        while (a := first.read(chunk)) == (b := second.read(chunk)) and a:
-            start += len(a)
-        return start + first_offset(a, b)
+        while (one := first.read(CHUNK)) == (other := second.read(CHUNK)) and one:
+            start += len(one)
+    place = start + first_offset(one, other)
+    yield f"{path.name}: byte {place} of the archive around the files; the files are whole"
 
 
 def _check_manifest(run: Run, found: Verification) -> None:
@@ -264,19 +257,15 @@ def _recompute(run: Run, found: Verification) -> None:
         compared = compare_tables(name, kept_table(run.folder / name, ""), table)
         found.differences += compared.lines
         rounded += compared.rounded
-    found.differences += _other_files(run, measured)
+    for name, picture in measured.pictures.items():
+        packed = (run.tables / f"{name}.png").read_bytes()
+        if packed != picture:
+            place = first_offset(packed, picture)
+            found.differences.append(f"tables/{name}.png: byte {place} is not what was computed")
+    if kept_json(run.warnings, list, "") != kept_warnings(measured):
+        found.differences.append("warnings.json: it holds other warnings than measuring gave")
     found.checked.append(
         f"{results.height:,} results measured again from {evidence.responses.height:,} rows of answers"
     )
     if rounded:
         found.checked.append(f"{rounded:,} numbers are the same up to rounding")
-
-
-def _other_files(run: Run, measured: Measured) -> Iterator[str]:
-    """Hold pictures and warnings against what measuring gave."""
-    for name, picture in measured.pictures.items():
-        kept = (run.tables / f"{name}.png").read_bytes()
-        if kept != picture:
-            yield f"tables/{name}.png: byte {first_offset(kept, picture)} is not what was computed"
-    if kept_json(run.warnings, list, "") != kept_warnings(measured):
-        yield "warnings.json: it holds other warnings than measuring gave"
