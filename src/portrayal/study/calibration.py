@@ -84,9 +84,7 @@ class Simulated:
 
     study: Study
     evidence: Evidence
-    planted: Mapping[str, Any] | None = (
-        None  # what was planted, where there is an effect: columns of the rows that carry it
-    )
+    planted: Mapping[str, Any] | None = None  # columns of the rows that carry an effect, where one was planted
 
 
 @dataclass(frozen=True)
@@ -101,9 +99,7 @@ class Calibration:
     seed: int
     conditions: Sequence[Mapping[str, Any]] = field(default_factory=list)
     nulls: Sequence[Mapping[str, Any]] = field(default_factory=list)  # whole audits without an effect, by shape
-    plans: Sequence[Mapping[str, Any]] = field(
-        default_factory=list
-    )  # whole audits with an effect, beside the power that is stated before one asks
+    plans: Sequence[Mapping[str, Any]] = field(default_factory=list)  # with an effect, beside the power that is stated
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -131,22 +127,18 @@ def null_audits(
     `audits` is how many of each shape (fewer of large ones), or by shape how many: all of them share the processes.
     """
     module = SIMULATIONS[stem]
-    counts = (
-        audits
-        if isinstance(audits, Mapping)
-        else {
-            shape: max(audits // LARGE, 1) if "large" in shape else audits
-            for shape in shapes or import_module(module).SHAPES
-        }
-    )
+    if isinstance(audits, Mapping):
+        counts = dict(audits)
+    else:
+        names = shapes or import_module(module).SHAPES
+        counts = {shape: max(audits // LARGE, 1) if "large" in shape else audits for shape in names}
     jobs = [Job(shape, seed + place) for shape, count in counts.items() for place in range(count)]
     hits = _count(module, flow, jobs)
     cells = []
     for shape, count in counts.items():
-        share = wilson(hits[shape, 0.0], count)
-        cells.append(
-            {"shape": shape, "audits": count, "found": hits[shape, 0.0], "share": share.value, "high": share.high}
-        )
+        found = hits[shape, 0.0]
+        share = wilson(found, count)
+        cells.append({"shape": shape, "audits": count, "found": found, "share": share.value, "high": share.high})
     return cells
 
 

@@ -59,10 +59,8 @@ def export_stimuli(study: GivenStudy, out: Path | str, untrusted: bool = False) 
     claim(folder, "stimuli")
     table = pl.DataFrame(list(_rows(stimuli, folder)), schema=dict.fromkeys(COLUMNS, pl.String))
     write_text(folder / "stimuli.jsonl", table.write_ndjson())
-    write_text(
-        folder / "stimuli.csv",
-        table.with_columns(inert_cells(pl.col(name)).alias(name) for name in COLUMNS).write_csv(),
-    )
+    inert = table.with_columns(inert_cells(pl.col(name)).alias(name) for name in COLUMNS)
+    write_text(folder / "stimuli.csv", inert.write_csv())
     columns = ["stimulus", *ROWS[kind], *(["repeat"] if chosen.repeats > 1 else []), "status"]
     if not (folder / "answers.csv").exists():  # which somebody may have filled in
         write_text(folder / "answers.csv", ",".join(columns) + "\n")

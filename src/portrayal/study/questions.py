@@ -113,10 +113,13 @@ class Questions(Mapping[str, Sequence[Question]]):
     def __init__(self, system: System, shown: Shown) -> None:
         self._shown = shown
         key, repeats = key_of(system), range(shown.repeats)
-        asked = [key(digest, repeat) for digest in shown.hashes for repeat in repeats]
-        self._numbers: dict[str, int | list[int]] = dict(zip(asked, count()))
-        if len(self._numbers) < len(asked):  # seldom: a list for each of a hundred thousand questions takes its time
-            self._numbers = _shared(asked)
+        keys = [key(digest, repeat) for digest in shown.hashes for repeat in repeats]
+        self._numbers: dict[str, int | list[int]] = dict(zip(keys, count()))
+        if len(self._numbers) < len(keys):  # seldom: a list for each of a hundred thousand questions takes its time
+            numbers: dict[str, list[int]] = {}
+            for number, one in enumerate(keys):
+                numbers.setdefault(one, []).append(number)
+            self._numbers = {**numbers}
 
     def __getitem__(self, key: str) -> list[Question]:
         numbers = self._numbers[key]
@@ -130,14 +133,6 @@ class Questions(Mapping[str, Sequence[Question]]):
 
     def __contains__(self, key: object) -> bool:
         return key in self._numbers
-
-
-def _shared(asked: Sequence[str]) -> dict[str, int | list[int]]:
-    """Return the numbers of each key's questions, in the order of their first."""
-    numbers: dict[str, list[int]] = {}
-    for number, key in enumerate(asked):
-        numbers.setdefault(key, []).append(number)
-    return {**numbers}
 
 
 # Each system with its questions by ledger key; stimuli of the same content share a key and an answer.
@@ -165,7 +160,10 @@ def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
         system = open_guarded(settings, study.folder, audit_of_study.kind)
         system = spread(system, settings, study.folder, audit_of_study.kind)
         questions = Questions(system, shown)
-        _refuse_same_system_twice(system, questions, seen)
+        key = next(iter(questions))
+        if key in seen:  # two systems that are one: their questions would be paid for once and counted twice
+            raise PortrayalError(f"systems {seen[key]!r} and {system.name!r} ask the same thing. Remove one of them.")
+        seen[key] = system.name
         work.append((system, questions))
     return work
 
@@ -183,13 +181,3 @@ def refuse_without_consent(work: Work, stimuli: pl.DataFrame) -> None:
                     f"stimulus {question.stimulus!r} has no recorded consent or licence, so {system.name!r} must not"
                     " see it. Record one in the stimuli's `consent` column, or use a local system."
                 )
-
-
-def _refuse_same_system_twice(
-    system: System, questions: Mapping[str, Sequence[Question]], seen: dict[str, str]
-) -> None:
-    """Refuse two systems that are one, and would be counted twice."""
-    key = next(iter(questions))
-    if key in seen:
-        raise PortrayalError(f"systems {seen[key]!r} and {system.name!r} ask the same thing. Remove one of them.")
-    seen[key] = system.name

@@ -95,7 +95,9 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
         raise PortrayalError(f"study has an unknown key {key!r}. Known: {', '.join(known)}.")
     own = data.pop(audit.stem, {})
     study = validate(Study, {**data, "folder": Path(folder)}, "study", extra=(audit.stem,))
-    _check_names(study)
+    names = [system.name for system in study.systems]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise PortrayalError(f"two systems are named {twice!r}. Give each system its own name.")
     return study.model_copy(update={"settings": validate(audit.settings, own, f"[{audit.stem}]")})
 
 
@@ -111,13 +113,6 @@ def example_study() -> Path:
     name = "simulated"
     """
     return Path(str(files("portrayal"))) / "audits" / "associations" / "studies" / "simulated.toml"
-
-
-def _check_names(study: Study) -> None:
-    names = [system.name for system in study.systems]
-    for name in names:
-        if names.count(name) > 1:
-            raise PortrayalError(f"two systems are named {name!r}. Give each system its own name.")
 
 
 GivenStudy: TypeAlias = Path | str | Mapping[str, Any] | Study
@@ -138,7 +133,16 @@ def given_study(study: GivenStudy, systems: GivenSystems | None = None) -> Given
     if isinstance(study, Path | str) and not systems:
         return Given(read_study(study), Path(study).read_text(encoding="utf-8"))
     data, folder = _data(study)
-    data["systems"] = _with(data.get("systems") or [], systems or {})
+    own, more = data.get("systems") or [], systems or {}
+    if isinstance(own, list | tuple):
+        kept = [one for one in own if not (isinstance(one, Mapping) and one.get("name") in more)]
+        added = [
+            {"name": name, **(one if isinstance(one, Mapping) else {"use": give(name, one)})}
+            for name, one in more.items()
+        ]
+        data["systems"] = [*kept, *added]
+    else:
+        data["systems"] = [own]  # make_study says what is wrong with it
     return Given(make_study(data, folder), toml_text(data))
 
 
@@ -146,11 +150,8 @@ def _data(study: GivenStudy) -> tuple[dict[str, Any], Path]:
     """Return what the study file holds, or would hold, and where its relative paths start."""
     if isinstance(study, Study):
         fields = study.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"folder", "settings"})
-        own = (
-            study.settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
-            if study.settings is not None
-            else {}
-        )
+        settings = study.settings
+        own = {} if settings is None else settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
         return {**fields, get_audit(study.audit).stem: own}, study.folder
     if isinstance(study, Mapping):
         return dict(study), Path()
@@ -161,15 +162,3 @@ def _data(study: GivenStudy) -> tuple[dict[str, Any], Path]:
     raise PortrayalError(
         f"the study is a {type(study).__name__}. Expected the path of a study file, a dict of the same shape or a Study."
     )
-
-
-def _with(own: Any, given: GivenSystems) -> list[Any]:
-    if not isinstance(own, list | tuple):  # make_study says what is wrong with it
-        return [own]
-    added = [{"name": name, **_system(name, one)} for name, one in given.items()]
-    kept = [one for one in own if not (isinstance(one, Mapping) and one.get("name") in given)]
-    return [*kept, *added]
-
-
-def _system(name: str, one: Callable[..., Any] | Mapping[str, Any]) -> dict[str, Any]:
-    return dict(one) if isinstance(one, Mapping) else {"use": give(name, one)}

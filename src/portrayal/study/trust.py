@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -49,7 +50,8 @@ def refuse_credentials(data: Mapping[str, Any]) -> None:
     """Refuse a study that holds a credential: by name, in an address, or by look."""
     fine = {value for _, value in leaves(data.get("not_secret", []))}
     rest = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
-    for place, value in _places(_without_named_keys(rest)):
+    rest = _without_named_keys(rest)
+    for place, value in chain(leaves(rest), (("a key", key) for key in _keys(rest))):
         if isinstance(value, str) and value not in fine:
             _check(place, value)
 
@@ -59,19 +61,18 @@ def _without_named_keys(data: Mapping[str, Any]) -> Mapping[str, Any]:
     systems = data.get("systems")
     if not isinstance(systems, list):
         return data
-    return {**data, "systems": [_without_named_key(system) for system in systems]}
-
-
-def _without_named_key(system: Any) -> Any:
-    given = system.get("parameters") if isinstance(system, Mapping) else None
-    if not isinstance(given, Mapping) or "key" not in given or system.get("use") not in NAME_A_KEY:
-        return system
-    if not is_variable(given["key"]):
-        raise PortrayalError(
-            f"parameters.key of system {system.get('name')!r} is not the name of an environment variable. Expected a name such as"
-            " MY_API_KEY, never the key itself: a study is kept and shared."
-        )
-    return {**system, "parameters": {name: value for name, value in given.items() if name != "key"}}
+    clean = []
+    for system in systems:
+        parameters = system.get("parameters") if isinstance(system, Mapping) else None
+        if isinstance(parameters, Mapping) and "key" in parameters and system.get("use") in NAME_A_KEY:
+            if not is_variable(parameters["key"]):
+                raise PortrayalError(
+                    f"parameters.key of system {system.get('name')!r} is not the name of an environment variable. Expected a name such"
+                    " as MY_API_KEY, never the key itself: a study is kept and shared."
+                )
+            system = {**system, "parameters": {name: one for name, one in parameters.items() if name != "key"}}
+        clean.append(system)
+    return {**data, "systems": clean}
 
 
 def is_variable(value: Any) -> bool:
@@ -94,13 +95,8 @@ def refuse_commented_keys(text: str, data: Mapping[str, Any]) -> None:
             raise PortrayalError(f"line {number} of the study holds what looks like a key in a comment. Remove it.")
 
 
-def _places(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield every value with its name, and every key as a value."""
-    yield from leaves(data)
-    yield from (("a key", key) for key in _keys(data))
-
-
 def _keys(value: Any) -> Iterator[str]:
+    """Yield the keys of nested tables, any of which may be a credential too."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield str(key)
@@ -142,29 +138,25 @@ def _named_inside(value: str) -> Iterator[str]:
             query = urlsplit(value.removeprefix("command:")).query or value.partition("?")[2]
         except ValueError:
             query = value.partition("?")[2]
-        for name, held in parse_qsl(query):
-            if (SECRET.search(name) or name.lower() in IN_ADDRESS) and not is_taken(held):
+        for name, content in parse_qsl(query):
+            if (SECRET.search(name) or name.lower() in IN_ADDRESS) and not is_taken(content):
                 yield name
-    if value.startswith("command:"):
-        yield from _flags(value)
-
-
-def _flags(command: str) -> Iterator[str]:
+    if not value.startswith("command:"):
+        return
     try:
-        words = shlex.split(command)
+        words = shlex.split(value)
     except ValueError:
-        words = command.split()
+        words = value.split()
     for word, after in zip(words, [*words[1:], ""], strict=True):
-        flag, equals, held = word.partition("=")
-        held = held if equals else after
-        name = flag.lstrip("-").removesuffix(":")
+        flag, equals, content = word.partition("=")
+        content = content if equals else after
         is_flag = flag.startswith("-") or equals or word.endswith(":")
-        if is_flag and SECRET.search(name) and held and not held.startswith("-") and not is_taken(held):
+        name = flag.lstrip("-").removesuffix(":")
+        if is_flag and SECRET.search(name) and content and not content.startswith("-") and not is_taken(content):
             yield flag
 
 
 ADDRESSES = ("endpoint", "base_url")  # where a system that has a key of yours sends it
-_NAMED = re.compile(r"\$[A-Za-z_]\w*")
 
 
 def code_lines(study: Study, systems: Sequence[str]) -> list[str]:
@@ -189,14 +181,9 @@ def _dangers(study: Study) -> Iterator[str]:
         if is_code(system.use):
             yield f"system {system.name!r} would run code: {system.use!r}"
         for name, value in leaves(system.parameters):
-            if isinstance(value, str) and _NAMED.search(value):
-                yield f"system {system.name!r} would send {_variable(value)} from your environment to {system.use!r}"
+            if isinstance(value, str) and (variable := _VARIABLE.search(value)):
+                yield f"system {system.name!r} would send {variable[0]} from your environment to {system.use!r}"
             if name == "key" and system.use in NAME_A_KEY:
                 yield f"system {system.name!r} would send {value} from your environment"
             if name in ADDRESSES:
                 yield f"system {system.name!r} would send your key to the address {value!r}"
-
-
-def _variable(value: Any) -> str:
-    found = _NAMED.search(str(value))
-    return found[0] if found else ""
