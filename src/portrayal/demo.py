@@ -15,7 +15,7 @@ from portrayal import flow
 from portrayal.edges.folders import claim
 from portrayal.edges.progress import track
 from portrayal.edges.writing import make_inside
-from portrayal.parts.find import require_parts
+from portrayal.parts.table import require_parts
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 

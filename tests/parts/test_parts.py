@@ -14,7 +14,8 @@ import pytest
 from portrayal import demo
 from portrayal.cli import main
 from portrayal.errors import MissingPart, PortrayalError
-from portrayal.parts import find, install, table
+from portrayal.parts import install, table
+from portrayal.parts import table as find
 from portrayal.parts.table import FOLDER, OPTIONAL, PARTS
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""Commands that take a run: measure it, report it, hold it against rules."""
+"""Commands that take a run: measure, report, gate, and hand over."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import typer
 
 import portrayal
 from portrayal.cli.app import GATE_BROKEN, Engine, RunFolder, Workers, answer, app, resumable, say
+
+DIFFERS = 3  # the exit code where what was handed over is not what it says it is
 
 
 @app.command()
@@ -79,3 +81,28 @@ def gate(
 def status(run: RunFolder) -> None:
     """Print what is planned, in flight, done, failed, refused and unknown; changes nothing."""
     answer(portrayal.status_text(run))
+
+
+@app.command()
+def pack(run: RunFolder, out: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE.zip")]) -> None:
+    """Write a measured run into one file that others can check; pictures of real people stay out."""
+    answer("\n".join(portrayal.pack(run, out)))
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A file that `portrayal pack` wrote.", metavar="FILE.zip")],
+) -> None:
+    """Check a pack: every file against its hash, every result measured again; exit code 3 where something differs."""
+    found = portrayal.verify(file)
+    answer("\n".join(found.lines()))
+    if not found.holds:
+        raise typer.Exit(DIFFERS)
+
+
+@app.command()
+def redact(
+    run: RunFolder, out: Annotated[Path, typer.Option(help="A new folder for the redacted run.", metavar="NEW")]
+) -> None:
+    """Write a run without its pictures and free text into a new folder; results and hashes stay."""
+    answer(portrayal.redact(run, out))

@@ -1,4 +1,4 @@
-"""Table of the parts: what each gives, its size and its license."""
+"""Table of the parts, which carry weights and data, and the places of installed ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from portrayal.errors import MissingPart, PortrayalError
 
 FOLDER = Path(__file__).parent
 OPTIONAL = "identity.txt"  # not every platform has wheels of these; what needs them says that it was not done
@@ -39,19 +41,11 @@ class Part:
 def _read(path: Path) -> dict[str, Part]:
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    return {
-        row["package"]: Part(
-            row["package"],
-            row["version"],
-            row["file"],
-            tuple(row["modules"].split()),
-            row["gives"],
-            int(row["download_mb"]),
-            int(row["disk_mb"]),
-            row["license"],
-        )
-        for row in rows
-    }
+    numbers = ("download_mb", "disk_mb")
+    typed = [
+        {**row, "modules": tuple(row["modules"].split()), **{name: int(row[name]) for name in numbers}} for row in rows
+    ]
+    return {row["package"]: Part(**row) for row in typed}
 
 
 PARTS = _read(FOLDER / "parts.csv")
@@ -91,3 +85,41 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
     return ["  ".join(row).rstrip() for row in padded]
+
+
+def require_parts(what: str, *packages: str) -> None:
+    """Do nothing when these packages are installed."""
+    missing = [name for name in packages if PARTS[name].module is None]
+    if not missing:
+        return
+    others = [part for part in PARTS.values() if part.package not in missing and part.file != OPTIONAL]
+    raise MissingPart(what, missing, [part.package for part in others if part.module is None])
+
+
+def part_module(package: str, what: str) -> str:
+    """Return the name a part is imported by."""
+    require_parts(what, package)
+    return str(PARTS[package].module)
+
+
+def part_folder(package: str, what: str) -> Path:
+    """Return the folder of an installed part."""
+    found = find_spec(part_module(package, what))
+    if found is None or not found.submodule_search_locations:
+        raise damaged(package)
+    return Path(found.submodule_search_locations[0])
+
+
+def part_file(package: str, name: str, what: str) -> Path:
+    """Return a data file inside an installed part."""
+    path = part_folder(package, what) / name
+    if not path.is_file():
+        raise damaged(package)
+    return path
+
+
+def damaged(package: str) -> PortrayalError:
+    """Say how to replace a part whose files are not what they should be."""
+    return PortrayalError(
+        f"the installed package {package!r} is damaged. Run: pip uninstall -y {package} && portrayal parts install"
+    )

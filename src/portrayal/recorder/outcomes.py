@@ -73,7 +73,13 @@ def read_outcome(reader: str, answer: Answer, kind: str, parameters: Mapping[str
 def put_right(ledger: Ledger) -> None:
     """Read again what earlier versions, or a process that died, left without being read."""
     if not is_read(ledger) or ledger.was_killed():
-        ledger.restate(_changed(ledger))
+        ledger.restate(
+            [
+                (entry.key, outcome.state, outcome.reason)
+                for entry, outcome in _read(ledger)
+                if (outcome.state, outcome.reason) != (entry.state, entry.error)
+            ]
+        )
         ledger.put_fact("reading", READING)
 
 
@@ -89,14 +95,6 @@ def counts(ledger: Ledger) -> dict[str, dict[str, int]]:
         table[entry.system][entry.state] -= 1
         table[entry.system][outcome.state] += 1
     return table
-
-
-def _changed(ledger: Ledger) -> list[tuple[str, str, str | None]]:
-    return [
-        (entry.key, outcome.state, outcome.reason)
-        for entry, outcome in _read(ledger)
-        if (outcome.state, outcome.reason) != (entry.state, entry.error)
-    ]
 
 
 def _read(ledger: Ledger) -> Iterator[tuple[Entry, Outcome]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from types import TracebackType
 
 from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden
@@ -50,9 +49,7 @@ class RecordingProgress:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._progress.stop()
 
     def listen(self, system: str, state: str, count: int, dollars: float) -> None:
@@ -60,7 +57,10 @@ class RecordingProgress:
         counts = self._counts[system]
         counts[state] = counts.get(state, 0) + count
         self._dollars[system] += dollars
-        self._progress.update(self._tasks[system], advance=count, detail=self._detail(system))
+        parts = [f"{count} {state}" for state, count in counts.items() if count and state != "done"]
+        if self._dollars[system]:
+            parts.append(f"${dollars_text(self._dollars[system])}")
+        self._progress.update(self._tasks[system], advance=count, detail=", ".join(parts))
 
     def tell(self, line: str) -> None:
         """Print a line above the bars; without bars, a plain line."""
@@ -69,9 +69,3 @@ class RecordingProgress:
             sys.stderr.write(f"{line}\n")
         else:
             self._progress.console.print(line, markup=False, highlight=False)
-
-    def _detail(self, system: str) -> str:
-        parts = [f"{count} {state}" for state, count in self._counts[system].items() if count and state != "done"]
-        if self._dollars[system]:
-            parts.append(f"${dollars_text(self._dollars[system])}")
-        return ", ".join(parts)

@@ -160,7 +160,9 @@ class Recorder:
     async def _record_system(self, system: System, questions: Mapping[str, Question]) -> None:
         """Run this system's workers until its queue is empty or it is stopped."""
         planned = self.ledger.open_keys(system.name)
-        queue = _batches([(key, question) for key, question in questions.items() if key in planned], system.batch)
+        pairs = [(key, question) for key, question in questions.items() if key in planned]
+        # One iterator for all workers, which run in one thread.
+        queue = iter([pairs[start : start + system.batch] for start in range(0, len(pairs), system.batch)])
         asking = _Asking(self, system, queue, Pace(system.limits.per_second, self.monotonic, self.rest))
         await _wait_for_all([asyncio.ensure_future(asking.work()) for _ in range(system.limits.concurrency)])
 
@@ -223,7 +225,8 @@ class _Asking:
         await self.pace.wait()
         if self._is_stopping():  # nothing was asked: these stay planned
             return []
-        await self._write_intent(keys)
+        ledger, now = self.recorder.ledger, self.recorder.clock()
+        await self.recorder.journal.write(lambda: ledger.start(keys, now), needless_when_cancelled=True)
         try:
             outcomes = await self._outcomes([question for _, question in batch])
         except PortrayalError:  # nothing was sent: a credential, an extra or a program is missing
@@ -266,7 +269,8 @@ class _Asking:
             # A generator's words may hold an image: of its errors only the reason is kept.
             raw = None if self.system.kind == "generator" else getattr(error, "raw", None)
             state = "unknown" if isinstance(error, OutcomeUnknown) else "failed"
-            self._settle([key], state, _reason(error), raw=raw)
+            is_plain = isinstance(error, CallFailed | OutcomeUnknown)
+            self._settle([key], state, str(error) if is_plain else f"{type(error).__name__}: {error}", raw=raw)
             self._stop_if_in_vain(key, error)
 
     def _stop_if_in_vain(self, key: str, error: Exception) -> None:
@@ -294,10 +298,6 @@ class _Asking:
         self._settle([key for key, _ in batch], "failed", f"throttled {tries} times: {error}")
         if self.throttled_batches >= GIVE_UP_AFTER:
             self._stop(f"{self.system.name}: the service keeps throttling ({error}). The rest stays planned.")
-
-    async def _write_intent(self, keys: Sequence[str]) -> None:
-        ledger, now = self.recorder.ledger, self.recorder.clock()
-        await self.recorder.journal.write(lambda: ledger.start(keys, now), needless_when_cancelled=True)
 
     async def _finish(self, answers: Sequence[tuple[str, Answer]]) -> None:
         """Store the raw answers, then read them and settle their states."""
@@ -331,12 +331,6 @@ class _Asking:
         self.stopped = True
 
 
-def _batches(pairs: Batch, size: int) -> Iterator[Batch]:
-    """Yield batches; a plain generator is safe to share because workers run in one thread."""
-    for start in range(0, len(pairs), size):
-        yield pairs[start : start + size]
-
-
 async def _wait_for_all(tasks: Sequence[asyncio.Future[None]]) -> None:
     """Wait for all tasks, then raise the first failure; a cancel cancels all."""
     try:
@@ -348,7 +342,3 @@ async def _wait_for_all(tasks: Sequence[asyncio.Future[None]]) -> None:
     for end in ends:
         if isinstance(end, BaseException):
             raise end
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, CallFailed | OutcomeUnknown) else f"{type(error).__name__}: {error}"

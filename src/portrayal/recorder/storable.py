@@ -20,19 +20,14 @@ LONGEST_REASON = 2000
 def storable(answer: Answer, price: float = 0.0) -> Answer:
     """Return an answer that can be stored."""
     cost = money(answer.cost, price)
-    answer = _without_secrets(answer)
     if not isinstance(answer.raw, bytes):
         reason = f"the system gave a {type(answer.raw).__name__} where bytes are expected"
         return broken_answer(repr(answer.raw).encode(errors="replace"), reason, cost)
+    answer = replace(answer, raw=hidden_bytes(answer.raw))  # secrets that a service echoes, before anything is cut
     if len(answer.raw) > LARGEST_ANSWER:
         return broken_answer(answer.raw, f"it is larger than {LARGEST_ANSWER:,} bytes", cost)
     version = short_text(answer.version, LONGEST_VERSION)
     return Answer(answer.raw, short_text(answer.media, LONGEST_REASON), version, cost, bool(answer.refused))
-
-
-def _without_secrets(answer: Answer) -> Answer:
-    """Take out echoed secrets before an answer is cut or stored."""
-    return replace(answer, raw=hidden_bytes(answer.raw)) if isinstance(answer.raw, bytes) else answer
 
 
 def kept_words(raw: bytes | None) -> bytes | None:

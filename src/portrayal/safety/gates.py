@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.parts.find import part_file
+from portrayal.parts.table import part_file
 
 NUDITY_LIMIT = 0.2  # of the score from 0 to 1; well below the usual 0.5, because a miss is worse than a loss
 YOUNGEST = 25  # apparent age of the youngest face

@@ -91,7 +91,9 @@ def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> N
     keys = [key.lower() for key in path]
     name = ".".join(path)
     if any(SAFETY.search(key) for key in keys):
-        _check_safety(name, value)
+        plain = value.lower() if isinstance(value, str) else value
+        if plain not in SAFE_VALUES or (value == 1 and value is not True):
+            raise PromptRefused(f"the parameter {name!r} turns a safety filter off or lower")
     elif any(IMAGE_INPUTS.search(_spaced(key)) for key in path) and not _is_count(keys, value):
         raise PromptRefused(f"the parameter {name!r} gives the generator an image or an adapter")
     elif any("negative" in key for key in keys):
@@ -100,11 +102,6 @@ def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> N
         _check_text(name, keys, value, question)
     elif value is not None and not isinstance(value, bool | int | float):
         raise PromptRefused(f"the parameter {name!r} is a {type(value).__name__}")
-
-
-def _is_technical(keys: Sequence[str]) -> bool:
-    """A name alone, or a place that is not sent as part of a prompt."""
-    return bool(TECHNICAL.fullmatch(keys[-1]) or TECHNICAL.fullmatch(".".join(keys)))
 
 
 def _spaced(key: str) -> str:
@@ -117,17 +114,13 @@ def _is_count(keys: Sequence[str], value: Any) -> bool:
     return keys[-1] in ("num_images", "n_images", "num_images_per_prompt") and isinstance(value, int)
 
 
-def _check_safety(name: str, value: Any) -> None:
-    if (value.lower() if isinstance(value, str) else value) not in SAFE_VALUES or (value == 1 and value is not True):
-        raise PromptRefused(f"the parameter {name!r} turns a safety filter off or lower")
-
-
 def _check_text(name: str, keys: Sequence[str], value: str, question: Question) -> None:
     if "{base64}" in value or "{stimulus}" in value:
         raise PromptRefused(f"the parameter {name!r} holds a placeholder generators do not get")
     if "{" in value:
         check_prompt(value.replace("{content}", question.content).replace("{prompt}", question.content))
-    elif _is_technical(keys) and TECHNICAL_TEXT.fullmatch(value):
+    # A name alone, or a place that is not sent as part of a prompt.
+    elif any(TECHNICAL.fullmatch(one) for one in (keys[-1], ".".join(keys))) and TECHNICAL_TEXT.fullmatch(value):
         refuse_listed(re.sub(r"[_/:.$*]", " ", value))
     else:
         check_prompt(value)

@@ -17,7 +17,6 @@ There is no setting that widens this. Pure functions: text in, an error or nothi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from portrayal.safety.meaning import check_combinations, check_meaning
 from portrayal.safety.readings import PromptRefused, refuse_listed, without_exceptions
@@ -44,7 +43,9 @@ def check_prompt(text: str, negative: str = "") -> None:
     judged = without_exceptions(text)
     refuse_listed(judged)
     words = _words(judged)
-    _check_numbers(words)
+    for number in joined_numbers(words):
+        if not YOUNGEST <= number <= OLDEST:
+            raise PromptRefused(f"{number} is not an age from {YOUNGEST} to {OLDEST}")
     entries = read_entries(words)
     check_meaning(entries)
     check_combinations(words, entries)
@@ -68,12 +69,6 @@ def _words(text: str) -> list[str]:
     if re.search(r"(?:^|[\s(,:])-+\w", plain):
         raise PromptRefused("a word has a minus before it, which generators read as its opposite")
     return words
-
-
-def _check_numbers(words: Sequence[str]) -> None:
-    for number in joined_numbers(words):
-        if not YOUNGEST <= number <= OLDEST:
-            raise PromptRefused(f"{number} is not an age from {YOUNGEST} to {OLDEST}")
 
 
 def _check_negative(negative: str) -> None:

@@ -25,10 +25,14 @@ def check_meaning(entries: Sequence[Entry]) -> None:
     """Refuse known words in an unknown sense."""
     for place, (said, kind) in enumerate(entries):
         _check_age(entries, place)
-        if said == "adult":
-            _check_adult(entries, place)
-        if said in WORN:
-            _check_worn(entries, place)
+        if said == "adult":  # stands before a person: an adult film is none
+            rest = [entry for entry in entries[place + 1 :] if entry[1] != "group"]
+            if rest and rest[0][1] not in ("person", "function"):
+                raise PromptRefused(f"'adult {rest[0][0]}' is not a person")
+        if said in WORN:  # what is worn is clothing: paint, flowers and water are not
+            worn, what = next_noun(entries, place, (*DESCRIBING, "occupation", "object"))
+            if what != "clothing":
+                raise PromptRefused(f"{said!r} is followed by {worn or 'nothing'!r}, which is no clothing")
         if kind == "clothing":
             _check_whose(entries, place)
         if kind == "activity":
@@ -61,20 +65,6 @@ def _check_age(entries: Sequence[Entry], place: int) -> None:
     unit = _said(entries, place - 1)
     if said == "old" and _kind(entries, place - 2) == "number" and unit not in ("year", "years"):
         raise PromptRefused(f"an age in {unit!r} is not an age in years")
-
-
-def _check_adult(entries: Sequence[Entry], place: int) -> None:
-    """'Adult' stands before a person: an adult film is none."""
-    rest = [entry for entry in entries[place + 1 :] if entry[1] != "group"]
-    if rest and rest[0][1] not in ("person", "function"):
-        raise PromptRefused(f"'adult {rest[0][0]}' is not a person")
-
-
-def _check_worn(entries: Sequence[Entry], place: int) -> None:
-    """Refuse things worn that are no clothing: paint, flowers, water."""
-    said, kind = next_noun(entries, place, (*DESCRIBING, "occupation", "object"))
-    if kind != "clothing":
-        raise PromptRefused(f"{entries[place][0]!r} is followed by {said or 'nothing'!r}, which is no clothing")
 
 
 def _check_whose(entries: Sequence[Entry], place: int) -> None:

@@ -60,22 +60,15 @@ def _readings(text: str) -> Iterator[Sequence[str]]:
     """Yield the words of the text as it may be read."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     visible = "".join(c for c in folded if unicodedata.category(c) not in ("Cf", "Cc", "Mn") or c in "\t\n")
-    stripped = _strip_accents(visible).translate(LOOKALIKES)
+    decomposed = unicodedata.normalize("NFKD", visible)
+    stripped = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(LOOKALIKES)
     for reading in (visible, stripped, *(stripped.translate(table) for table in LEET)):
         yield re.findall(r"[^\W\d_]+", reading)
         yield re.findall(r"[^\W\d_]+", re.sub(r"(.)\1+", r"\1", reading))
         yield re.findall(r"[^\W\d_]+", re.sub(r"(?<=\b\w)[\s.\-_*/,]+(?=\w\b)", "", reading))
         yield re.findall(r"[^\W\d_]+", re.sub(r"(?<=\w)[.\-_*/']+(?=\w)", "", reading))
-    yield _without_spaces(visible)
-
-
-def _without_spaces(text: str) -> list[str]:
-    """Return the listed words of scripts that put no spaces between words."""
-    return [word for word in _refused_words() if not word.isascii() and ord(word[0]) > 0x2E80 and word in text]
-
-
-def _strip_accents(text: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    # Listed words of scripts that put no spaces between words.
+    yield [word for word in _refused_words() if not word.isascii() and ord(word[0]) > 0x2E80 and word in visible]
 
 
 @cache

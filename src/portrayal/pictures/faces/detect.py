@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.parts.find import part_file
+from portrayal.parts.table import part_file
 
 PYRAMID = 0.709  # each level has half the pixels of the one before
 WINDOW, STRIDE = 12, 2  # of the first network

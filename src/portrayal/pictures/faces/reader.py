@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.parts.find import part_file
+from portrayal.parts.table import part_file
 from portrayal.pictures.faces.align import Similarity, crop, fit_similarity
 
 ADULT = 20  # younger faces, and faces read as younger, are never manipulated

@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from portrayal.parts.find import damaged, part_file
-from portrayal.parts.table import PARTS
+from portrayal.parts.table import PARTS, damaged, part_file
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.parts.find import part_file
-from portrayal.parts.table import PARTS
+from portrayal.parts.table import PARTS, part_file
 from portrayal.settings import Settings
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder

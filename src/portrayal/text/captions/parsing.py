@@ -17,7 +17,7 @@ from portrayal.engine import Store, current_engine, cut, run
 from portrayal.engine.pool import is_inside
 from portrayal.engine.store import code_of
 from portrayal.errors import PortrayalError
-from portrayal.parts.find import part_module, require_parts
+from portrayal.parts.table import part_module, require_parts
 from portrayal.text.captions.scene_graph import SceneGraph, from_tree
 from portrayal.text.captions.things import show_things
 from portrayal.text.captions.trees import trees

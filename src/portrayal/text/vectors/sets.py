@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.parts.find import part_folder
+from portrayal.parts.table import part_folder
 from portrayal.text.vectors.space import WordSpace
 from portrayal.text.vectors.spacy_vectors import spacy_space
 

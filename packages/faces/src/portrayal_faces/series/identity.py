@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.parts.find import part_file, require_parts
-from portrayal.parts.table import PARTS
+from portrayal.parts.table import PARTS, part_file, require_parts
 from portrayal.pictures.faces.align import crop
 from portrayal.pictures.faces.reader import CHIP, fit_similarity
 

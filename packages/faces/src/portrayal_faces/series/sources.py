@@ -11,7 +11,7 @@ import polars as pl
 
 from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError, check_name
-from portrayal.parts.find import part_folder
+from portrayal.parts.table import part_folder
 from portrayal.pictures.faces.reader import ADULT
 from portrayal.tables import read_csv
 from portrayal_faces.series.series import require_consent
