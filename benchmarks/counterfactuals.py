@@ -10,8 +10,8 @@ from scipy import stats
 
 from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
 from portrayal.audits.counterfactuals.measures.slopes import line, normalised, reversal_scores
+from portrayal.pictures.series.values import steps
 from portrayal.stats.tests.permutation import sign_flip_columns
-from portrayal_faces.series.attributes import steps
 
 PICTURES, LABELS = 200, 200
 

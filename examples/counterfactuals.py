@@ -5,7 +5,7 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
 from portrayal.audits.counterfactuals.measures.world import representation, shipped_table
-from portrayal_faces.series.attributes import steps
+from portrayal.pictures.series.values import steps
 
 
 def main() -> None:

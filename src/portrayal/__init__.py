@@ -56,12 +56,12 @@ _PUBLIC = {
     # search engines and faces
     "rank_collection": "portrayal.audits.search.ranking",
     "gsr_of_run": "portrayal.audits.search.gsr_of_run",
-    "make_face_series": "portrayal_faces.photographs.apply",
-    "list_faces": "portrayal.pictures.series.shipped",
-    "check_faces": "portrayal_faces.series.judged",
-    "generate_faces": "portrayal_faces.generator.generate",
-    "compose_scenes": "portrayal_faces.scenes.scenes",
-    "occupation_shares": "portrayal.audits.counterfactuals.occupation_shares",
+    "make_face_series": "portrayal_faces",
+    "list_faces": "portrayal_faces",
+    "check_faces": "portrayal_faces",
+    "generate_faces": "portrayal_faces",
+    "compose_scenes": "portrayal_faces",
+    "occupation_shares": "portrayal_faces",
     # what there is
     "get_audit": "portrayal.study.registry",
     "names": "portrayal.study.catalogue",
@@ -81,4 +81,11 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'portrayal' has no attribute {name!r}")
-    return getattr(import_module(_PUBLIC[name]), name)
+    try:
+        return getattr(import_module(_PUBLIC[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "portrayal_faces":
+            raise
+        from portrayal.errors import MissingFaces
+
+        raise MissingFaces(f"portrayal.{name}") from None

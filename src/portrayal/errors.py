@@ -34,6 +34,15 @@ class MissingExtra(PortrayalError):
         super().__init__(f"{what} needs an extra that is not installed. Run: pip install 'portrayal[{extra}]'")
 
 
+class MissingFaces(PortrayalError):
+    """The distribution that makes, judges and applies series of faces is not installed."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} needs the package portrayal-faces, which is not installed. Run: pip install portrayal-faces"
+        )
+
+
 class MissingPart(PortrayalError):
     """Packages that carry weights or data are not installed; `others` are missing too."""
 

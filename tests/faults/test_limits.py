@@ -228,7 +228,7 @@ def test_the_other_tables_of_pictures_stay_inside_too(tmp_path: Path) -> None:
     from portrayal.audits.contexts.datasets.people_folder import load_people
     from portrayal.audits.contexts.places import load_backgrounds
     from portrayal.pictures.series.folder import read_folder
-    from portrayal_faces.series.occupations import read_perceived_gender
+    from portrayal_faces.occupations import read_perceived_gender
     from portrayal_faces.series.sources import read_pictures
 
     Image.new("RGB", (9, 9)).save(tmp_path / "secret.png")

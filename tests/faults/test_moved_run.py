@@ -115,7 +115,7 @@ def write_contexts(folder: Path) -> None:
 
 
 def write_counterfactuals(folder: Path) -> None:
-    from portrayal_faces.series.attributes import steps
+    from portrayal.pictures.series.values import steps
 
     series, rows = folder / "series", []
     series.mkdir()

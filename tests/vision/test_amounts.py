@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from portrayal_faces.series import amounts
+from portrayal.pictures.series import amounts
 
 VALUES = (-1.0, 0.0, 1.0)
 

@@ -13,23 +13,15 @@ from PIL import Image
 
 from portrayal import make_face_series, plan_text
 from portrayal.errors import PortrayalError
-from portrayal.pictures.series.stems import file_stems, plain_stem
-from portrayal_faces.series.build import (
-    CHECKS,
-    LEFT_OUT,
-    MANIFEST,
-    UNREADABLE,
-    YOUNG,
-    Recipe,
-    build,
-    build_name,
-    open_shrunk,
-    planned_series,
-    read_built,
-)
-from portrayal_faces.series.checks import COLUMNS, Readings, checks_table, failures, read_series, themselves
+from portrayal.pictures.images import open_shrunk
+from portrayal.pictures.people import generated_people
+from portrayal.pictures.series.entries import UNREADABLE, YOUNG
+from portrayal.pictures.series.manifest import MADE, failures
+from portrayal_faces.series.build import CHECKS, LEFT_OUT, Recipe, build, build_name, planned_series, read_built
+from portrayal_faces.series.checks import COLUMNS, Readings, checks_table, read_series, themselves
 from portrayal_faces.series.series import Series
-from portrayal_faces.series.sources import check_pictures, generated_people, openpeople_pictures, read_pictures
+from portrayal_faces.series.sources import check_pictures, openpeople_pictures, read_pictures
+from portrayal_faces.series.stems import file_stems, plain_stem
 from portrayal_faces.series.suitability import Inspection, inspect_face
 from vision.made_up_maker import MADE_UP, Watched
 
@@ -74,10 +66,10 @@ def test_series_are_made_once_and_named(tmp_path: Path):
     pictures = check_pictures(openpeople_pictures(("studio_portrait",))).head(1)
     recipe = Recipe(("gender",), placebo=False, size=192)
     folder = build(pictures, MADE_UP, recipe, tmp_path)
-    made = (folder / MANIFEST).stat().st_mtime_ns
+    made = (folder / MADE).stat().st_mtime_ns
     assert len(list(folder.glob("*.png"))) == 8 and (folder / CHECKS).exists()
     assert build(pictures, MADE_UP, recipe, tmp_path) == folder
-    assert (folder / MANIFEST).stat().st_mtime_ns == made
+    assert (folder / MADE).stat().st_mtime_ns == made
 
 
 def test_series_are_made_once_whatever_the_path_looks_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -110,7 +102,7 @@ def test_a_build_that_was_broken_off_goes_on(tmp_path: Path):
     whole = build(pictures, Watched(made), recipe, tmp_path / "broken", quiet=True)
     assert len(made) == 4  # two, the one that broke off, and that one again
     at_once = build(pictures, MADE_UP, recipe, tmp_path / "once", quiet=True)
-    for name in (MANIFEST, CHECKS, LEFT_OUT):
+    for name in (MADE, CHECKS, LEFT_OUT):
         assert pl.read_parquet(whole / name).equals(pl.read_parquet(at_once / name))
     assert not list(whole.glob("*.done.json"))
 
@@ -145,7 +137,7 @@ def test_whoever_is_labelled_young_and_what_is_unreadable_is_left_out_by_name(tm
     folder = build(read_pictures(tmp_path / "pictures.csv"), MADE_UP, Recipe(), tmp_path / "out")
     left_out = pl.read_parquet(folder / LEFT_OUT)
     assert left_out["reason"].to_list() == [YOUNG, UNREADABLE] and left_out["left_out"].all()
-    assert pl.read_parquet(folder / MANIFEST).is_empty()
+    assert pl.read_parquet(folder / MADE).is_empty()
 
 
 def test_two_people_whose_pictures_are_named_nearly_alike_do_not_overwrite_each_other(tmp_path: Path):

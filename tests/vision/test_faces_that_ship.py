@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from portrayal import list_faces
+from portrayal.pictures.series.amounts import placebo_checks
 from portrayal.pictures.series.folder import read_folder
 from portrayal.pictures.series.shipped import shipped_set
-from portrayal_faces.series.amounts import placebo_checks
 
 LARGEST = 12_000_000  # bytes of the wheel
 PAGE = Path(__file__).parents[2] / "docs" / "counterfactuals.md"

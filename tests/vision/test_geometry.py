@@ -11,7 +11,8 @@ from training.skin import oval, skin_mask
 
 from portrayal.errors import PortrayalError
 from portrayal.pictures.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
-from portrayal_faces.series.attributes import RACES, steps
+from portrayal.pictures.series.values import steps
+from portrayal_faces.series.attributes import RACES
 from portrayal_faces.series.mask import skin_likeness, skin_share
 from portrayal_faces.series.paste import changed_region, paste
 

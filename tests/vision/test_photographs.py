@@ -14,12 +14,13 @@ from PIL import Image
 from portrayal import make_face_series
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
+from portrayal.pictures.images import open_shrunk
+from portrayal.pictures.people import generated_people
 from portrayal_faces.photographs.model import CHOSEN, FOLDER, MISSED, open_model
 from portrayal_faces.photographs.placebo import placebo_edits
 from portrayal_faces.photographs.series import face_mask
-from portrayal_faces.series.build import Recipe, open_shrunk
+from portrayal_faces.series.build import Recipe
 from portrayal_faces.series.series import Series
-from portrayal_faces.series.sources import generated_people
 from portrayal_faces.series.suitability import Inspection, inspect_face
 from vision.made_up_maker import MADE_UP
 

@@ -13,8 +13,9 @@ from PIL import Image
 from audits.counterfactuals.drawn_series import draw_folder
 from portrayal import PortrayalError, flow
 from portrayal.cli.main import main
-from portrayal.pictures.series.folder import Chosen, read_files, read_folder
+from portrayal.pictures.series.folder import Chosen, read_folder
 from portrayal_faces.series import judged
+from portrayal_faces.series.judged import read_files
 from portrayal_faces.series.judges import EMBEDDED
 from portrayal_faces.series.sources import read_pictures
 

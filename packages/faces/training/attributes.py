@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from portrayal.errors import PortrayalError, check_name
-from portrayal_faces.series.attributes import ADULT_AGES, RACES, steps, two_poles
+from portrayal.pictures.series.values import steps
+from portrayal_faces.series.attributes import ADULT_AGES, RACES, two_poles
 
 COLUMNS = ("gender", "age", "smiling", *RACES)  # a value that is not labelled is NaN in data, 0 in a network
 FIRST_RACE = COLUMNS.index(RACES[0])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.pictures.faces.align import fit_similarity
-from portrayal_faces.series.attributes import steps
+from portrayal.pictures.series.values import steps
 from portrayal_faces.series.paste import changed_region, paste
 from portrayal_faces.series.series import Series, seen_landmarks
 from portrayal_faces.series.suitability import Inspection

@@ -16,8 +16,8 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.pictures.faces.reader import ADULT
+from portrayal.pictures.people import generated_people
 from portrayal_faces.series.attributes import ADULT_AGES, RACES
-from portrayal_faces.series.sources import generated_people
 from training.attributes import age_value
 
 

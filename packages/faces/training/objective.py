@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from portrayal_faces.series.attributes import RACES, REACH
+from portrayal.pictures.series.values import REACH
+from portrayal_faces.series.attributes import RACES
 from portrayal_faces.series.mask import TO_LUMA_CHROMA
 from training.attributes import FIRST_RACE
 from training.temper import BRIGHT, COLOUR, LEAST, slowest

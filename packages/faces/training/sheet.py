@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from portrayal_faces.series.attributes import steps
+from portrayal.pictures.series.values import steps
 from training import objective
 from training.batches import Faces
 from training.manipulator import dithered

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS, check_pixels, check_size
 from portrayal.errors import PortrayalError
@@ -60,6 +60,29 @@ def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
     except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UnreadableImage(f"{path.name} cannot be read as a picture: {reason}.") from None
+
+
+def open_shrunk(path: Path, size: int) -> Any:
+    """Open a picture and shrink it to the size of the study."""
+    from PIL import Image, ImageOps
+
+    check_size(path, LARGEST_PICTURE)
+    with Image.open(path) as opened:
+        check_pixels(opened)
+        picture = ImageOps.exif_transpose(opened).convert("RGB")
+    scale = size / max(picture.size)
+    if scale >= 1:
+        return picture
+    return picture.resize([max(1, round(side * scale)) for side in picture.size], Image.Resampling.LANCZOS)
+
+
+def open_or_none(path: Path, size: int) -> Any | None:
+    """Return a picture as `open_shrunk`, or None where the file is no picture that can be read."""
+    # What PIL raises depends on the format and on where the file breaks off.
+    try:
+        return open_shrunk(path, size)
+    except Exception:
+        return None
 
 
 def is_readable(path: Path) -> bool:

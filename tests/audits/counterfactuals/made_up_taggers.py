@@ -11,13 +11,13 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.inputs import references
 from portrayal.flow import audit_evidence
+from portrayal.pictures.series.values import steps
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
 from portrayal.study.audit import Evidence
 from portrayal.study.study import Study
 from portrayal.study.study_file import make_study
 from portrayal.systems.core.base import Answer
-from portrayal_faces.series.attributes import steps
 from portrayal_faces.series.checks import COLUMNS
 
 # What a tagger does with a person's face at a value: labels, or the state of a question without an answer.

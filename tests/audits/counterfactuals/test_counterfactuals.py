@@ -16,15 +16,15 @@ from portrayal.audits.counterfactuals.measures.world import shipped_table
 from portrayal.audits.counterfactuals.occupation_queries import occupation_queries
 from portrayal.audits.counterfactuals.phantom import LABELS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.stimuli import starting_groups, with_starts
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
 from portrayal.pictures.series.folder import Chosen, read_folder
+from portrayal.pictures.series.manifest import MADE
+from portrayal.pictures.series.values import steps
 from portrayal.run.folder import existing_run
 from portrayal.run.results import read_measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study_file import read_study
-from portrayal_faces.series.attributes import steps
-from portrayal_faces.series.build import MANIFEST
+from portrayal_faces.photographs.study import starting_groups, with_starts
 
 STUDY = """
 name = "folder"
@@ -53,7 +53,7 @@ def make_folder(folder: Path, pictures: int = 24, attributes: tuple[str, ...] = 
                 Image.new("RGB", (8, 8), colour).save(inside / f"person{picture}_{attribute}_{value:+.2f}.png")
     named = Chosen(pairs=[("White", "Black")])  # names of files have no room for poles
     stimuli = read_folder(inside, "drawn", "", "generated", "30-39", named).stimuli
-    stimuli.write_parquet(inside / MANIFEST)
+    stimuli.write_parquet(inside / MADE)
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_no_system_hides_another_in_a_table():
 
 def test_people_labelled_young_are_named_and_counted_in_the_report(tmp_path: Path):
     make_folder(tmp_path, 4)
-    rows = pl.read_parquet(tmp_path / "series" / MANIFEST).with_columns(
+    rows = pl.read_parquet(tmp_path / "series" / MADE).with_columns(
         pl.col("content").str.split("/").list.last().alias("file"),
         pl.when(pl.col("picture") == "person3").then(pl.lit("18-25")).otherwise(pl.lit("30-39")).alias("age"),
     )
@@ -214,7 +214,7 @@ def test_queries_cross_titles_with_seven_words():
 
 def test_a_folder_may_say_where_people_start(tmp_path: Path):
     make_folder(tmp_path, 4)
-    rows = pl.read_parquet(tmp_path / "series" / MANIFEST).with_columns(
+    rows = pl.read_parquet(tmp_path / "series" / MADE).with_columns(
         pl.col("content").str.split("/").list.last().alias("file"),
         pl.when(pl.col("picture") < "person2").then(pl.lit("female")).otherwise(pl.lit("male")).alias("start"),
     )

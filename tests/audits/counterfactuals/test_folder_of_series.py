@@ -15,12 +15,12 @@ from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import _flips
 from portrayal.errors import PortrayalError
 from portrayal.pictures.series import folder as folder_module
+from portrayal.pictures.series.amounts import placebo_checks
 from portrayal.pictures.series.folder import Chosen, read_folder
-from portrayal.pictures.series.manifest import listed_pictures
 from portrayal.run.folder import existing_run
 from portrayal.run.results import read_measured
 from portrayal.study.registry import get_audit
-from portrayal_faces.series.amounts import placebo_checks
+from portrayal_faces.shipped import listed_pictures
 
 STUDY = """
 name = "drawn"

@@ -21,10 +21,10 @@ from portrayal.audits.counterfactuals.measures.world import (
     shipped_table,
     slopes_and_shares,
 )
-from portrayal.audits.counterfactuals.occupation_shares import occupation_shares
 from portrayal.audits.counterfactuals.tables import world_rows
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
+from portrayal_faces.occupations import occupation_shares
 
 
 def test_the_regression_of_kay_et_al():
@@ -125,7 +125,7 @@ def test_shares_of_ones_own_pictures_as_read(tmp_path: Path, monkeypatch: pytest
             {"occupation": ["nurse"] * 100 + ["pilot"] * 2, "group": None, "read": [*nurses, None, None]}
         )
 
-    monkeypatch.setattr("portrayal_faces.series.occupations.read_perceived_gender", read)
+    monkeypatch.setattr("portrayal_faces.occupations.read_perceived_gender", read)
     bare, corrected = occupation_shares(tmp_path), occupation_shares(tmp_path, tmp_path / "labelled.csv")
     for found, share in ((bare, 0.42), (corrected, 0.4)):
         women = found.filter(pl.col("group") == "Female")
@@ -161,7 +161,7 @@ def test_labels_of_other_groups_than_the_readers_are_named(
         asked.append(where)
         return pl.DataFrame({"occupation": ["nurse"] * 2, "group": groups, "read": ["Female", "Male"]})
 
-    monkeypatch.setattr("portrayal_faces.series.occupations.read_perceived_gender", read)
+    monkeypatch.setattr("portrayal_faces.occupations.read_perceived_gender", read)
     with pytest.raises(PortrayalError, match=said):
         occupation_shares(tmp_path, tmp_path / "labelled.csv")
     assert asked == [tmp_path / "labelled.csv"]  # before the many pictures are looked at

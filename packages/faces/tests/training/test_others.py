@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 from training.generated import others
 
-from portrayal.pictures.series.folder import read_files
 from portrayal.pictures.series.manifest import MANIFEST
 from portrayal_faces.generator.readings import BOTH, COLUMNS
+from portrayal_faces.series.judged import read_files
 from vision.drawn_studio import DrawnStudio
 
 

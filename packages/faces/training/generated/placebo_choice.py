@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portrayal.pictures.series.values import steps
 from portrayal_faces.generator.people import LEAST, grown, years
 from portrayal_faces.generator.readings import BOTH, CONTRASTS, places
-from portrayal_faces.series.attributes import steps
 
 VALUES = [round(value, 4) for value in steps("race").tolist()]
 MIDDLE = len(VALUES) // 2

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
+from portrayal.pictures.series.values import steps
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.calibration import Calibration
-from portrayal_faces.series.attributes import steps
 
 STEM = "counterfactuals"
 SLOPES = (0.05, -0.1, 0.2, -0.3)  # planted where a label has an effect

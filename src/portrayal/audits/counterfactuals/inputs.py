@@ -9,25 +9,19 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.shares import read_shares
-from portrayal.audits.counterfactuals.stimuli import built, given, starting_groups, with_starts
+from portrayal.audits.counterfactuals.stimuli import read_series
 from portrayal.audits.counterfactuals.strips import strip_pictures
+from portrayal.pictures.series.manifest import CHECKS
 from portrayal.study.study import Study
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
     """Read the manipulation checks, who was left out, strips of generated people, and what slopes are compared with."""
-    from portrayal.pictures.series.manifest import CHECKS as CHECK_COLUMNS
-    from portrayal_faces.series.amounts import placebo_checks
-    from portrayal_faces.series.build import CHECKS, LEFT_OUT, read_built
+    from portrayal.pictures.series.amounts import placebo_checks
 
-    if study.settings.series:
-        stimuli, left_out, checks = given(study)
-    else:
-        folder = built(study)
-        stimuli = with_starts(read_built(folder), starting_groups(study))
-        checks, left_out = pl.read_parquet(folder / CHECKS), pl.read_parquet(folder / LEFT_OUT)
+    stimuli, left_out, checks = read_series(study)
     sizes = placebo_checks(stimuli)
-    told = sizes if checks is None else pl.concat([checks.select(*CHECK_COLUMNS), sizes])
+    told = sizes if checks is None else pl.concat([checks.select(*CHECKS), sizes])
     return {
         **references(study),
         "left_out": left_out,

@@ -21,11 +21,10 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.pictures.series.entries import is_edited
 from portrayal.pictures.series.folder import TABLE, read_entries
-from portrayal.pictures.series.manifest import MANIFEST as SERIES_MANIFEST
+from portrayal.pictures.series.manifest import MADE, MANIFEST
 from portrayal.settings import Settings
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.core.settings import SystemSettings
-from portrayal_faces.series.build import MANIFEST
 
 LABELS = {
     "Nurse": -0.3, "Secretary": -0.25, "Receptionist": -0.2, "Model": -0.15, "Scientist": 0.3, "Engineer": 0.25,
@@ -91,14 +90,14 @@ def _uniform(raw: bytes) -> float:
 def _home(path: Path) -> Path:
     """Return the folder whose manifest names a picture: its own, or one above."""
     near = [path.parent, *path.parent.parents[:2]]
-    named = (MANIFEST, SERIES_MANIFEST, TABLE)
+    named = (MADE, MANIFEST, TABLE)
     return next((folder for folder in near if any((folder / name).is_file() for name in named)), path.parent)
 
 
 @lru_cache(maxsize=8)
 def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
-    if (folder / MANIFEST).exists():
-        rows = pl.read_parquet(folder / MANIFEST).to_dicts()
+    if (folder / MADE).exists():
+        rows = pl.read_parquet(folder / MADE).to_dicts()
         return {row["stimulus"]: row for row in rows}
     try:
         entries = read_entries(folder)

@@ -17,11 +17,11 @@ from portrayal.audits.counterfactuals.calibration import Setting, present
 from portrayal.audits.counterfactuals.measures.axis import axes_of
 from portrayal.audits.counterfactuals.measures.rows import FEWEST
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
+from portrayal.pictures.series.values import steps
 from portrayal.reporting.words.words import listed, percent, plural
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.permutation import sign_flip_columns
 from portrayal.study.study import Study
-from portrayal_faces.series.attributes import steps
 
 LABELS = 12  # of each system that can be tested: not known before it is asked
 RATE, STEADY = 0.5, 0.7  # of a label at the centre; how often a step uses its picture's own random number

@@ -18,6 +18,7 @@ import polars as pl
 from portrayal.audits.counterfactuals.calibration import Setting, present
 from portrayal.audits.counterfactuals.inputs import references
 from portrayal.audits.counterfactuals.power import RATE, STEADY, power
+from portrayal.pictures.series.values import steps
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
 from portrayal.study.audit import Evidence
@@ -25,7 +26,6 @@ from portrayal.study.calibration import Simulated
 from portrayal.study.study import Study
 from portrayal.study.study_file import make_study
 from portrayal.systems.core.base import Answer
-from portrayal_faces.series.attributes import steps
 
 SYSTEMS = ("first", "second")
 ATTRIBUTES = ("gender", "race", "placebo")

@@ -6,14 +6,16 @@ give is a perception learnt from pictures, never a person's gender or age.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from portrayal.parts.table import part_file
 from portrayal.pictures.faces.align import Similarity, crop, fit_similarity
+from portrayal.pictures.faces.detect import Face, closest_to_centre, find_faces
 
 ADULT = 20  # younger faces, and faces read as younger, are never manipulated
 
@@ -51,6 +53,31 @@ def read_face(picture: Any, landmarks: np.ndarray) -> tuple[float, float]:
     """Return P(female) and expected age of one face."""
     female = read_gender([chips(picture, landmarks, "gender")])[0]
     return float(female), float(read_age([chips(picture, landmarks, "age")])[0])
+
+
+class Person(NamedTuple):
+    """The person closest to the centre of a picture, as found and read."""
+
+    face: Face | None
+    faces: int  # in the picture
+    female: float = math.nan
+    age: float = math.nan
+
+    @property
+    def reason(self) -> str:
+        """The reason not to take the person for an adult, or nothing."""
+        if self.face is None:
+            return "no face"
+        return "" if self.age >= ADULT else "not adult"  # an unreadable age is no evidence of adulthood either
+
+
+def read_person(picture: Any, smallest: float = 0.05) -> Person:
+    """Find the face closest to the centre of a picture, and read its perceived gender and age."""
+    faces = find_faces(picture, smallest)
+    if not faces:
+        return Person(None, 0)
+    face = closest_to_centre(faces, picture.size)
+    return Person(face, len(faces), *read_face(picture, face.landmarks))
 
 
 def _run(task: str, pictures: Sequence[np.ndarray], batch: int = 64) -> np.ndarray:

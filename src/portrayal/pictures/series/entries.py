@@ -7,18 +7,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
+from portrayal.pictures.faces.reader import ADULT
 from portrayal.pictures.series.manifest import KINDS, Entry
-from portrayal_faces.series.sources import labelled_age
 
 AGED = re.compile(
     r"\d|\b(age|aged|young(er)?|old(er)?|youth|child(ren)?|kid|teen(ager)?|minor|baby|elderly|adult|senior)s?\b", re.I
 )
+AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
+# Words that are no source and no consent; "generated" and words of your own ("signed 2026-03-01") are.
+NO_SOURCE = ("", "none", "unknown", "null", "nan", "n/a", "na", "-", "?")
+NO_CONSENT = ("no", "not given", "no consent", "refused", "denied", "withdrawn", "revoked", "pending", "false", "0")
+NOTHING = (*NO_SOURCE, *NO_CONSENT)
+YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
+UNSEEN = "no age label, and no face the age reader could look at"  # no evidence of adulthood
+LEFT_OUT_COLUMNS = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
 ATTRIBUTES = ("gender", "race", "placebo")
 Pair = tuple[str | None, str | None]  # the poles, or nothing
 
@@ -124,3 +134,38 @@ def _value(row: Entry) -> float | None:
             f"{row['file']!r} has the value {row['value']!r}. Expected a number, or nothing for the unedited photograph."
         )
     return value
+
+
+def labelled_age(text: str | None, picture: str) -> float | None:
+    """Return a labelled age, or the lower end of its range; None where nothing is labelled.
+
+    Examples
+    --------
+    >>> labelled_age("20-29", "a.png"), labelled_age("more than 70", "a.png"), labelled_age("", "a.png")
+    (20.0, 70.0, None)
+    """
+    if not (text or "").strip():
+        return None
+    match = AGE.match(str(text).strip().lower())
+    if match is None:
+        raise PortrayalError(
+            f"picture {picture!r} has the age {text!r}. Expected years such as 34, a range such as 30-39, "
+            f"'more than 70', or nothing."
+        )
+    return float(match["years"])
+
+
+def labelled_young(age: float | None) -> bool:
+    """Say whether a labelled age, or the lower end of its range, lies under 20."""
+    return age is not None and not age >= ADULT
+
+
+def require_consent(entry: Mapping[str, Any], name: str) -> None:
+    """Refuse a picture whose entry names no source or no consent."""
+    for field in ("source", "consent"):
+        told = str(entry.get(field) or "").strip()
+        if told.lower() in NOTHING:
+            found = f"the {field} entry {told!r}, which records none" if told else f"no {field} entry"
+            raise PortrayalError(
+                f"picture {name!r} has {found}. A face is manipulated only with a recorded source and consent."
+            )

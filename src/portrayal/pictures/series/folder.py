@@ -19,10 +19,24 @@ from typing import NamedTuple
 import polars as pl
 
 from portrayal.errors import PortrayalError, check_name
-from portrayal.pictures.images import is_readable
-from portrayal.pictures.series.entries import Pair, Step, clean_entries, kinds_of, pair_of, step_of, with_race_poles
+from portrayal.pictures.faces.reader import read_person
+from portrayal.pictures.images import is_readable, open_or_none
+from portrayal.pictures.series.entries import (
+    LEFT_OUT_COLUMNS,
+    UNREADABLE,
+    UNSEEN,
+    YOUNG,
+    Pair,
+    Step,
+    clean_entries,
+    kinds_of,
+    labelled_young,
+    pair_of,
+    require_consent,
+    step_of,
+    with_race_poles,
+)
 from portrayal.pictures.series.manifest import (
-    FACE_ONLY,
     MANIFEST,
     Entry,
     manifest_checks,
@@ -32,10 +46,6 @@ from portrayal.pictures.series.manifest import (
 )
 from portrayal.pictures.series.values import axis_title, even_values
 from portrayal.tables import read_csv
-from portrayal_faces.series.build import LEFT_OUT_COLUMNS, UNREADABLE, UNSEEN, YOUNG, open_or_none
-from portrayal_faces.series.series import require_consent
-from portrayal_faces.series.sources import labelled_young
-from portrayal_faces.series.suitability import inspect_face
 
 # Letters of either case, so that a file of another attribute is refused and not passed over.
 NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
@@ -43,8 +53,6 @@ UNEDITED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_unedited$")
 TABLE = "series.csv"
 TYPES = {**dict.fromkeys(("pole_low", "pole_high", "start"), pl.String), "value": pl.Float64, "age": pl.Float64}
 AXIS = ("attribute", "pole_low", "pole_high")
-# By attribute, kind and poles, then by source picture, then by value.
-SeriesFiles = dict[tuple[str, ...], dict[str, dict[float, Path]]]
 LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
 
 
@@ -94,26 +102,6 @@ def _check_values(stimuli: pl.DataFrame) -> None:
     """Refuse values that no slope can be measured on: a study would learn it when everything was asked and paid for."""
     for (attribute, low, high), mine in stimuli.group_by(*AXIS, maintain_order=True):
         even_values(mine["value"].drop_nulls(), axis_title(str(attribute), *(low, high) if low else ()))
-
-
-def read_files(folder: Path, whole: bool = True) -> SeriesFiles:
-    """Return the files of every series of a folder, of either kind; not `whole`, where steps may be missing: centres alone will do.
-
-    What is asked of a folder is what `read_folder` asks, but for source and consent, which a study may tell. Whoever is labelled
-    under 20 is left out.
-    """
-    rows = clean_entries(read_entries(folder))
-    kinds_of(rows, folder)
-    steps = [step_of(row, folder) for row in with_race_poles(rows)]
-    young = {step.entry["picture"] for step in steps if labelled_young(step.age)}
-    series: SeriesFiles = {}
-    for row, path, value, _ in steps:
-        if value is not None and row["picture"] not in young:
-            key = (str(row["attribute"]), row.get("kind") or FACE_ONLY, *filter(None, pair_of(row)))
-            series.setdefault(key, {}).setdefault(str(row["picture"]), {})[value] = path
-    for (attribute, _, *poles), everybody in series.items() if whole else ():
-        even_values((value for one in everybody.values() for value in one), axis_title(attribute, *poles))
-    return series
 
 
 def read_entries(folder: Path) -> list[Entry]:
@@ -250,6 +238,6 @@ def _readable(path: Path, _changed: int) -> bool:
 
 @cache
 def _reason_seen(path: str, _content: str) -> str:
-    """Return the reason `inspect_face` gives against a file; asked once for each content, since a study reads its folder twice."""
+    """Return the reason the age reader gives against a file; asked once for each content, since a study reads its folder twice."""
     picture = open_or_none(Path(path), LOOKED_AT)
-    return "no face" if picture is None else inspect_face(picture).reason
+    return "no face" if picture is None else read_person(picture).reason

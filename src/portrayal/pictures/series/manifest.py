@@ -7,7 +7,7 @@ alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -20,12 +20,15 @@ from portrayal.errors import PortrayalError
 from portrayal.settings import validate
 
 MANIFEST = "manifest.json"
+MADE = "manifest.parquet"  # beside pictures that were changed for a study: its stimuli
 FACE_ONLY, WHOLE = KINDS = ("face only", "whole")  # a face laid over its centre, or hair and all
 CHECKS = {
     "check": pl.String, "attribute": pl.String, "pole_low": pl.String, "pole_high": pl.String, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "unit": pl.String, "needs": pl.String, "passed": pl.Boolean,
     "note": pl.String,
 }  # fmt: skip
+
+NOT_DONE = "not done"  # how the note of a check begins that could not be done
 
 Entry = dict[str, str | None]
 Kind = Literal["face only", "whole"]
@@ -121,18 +124,30 @@ def manifest_checks(told: Manifest, kind: str | None) -> pl.DataFrame | None:
     return pl.DataFrame(rows, schema=CHECKS) if rows else None
 
 
-def listed_pictures(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield file (a path that opens), person, attribute, poles, value and kind of every picture of a folder."""
-    told = read_manifest(folder)
-    for picture in told.pictures:
-        yield {
-            "file": str(folder / picture.file),
-            "person": picture.person,
-            "attribute": picture.attribute,
-            "poles": picture.poles,
-            "value": picture.value,
-            "kind": picture.kind or told.kind,
-        }
+def failures(table: pl.DataFrame) -> list[str]:
+    """Return one warning per failed check, and one per check that was not done, for the top of a report."""
+    failed = [
+        f"Manipulation check failed: {row['check']} ({_of(row)}): {row['value']:.3g} {row['unit']}, "
+        f"needs {row['needs']}."
+        for row in table.filter(~pl.col("passed")).iter_rows(named=True)
+    ]
+    return [*failed, *_not_done(table)]
+
+
+def _of(row: dict[str, Any]) -> str:
+    poles = [pole for pole in (row.get("pole_low"), row.get("pole_high")) if pole]
+    return ", ".join([row["attribute"], *([" to ".join(poles)] if poles else [])])
+
+
+def _not_done(table: pl.DataFrame) -> list[str]:
+    """Name each check that was not done, once where the reason is the same for several attributes."""
+    skipped = table.filter(pl.col("note").str.starts_with(NOT_DONE))
+    return [
+        f"Manipulation check not done: {check} ({', '.join(attributes)}): {note.removeprefix(NOT_DONE).lstrip(': ')}."
+        for check, note, attributes in skipped.group_by("check", "note", maintain_order=True)
+        .agg("attribute")
+        .iter_rows()
+    ]
 
 
 def stimulus_name(file: str, axis: Sequence[str | None], shared: bool) -> str:

@@ -1,62 +1,32 @@
-"""The set of generated faces that ships: series of people who do not exist, in a folder of the package."""
+"""Series that an installed distribution brings, found by entry points of the group `portrayal.series`.
+
+`shipped` names the folder of the set that ships; `photographs` names a module that changes the pictures of a study.
+"""
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
-from portrayal.errors import PortrayalError
-from portrayal.pictures.series.manifest import MANIFEST, listed_pictures
+from portrayal.errors import MissingFaces, PortrayalError
+from portrayal.pictures.series.manifest import MANIFEST
 
-FOLDER = Path(str(files("portrayal_faces"))) / "faces_set"
-SHIPPED = "shipped"  # how a study names it
+GROUP = "portrayal.series"
+SHIPPED = "shipped"  # how a study names the set that ships
+
+
+def load_entry(name: str, what: str) -> Any:
+    """Return what is registered under a name, or refuse with what to install."""
+    entry = next(iter(entry_points(group=GROUP, name=name)), None)
+    if entry is None:
+        raise MissingFaces(what)
+    return entry.load()
 
 
 def shipped_set() -> Path:
     """Return the folder of the set that ships."""
-    if not (FOLDER / MANIFEST).is_file():
+    folder = Path(load_entry(SHIPPED, f'series = "{SHIPPED}"'))
+    if not (folder / MANIFEST).is_file():
         raise PortrayalError('no set of faces is installed with this version. Name a folder: series = "FOLDER".')
-    return FOLDER
-
-
-def list_faces(as_json: bool = False) -> str:
-    """List the pictures of the set of generated faces that ships.
-
-    Parameters
-    ----------
-    as_json
-        One JSON object a line: `file` (a path that opens), `person`, `attribute` (gender, race, placebo), `poles` (two groups
-        for race, the first at the negative end; else empty), `value` (for gender the positive end is masculine), `kind`
-        (whole or face only). Else one line for each series.
-
-    Returns
-    -------
-    str
-        The lines.
-
-    Raises
-    ------
-    PortrayalError
-        When no set is installed.
-
-    Examples
-    --------
-    >>> from portrayal import PortrayalError, list_faces
-    >>> try:
-    ...     told = list_faces(as_json=True).startswith('{"file": ')
-    ... except PortrayalError as error:
-    ...     told = "no set of faces" in str(error)
-    >>> told
-    True
-    """
-    pictures = listed_pictures(shipped_set())
-    if as_json:
-        return "\n".join(json.dumps(picture, ensure_ascii=False) for picture in pictures)
-    series: dict[tuple[str, ...], list[str]] = {}
-    for one in pictures:
-        series.setdefault((one["kind"] or "", one["attribute"], *one["poles"]), []).append(one["person"])
-    return "\n".join(
-        f"{' '.join(filter(None, name))}: {len(set(people))} people, {len(people)} pictures"
-        for name, people in series.items()
-    )
+    return folder

@@ -6,11 +6,34 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from portrayal.errors import PortrayalError
+from portrayal.errors import PortrayalError, nearest
 
 UNEVEN = 0.05  # of a step: values written with two decimals are as far from evenly spaced
 # Of values much larger slopes are too small to be told from 0, and of squares of values much smaller or larger nothing is left.
 SMALLEST, LARGEST = 1e-6, 1e6
+STEPS = {"gender": 7, "race": 5}
+REACH = 2.0
+
+
+def steps(attribute: str, count: int | None = None, reach: float = REACH) -> np.ndarray:
+    """Return the values of a series: evenly spaced, symmetric, the centre exactly 0.
+
+    Examples
+    --------
+    >>> steps("race").tolist()
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+    if attribute not in STEPS:
+        raise PortrayalError(
+            f"no attribute {attribute!r} can be varied.{nearest(attribute, STEPS)} "
+            f"Known: {', '.join(STEPS)}. Age is held fixed and never varied."
+        )
+    count = count or STEPS[attribute]
+    if count < 3 or count % 2 == 0:
+        raise PortrayalError(f"a series of {count} steps has no centre. Choose an odd number, 3 or more.")
+    values = np.linspace(-reach, reach, count)
+    values[count // 2] = 0.0
+    return values
 
 
 def axis_title(attribute: str, low: str | None = None, high: str | None = None) -> str:

@@ -19,6 +19,7 @@ from portrayal.engine import using
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import require_parts
 from portrayal.pictures.series.manifest import FACE_ONLY, KINDS, MANIFEST
+from portrayal.pictures.series.values import steps
 from portrayal_faces.generator.chances import CELLS
 from portrayal_faces.generator.device import CPU, best_device
 from portrayal_faces.generator.generator import PACKAGE, WHAT
@@ -28,7 +29,6 @@ from portrayal_faces.generator.pool import DRAWN, EACH, FEWEST, MOST, cell_of
 from portrayal_faces.generator.series import CALM
 from portrayal_faces.generator.steering import AMPLE, SPANS, THRIFTY, Effort
 from portrayal_faces.generator.studio import SMALL, SmallStudio, ready_compass
-from portrayal_faces.series.attributes import steps
 
 SIZES = (256, 512, 1024)
 COMMON = {"source": "generated: random-face, styles steered", "license": "Apache-2.0", "consent": "generated"}

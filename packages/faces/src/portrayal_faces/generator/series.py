@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portrayal.pictures.series.manifest import FACE_ONLY
+from portrayal.pictures.series.values import steps
 from portrayal_faces.generator.directions import Compass
 from portrayal_faces.generator.placebo import placebo
 from portrayal_faces.generator.readings import BOTH, CONTRASTS, places
 from portrayal_faces.generator.steering import Centre, Effort, Line, between, find_centre, lines, reach, span_of
 from portrayal_faces.generator.stored import as_stored
 from portrayal_faces.generator.studio import SmallStudio
-from portrayal_faces.series.attributes import steps
 
 CALM = (
     1.0  # standard deviations: a placebo that changes a cue or age by more is none, and some such are no longer a face

@@ -9,10 +9,11 @@ import polars as pl
 
 from portrayal.edges.folders import adopt, claim
 from portrayal.errors import PortrayalError
+from portrayal.pictures.series.manifest import MADE, failures
+from portrayal.pictures.series.values import steps
 from portrayal_faces.photographs.model import open_model
-from portrayal_faces.series.attributes import steps, two_poles
-from portrayal_faces.series.build import CHECKS, LEFT_OUT, MANIFEST, Recipe, build
-from portrayal_faces.series.checks import failures
+from portrayal_faces.series.attributes import two_poles
+from portrayal_faces.series.build import CHECKS, LEFT_OUT, Recipe, build
 from portrayal_faces.series.sources import read_pictures
 
 
@@ -88,7 +89,7 @@ def _recipe(attributes: tuple[str, ...], poles: Sequence[str], size: int) -> Rec
 
 def _said(folder: Path) -> str:
     """Say where the series are, who was left out and why, and which checks were missed or not judged, as a report does."""
-    made, left = pl.read_parquet(folder / MANIFEST), pl.read_parquet(folder / LEFT_OUT)
+    made, left = pl.read_parquet(folder / MADE), pl.read_parquet(folder / LEFT_OUT)
     reasons = left.group_by("reason").len().sort("reason").iter_rows()
     lines = [
         f"{made.height} pictures in {folder}",

@@ -16,10 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.pictures.series.values import steps
 from portrayal_faces.photographs.editor import open_editor
 from portrayal_faces.photographs.means import open_means
 from portrayal_faces.photographs.series import make_series
-from portrayal_faces.series.attributes import steps
 from portrayal_faces.series.series import Series
 from portrayal_faces.series.suitability import Inspection
 

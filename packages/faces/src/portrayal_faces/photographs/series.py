@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from portrayal.pictures.faces.align import crop, fit_similarity
+from portrayal.pictures.series.values import steps
 from portrayal_faces.generator.blend import feathered
 from portrayal_faces.generator.studio import LANDMARKS, PARSED, SIDE, parsed
 from portrayal_faces.photographs.placebo import placebo_edits
-from portrayal_faces.series.attributes import steps
 from portrayal_faces.series.paste import changed_region, paste
 from portrayal_faces.series.series import Series, seen_landmarks
 from portrayal_faces.series.suitability import Inspection

@@ -23,10 +23,10 @@ from portrayal.pictures.images import open_image
 from portrayal.pictures.series.folder import Chosen, FolderSeries, read_entries, read_folder
 from portrayal.pictures.series.manifest import FACE_ONLY, MANIFEST
 from portrayal.pictures.series.shipped import SHIPPED, shipped_set
-from portrayal.pictures.series.stems import told_apart
 from portrayal_faces.generator.stored import webp
 from portrayal_faces.generator.studio import PARSED, parsed
 from portrayal_faces.scenes.scene import Scene, Seen, compose_scene, fits
+from portrayal_faces.series.stems import told_apart
 
 DRAWN = "drawn"  # places that ship: drawings, nobody in them
 DRAWINGS = Path(str(files("portrayal"))) / "audits" / "contexts" / "backgrounds"

@@ -18,24 +18,21 @@ import polars as pl
 
 from portrayal.edges.folders import claim
 from portrayal.edges.progress import track
-from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
 from portrayal.edges.writing import fresh, write_text
 from portrayal.errors import PortrayalError
-from portrayal.pictures.faces.reader import ADULT
-from portrayal.pictures.series.stems import file_stems, plain_stem
-from portrayal_faces.series.attributes import steps
+from portrayal.pictures.images import open_or_none
+from portrayal.pictures.series.entries import LEFT_OUT_COLUMNS, UNREADABLE, YOUNG, labelled_young
+from portrayal.pictures.series.manifest import MADE
+from portrayal.pictures.series.values import steps
 from portrayal_faces.series.checks import Readings, checks_table, read_series
 from portrayal_faces.series.series import Changer, Series
-from portrayal_faces.series.sources import labelled_young
+from portrayal_faces.series.stems import file_stems, plain_stem
 from portrayal_faces.series.suitability import inspect_face
 
 RECIPES = 7  # raised when pictures or checks are made otherwise, so that older folders are not used again
-MANIFEST, CHECKS, LEFT_OUT = "manifest.parquet", "checks.parquet", "left_out.parquet"
+CHECKS, LEFT_OUT = "checks.parquet", "left_out.parquet"
 MAKING = "making series of faces, once, to be kept"
-YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
-UNSEEN = "no age label, and no face the age reader could look at"  # no evidence of adulthood
 TYPES = {"pole_low": pl.String, "pole_high": pl.String, "value": pl.Float64}
-LEFT_OUT_COLUMNS = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ def build(pictures: pl.DataFrame, changer: Changer, recipe: Recipe, folder: Path
     A picture whose series are done is noted in the folder, so that a build that was broken off goes on where it was.
     """
     inside = folder / build_name(pictures, changer, recipe)
-    if (inside / MANIFEST).exists():
+    if (inside / MADE).exists():
         return inside
     claim(inside, "pictures")
     entries, stems = list(pictures.iter_rows(named=True)), file_stems(pictures["picture"].to_list())
@@ -82,7 +79,7 @@ def build(pictures: pl.DataFrame, changer: Changer, recipe: Recipe, folder: Path
 
 def read_built(folder: Path) -> pl.DataFrame:
     """Return the stimuli of a folder of made series; their files lie in it, wherever it was moved."""
-    made = pl.read_parquet(folder / MANIFEST)
+    made = pl.read_parquet(folder / MADE)
     if made.is_empty():
         return made
     return made.with_columns(pl.lit(f"{folder}/").add(pl.col("content")).alias("content"))
@@ -137,29 +134,6 @@ def _readings(told: dict[str, Any]) -> Readings:
     return Readings(**{**told, **arrays, "embeddings": vectors, "poles": tuple(told["poles"])})
 
 
-def open_shrunk(path: Path, size: int) -> Any:
-    """Open a picture and shrink it to the size of the study."""
-    from PIL import Image, ImageOps
-
-    check_size(path, LARGEST_PICTURE)
-    with Image.open(path) as opened:
-        check_pixels(opened)
-        picture = ImageOps.exif_transpose(opened).convert("RGB")
-    scale = size / max(picture.size)
-    if scale >= 1:
-        return picture
-    return picture.resize([max(1, round(side * scale)) for side in picture.size], Image.Resampling.LANCZOS)
-
-
-def open_or_none(path: Path, size: int) -> Any | None:
-    """Return a picture as `open_shrunk`, or None where the file is no picture that can be read."""
-    # What PIL raises depends on the format and on where the file breaks off.
-    try:
-        return open_shrunk(path, size)
-    except Exception:
-        return None
-
-
 def _make(entry: dict[str, Any], changer: Changer, recipe: Recipe, left_out: list[dict[str, Any]]) -> Iterator[Series]:
     """Yield the series of one picture, or note why there is none."""
     picture = None if labelled_young(entry["age"]) else open_or_none(Path(entry["file"]), recipe.size)
@@ -204,7 +178,7 @@ def _save(folder: Path, rows: list[dict[str, Any]], readings: list[Readings], le
     """Write the tables, the manifest last: its presence says that everything is there."""
     pl.DataFrame(left_out, schema=LEFT_OUT_COLUMNS).write_parquet(fresh(folder / LEFT_OUT))
     checks_table(readings).write_parquet(fresh(folder / CHECKS))
-    pl.DataFrame(rows, schema_overrides=TYPES, infer_schema_length=None).write_parquet(fresh(folder / MANIFEST))
+    pl.DataFrame(rows, schema_overrides=TYPES, infer_schema_length=None).write_parquet(fresh(folder / MADE))
 
 
 def build_name(pictures: pl.DataFrame, changer: Changer, recipe: Recipe) -> str:

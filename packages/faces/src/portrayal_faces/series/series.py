@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,11 +10,6 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal_faces.series.suitability import REASONS, Inspection
-
-# Words that are no source and no consent; "generated" and words of your own ("signed 2026-03-01") are.
-NO_SOURCE = ("", "none", "unknown", "null", "nan", "n/a", "na", "-", "?")
-NO_CONSENT = ("no", "not given", "no consent", "refused", "denied", "withdrawn", "revoked", "pending", "false", "0")
-NOTHING = (*NO_SOURCE, *NO_CONSENT)
 
 
 @dataclass(frozen=True)
@@ -35,17 +30,6 @@ class Series:
         if self.face.face is None:
             raise PortrayalError("a series without a face has no landmarks.")
         return self.face.face.landmarks
-
-
-def require_consent(entry: Mapping[str, Any], name: str) -> None:
-    """Refuse a picture whose entry names no source or no consent."""
-    for field in ("source", "consent"):
-        told = str(entry.get(field) or "").strip()
-        if told.lower() in NOTHING:
-            found = f"the {field} entry {told!r}, which records none" if told else f"no {field} entry"
-            raise PortrayalError(
-                f"picture {name!r} has {found}. A face is manipulated only with a recorded source and consent."
-            )
 
 
 class Changer(Protocol):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError, check_name
-from portrayal.parts.table import part_folder
-from portrayal.pictures.faces.reader import ADULT
+from portrayal.pictures.people import generated_people
+from portrayal.pictures.series.entries import labelled_age, require_consent
 from portrayal.tables import read_csv
-from portrayal_faces.series.series import require_consent
 
 # One row per picture. `age` is the labelled age or the lower end of a range; null leaves it to the age reader.
 PICTURES = {
@@ -26,18 +23,8 @@ PICTURES = {
     "consent": pl.String,
     "age": pl.Float64,
 }
-AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
 EXPECTED = "Expected a CSV in UTF-8 with file, source and consent."
 OPENPEOPLE = ("studio_portrait", "amateur_selfie", "studio_posture", "amateur_posture")
-
-
-def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
-    """Yield id, folder of pictures and labels (age_range, sex, ethnicity, skin_tone) of the ten adults of `openpeople`."""
-    curated = part_folder("openpeople", "generated people") / "data" / "curated"
-    for folder in sorted(curated.iterdir()):
-        if (folder / "metadata.json").exists():
-            words = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
-            yield folder.name, folder / "assets", words["character_details"]["demographics"]
 
 
 def openpeople_pictures(kinds: tuple[str, ...] = OPENPEOPLE) -> pl.DataFrame:
@@ -98,30 +85,6 @@ def check_pictures(pictures: pl.DataFrame) -> pl.DataFrame:
     for row in pictures.iter_rows(named=True):
         require_consent(row, row["picture"])
     return pictures
-
-
-def labelled_age(text: str | None, picture: str) -> float | None:
-    """Return a labelled age, or the lower end of its range; None where nothing is labelled.
-
-    Examples
-    --------
-    >>> labelled_age("20-29", "a.png"), labelled_age("more than 70", "a.png"), labelled_age("", "a.png")
-    (20.0, 70.0, None)
-    """
-    if not (text or "").strip():
-        return None
-    match = AGE.match(str(text).strip().lower())
-    if match is None:
-        raise PortrayalError(
-            f"picture {picture!r} has the age {text!r}. Expected years such as 34, a range such as 30-39, "
-            f"'more than 70', or nothing."
-        )
-    return float(match["years"])
-
-
-def labelled_young(age: float | None) -> bool:
-    """Say whether a labelled age, or the lower end of its range, lies under 20."""
-    return age is not None and not age >= ADULT
 
 
 def _row(row: dict[str, str | None], table: Path, also: Sequence[Path]) -> dict[str, str | float | None]:

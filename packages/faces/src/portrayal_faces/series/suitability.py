@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from portrayal.pictures.faces.align import crop, fit_similarity, head_turn
-from portrayal.pictures.faces.detect import Face, closest_to_centre, find_faces
-from portrayal.pictures.faces.reader import ADULT, read_face
+from portrayal.pictures.faces.detect import Face
+from portrayal.pictures.faces.reader import ADULT, read_person
 from portrayal_faces.series.mask import skin_share
 
 FRONTAL = 0.25  # how far the nose may lie from the middle, in eye distances
@@ -42,20 +42,16 @@ class Inspection:
 
 def inspect_face(picture: Any, smallest: float = 0.05, strict: bool = True) -> Inspection:
     """Find the face of a picture and say whether it may be manipulated."""
-    found = find_faces(picture, smallest)
-    if not found:
-        return Inspection(None, 0, "no face")
-    face = closest_to_centre(found, picture.size)
-    aligned = crop(picture, fit_similarity(face.landmarks))
-    female, age = read_face(picture, face.landmarks)
-    reason = _reason(picture, face, aligned, age, strict)
-    return Inspection(face, len(found), reason, female, age, aligned)
+    person = read_person(picture, smallest)
+    if person.face is None:
+        return Inspection(None, 0, person.reason)
+    aligned = crop(picture, fit_similarity(person.face.landmarks))
+    reason = person.reason or _reason(person.face, aligned, strict)
+    return Inspection(person.face, person.faces, reason, person.female, person.age, aligned)
 
 
-def _reason(picture: Any, face: Face, aligned: np.ndarray, age: float, strict: bool) -> str:
-    """Return the first reason that applies; adulthood comes first."""
-    if not age >= ADULT:  # an unreadable age is no evidence of adulthood either
-        return "not adult"
+def _reason(face: Face, aligned: np.ndarray, strict: bool) -> str:
+    """Return the first reason that applies against the face of an adult."""
     if head_turn(face.landmarks) > FRONTAL:
         return "turned away"
     if not strict:

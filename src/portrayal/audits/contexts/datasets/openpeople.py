@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.contexts.datasets.people_folder import PEOPLE
-from portrayal_faces.series.sources import generated_people
+from portrayal.pictures.people import generated_people
 
 LIGHTER = ("I", "II", "III")
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.pictures.images import open_or_none
 from portrayal.pictures.series.manifest import CHECKS
 from portrayal.stats.intervals.intervals import ratio_interval
 from portrayal.tables import finite
-from portrayal_faces.series.build import open_or_none
 
 NEARLY = 0.1  # how far the ratio of the two may lie from 1
 SIDE = 256  # pixels at which they are compared
