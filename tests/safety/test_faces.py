@@ -138,7 +138,7 @@ def declared() -> dict[Path, str]:
         if path.name == "backgrounds.csv":
             with path.open(encoding="utf-8") as table:
                 told |= {path.parent / row["file"]: row["source"] for row in csv.DictReader(table)}
-        if path.name == MANIFEST and path.parts[len(ROOT.parts)] in ("src", "docs"):
+        if path.name == MANIFEST and path.parts[len(ROOT.parts)] in ("src", "packages", "docs"):
             manifest = json.loads(path.read_text(encoding="utf-8"))
             for picture in manifest["pictures"]:
                 consent = picture.get("consent") or manifest.get("consent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -16,10 +17,10 @@ GROUP = "portrayal.commands"  # entry points: the name of a command, and its typ
 class PluggedCommands(Commands):
     """Commands of another distribution, imported when first looked at."""
 
-    _found: dict[str, Any] | None = None
+    _found: MutableMapping[str, Any] | None = None
 
     @property
-    def commands(self) -> dict[str, Any]:  # type: ignore[override]
+    def commands(self) -> MutableMapping[str, Any]:
         """The commands by name."""
         if self._found is None:
             entry = next(iter(entry_points(group=GROUP, name=self.name or "")), None)
@@ -29,7 +30,7 @@ class PluggedCommands(Commands):
         return self._found
 
     @commands.setter
-    def commands(self, none_yet: dict[str, Any]) -> None:
+    def commands(self, none_yet: MutableMapping[str, Any]) -> None:
         """Accept the empty table that every group starts with."""
 
 
