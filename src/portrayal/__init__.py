@@ -53,15 +53,16 @@ _PUBLIC = {
     "flagged_shares": "portrayal.audits.associations.flagged_shares",
     "results": "portrayal.tables",
     "calibrate": "portrayal.flow",
-    # search engines and faces
+    # search engines
     "rank_collection": "portrayal.audits.search.ranking",
     "gsr_of_run": "portrayal.audits.search.gsr_of_run",
-    "make_face_series": "portrayal_faces",
-    "list_faces": "portrayal_faces",
-    "check_faces": "portrayal_faces",
-    "generate_faces": "portrayal_faces",
-    "compose_scenes": "portrayal_faces",
-    "occupation_shares": "portrayal_faces",
+    # faces: what `portrayal-faces` brings
+    "make_face_series": "portrayal_faces.photographs.apply",
+    "list_faces": "portrayal_faces.shipped",
+    "check_faces": "portrayal_faces.series.judged",
+    "generate_faces": "portrayal_faces.generator.generate",
+    "compose_scenes": "portrayal_faces.scenes.scenes",
+    "occupation_shares": "portrayal_faces.occupations",
     # what there is
     "get_audit": "portrayal.study.registry",
     "names": "portrayal.study.catalogue",

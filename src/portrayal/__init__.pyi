@@ -8,7 +8,6 @@ from portrayal.audits.captions.mention_shares import mention_shares as mention_s
 from portrayal.audits.contexts.tag_shares import tag_shares as tag_shares
 from portrayal.audits.counterfactuals.label_shares import label_shares as label_shares
 from portrayal.audits.counterfactuals.measures.measure import label_slopes as label_slopes
-from portrayal.audits.counterfactuals.occupation_shares import occupation_shares as occupation_shares
 from portrayal.audits.search.gsr_of_run import gsr_of_run as gsr_of_run
 from portrayal.audits.search.list_shares import list_shares as list_shares
 from portrayal.audits.search.measures.gsr import gsr as gsr
@@ -27,7 +26,6 @@ from portrayal.handover.verify import verify as verify
 from portrayal.parts.install import install_parts as install_parts
 from portrayal.parts.table import part_sizes as part_sizes
 from portrayal.parts.table import part_states as part_states
-from portrayal.pictures.series.shipped import list_faces as list_faces
 from portrayal.reporting.page.diff import diff as diff
 from portrayal.reporting.page.opened import Run as Run
 from portrayal.reporting.page.redact import redact as redact
@@ -50,9 +48,11 @@ from portrayal.text.captions.parsing import scene_graphs as scene_graphs
 from portrayal.text.words.typology import classify_tags as classify_tags
 from portrayal.waves.gate import gate as gate
 from portrayal_faces.generator.generate import generate_faces as generate_faces
+from portrayal_faces.occupations import occupation_shares as occupation_shares
 from portrayal_faces.photographs.apply import make_face_series as make_face_series
 from portrayal_faces.scenes.scenes import compose_scenes as compose_scenes
 from portrayal_faces.series.judged import check_faces as check_faces
+from portrayal_faces.shipped import list_faces as list_faces
 
 __version__: str
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-import portrayal_faces
+import portrayal
 from portrayal.cli.app import Commands, Engine, Quiet, Workers, answer, resumable
 
 faces = typer.Typer(cls=Commands, help="Counterfactual faces.", no_args_is_help=True)
@@ -27,7 +27,7 @@ def apply(
     """Make series of counterfactual faces; refuses whoever is no adult or has no recorded consent."""
     varied = attribute or ["gender", "race"]
     between = [pole.strip() for pole in poles.split(",")]
-    answer(portrayal_faces.make_face_series(table, out, varied, between, model, size))
+    answer(portrayal.make_face_series(table, out, varied, between, model, size))
 
 
 @faces.command(name="list")
@@ -35,7 +35,7 @@ def list_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line for every picture.")] = False,
 ) -> None:
     """List the pictures of the set of generated faces that ships."""
-    answer(portrayal_faces.list_faces(as_json))
+    answer(portrayal.list_faces(as_json))
 
 
 @faces.command()
@@ -52,7 +52,7 @@ def check(
     ] = None,
 ) -> None:
     """Let independent judges look at series: what is needed, what was found, passed or missed."""
-    answer(portrayal_faces.check_faces(folder, as_json, people, others))
+    answer(portrayal.check_faces(folder, as_json, people, others))
 
 
 @faces.command()
@@ -70,7 +70,7 @@ def generate(
     """Make series of adults who do not exist; run again after a stop it goes on, and ends with the same bytes."""
     varied = [word.strip() for word in attributes.split(",") if word.strip()]
     with resumable():
-        answer(portrayal_faces.generate_faces(people, varied, size, seed, out, quiet, engine, workers, kind))
+        answer(portrayal.generate_faces(people, varied, size, seed, out, quiet, engine, workers, kind))
 
 
 @faces.command()
@@ -87,7 +87,7 @@ def scenes(
     quiet: Quiet = False,
 ) -> None:
     """Put series into work places as head and shoulders, so that only the face changes."""
-    answer(portrayal_faces.compose_scenes(series, places, out, size, people, quiet))
+    answer(portrayal.compose_scenes(series, places, out, size, people, quiet))
 
 
 @faces.command()
@@ -104,4 +104,4 @@ def shares(
     ] = None,
 ) -> None:
     """Count who is shown for each occupation in your own pictures, as CSV; nothing is changed in them."""
-    answer(portrayal_faces.occupation_shares(where, labelled).write_csv().rstrip())
+    answer(portrayal.occupation_shares(where, labelled).write_csv().rstrip())
