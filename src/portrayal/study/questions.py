@@ -17,6 +17,7 @@ import portrayal
 from portrayal.edges.paths import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import cache_folder
+from portrayal.pictures.series.shipped import installed_sets
 from portrayal.safety.gated import open_guarded
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
@@ -81,6 +82,7 @@ def _folders(study: Study) -> Iterator[Path]:
             if name and os.path.lexists(path):
                 yield path if path.is_dir() else path.parent
     yield Path(portrayal.__file__).parent
+    yield from installed_sets()
     yield cache_folder("")
     yield from (Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib"))
 

@@ -18,10 +18,14 @@ SHIPPED = "shipped"  # how a study names the set that ships
 
 def load_entry(name: str, what: str) -> Any:
     """Return what is registered under a name, or refuse with what to install."""
-    entry = next(iter(entry_points(group=GROUP, name=name)), None)
-    if entry is None:
-        raise MissingFaces(what)
-    return entry.load()
+    for entry in entry_points(group=GROUP, name=name):
+        return entry.load()
+    raise MissingFaces(what)
+
+
+def installed_sets() -> list[Path]:
+    """Return the folders of the sets that are installed."""
+    return [Path(entry.load()) for entry in entry_points(group=GROUP, name=SHIPPED)]
 
 
 def shipped_set() -> Path:
