@@ -3,9 +3,9 @@
 import polars as pl
 
 from portrayal.audits.captions.measures.audit import all_rows, measure_system
-from portrayal.audits.captions.measures.mentions import read_captions
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.reading.mentions import read_captions
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 
 HUMAN = {
     "1": ["A woman rides a horse.", "A woman on a brown horse."],

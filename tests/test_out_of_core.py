@@ -12,11 +12,10 @@ from polars.testing import assert_frame_equal
 
 from benchmarks import out_of_core
 from portrayal import PortrayalError, mention_shares, tag_shares
-from portrayal.audits.captions.measures import erasing, words_included
-from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.parts import SUMS
-from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures import erasing, stereotyping_words
+from portrayal.audits.captions.measures.audit import SUMS, measure_system
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.contexts.measure import stereotypes_of
 from portrayal.audits.contexts.measures.membership import coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures
@@ -232,7 +231,7 @@ def test_mentions_of_a_folder_are_measured_as_in_memory(mentions):
     sums = rows.filter(
         ~pl.col("measure").str.ends_with("_difference"), pl.col("unit") != "ratio", pl.col("stage") != HUMAN_SAME,
         (pl.col("technique") != "identity adjectives used as nouns") | pl.col("quantity").str.starts_with("any "),
-        ~pl.col("quantity").is_in([words_included.ABOVE, words_included.KEPT, erasing.EXCESS]),
+        ~pl.col("quantity").is_in([stereotyping_words.ABOVE, stereotyping_words.KEPT, erasing.EXCESS]),
     )  # fmt: skip
     key = [
         "system",

@@ -17,8 +17,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import portrayal
-from portrayal.audits.captions.measures import leakage, objects_mentioned, reifying
-from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures import reifying_looks, stereotyping_leakage, stereotyping_objects
+from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.engine import engine_map, using
 from portrayal.engine.plain import codec, fingerprint
 from portrayal.engine.store import LEDGER, Store
@@ -51,8 +51,8 @@ def object_types() -> list[Any]:
     options = Options(splits=20, bootstraps=20)
     asked = [(place, f"type {place}", (random.random(60) < 0.5).tolist()) for place in range(8)]
     asked[3] = (3, "never said", [False] * 60)
-    kinds = (objects_mentioned.Effect, Estimate)
-    fitter = partial(objects_mentioned._fitter, design, group, options)
+    kinds = (stereotyping_objects.Effect, Estimate)
+    fitter = partial(stereotyping_objects._fitter, design, group, options)
     found = list(engine_map(fitter, asked, "object type", keeps=kinds))
     assert found[3] is None and isinstance(found[0].splits, Estimate)
     return [
@@ -66,13 +66,16 @@ def classifiers() -> list[Any]:
     random = np.random.default_rng(0)
     said = [[str(word) for word in random.choice(WORDS, 4)] for _ in range(30)]
     asked = [(said, [f"group {i % count}" for i in range(30)], np.arange(30) % 5) for count in (2, 3, 5)]
-    return [scores.tolist() for scores in engine_map(leakage._learner, asked, "classifier of captions", keeps=())]
+    return [
+        scores.tolist()
+        for scores in engine_map(stereotyping_leakage._learner, asked, "classifier of captions", keeps=())
+    ]
 
 
 def permutations() -> list[Any]:
     random = np.random.default_rng(0)
     matrix, outcome = random.integers(0, 2, (25, 6)).astype(float), np.arange(25) % 2 == 0
-    return [reifying._learning(matrix, outcome, 0, 45)]
+    return [reifying_looks._learning(matrix, outcome, 0, 45)]
 
 
 WORK = (association_tests, object_types, classifiers, permutations)
@@ -143,7 +146,7 @@ def test_other_data_settings_and_code_are_other_work(tmp_path, monkeypatch) -> N
         design, group = np.ones((4, 2)), np.zeros(4)
         for options in (Options(), Options(seed=1)):
             for matrix in (design, design + 1):
-                make = partial(objects_mentioned._fitter, matrix, group, options)
+                make = partial(stereotyping_objects._fitter, matrix, group, options)
                 list(engine_map(make, [(0, "type", [True] * 4)], "object type", keeps=()))
         assert len(done) == 12
         monkeypatch.setattr(sys.modules["portrayal.engine.plain"], "code", lambda: "other code")

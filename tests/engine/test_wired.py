@@ -14,7 +14,7 @@ from PIL import Image
 from polars.testing import assert_frame_equal
 
 import portrayal
-from portrayal.audits.captions.measures import leakage, reifying
+from portrayal.audits.captions.measures import reifying_looks, stereotyping_leakage
 from portrayal.audits.contexts.factorial import Recipe, compose_all
 from portrayal.audits.search import calibration
 from portrayal.audits.search.inputs import open_inputs
@@ -103,11 +103,11 @@ def test_what_is_learned_of_captions_is_the_same(monkeypatch) -> None:
     matrix, outcome = random.integers(0, 2, (25, 6)).astype(float), np.arange(25) % 2 == 0
     said = [list(random.choice(WORDS, 4)) for _ in range(30)]
     asked = [(said, [f"group {i % count}" for i in range(30)], np.arange(30) % 5) for count in (2, 3)]
-    here = reifying._learning(matrix, outcome, 0, 25), [leakage.leakage(*one) for one in asked]
+    here = reifying_looks._learning(matrix, outcome, 0, 25), [stereotyping_leakage.leakage(*one) for one in asked]
     seen = _sent(monkeypatch)
     with using("local", 2):
-        shared = reifying._learning(matrix, outcome, 0, 25)
-        scores = list(engine_map(leakage._learner, asked, "classifier of captions"))
+        shared = reifying_looks._learning(matrix, outcome, 0, 25)
+        scores = list(engine_map(stereotyping_leakage._learner, asked, "classifier of captions"))
     assert seen == ["permutation of term", "classifier of captions"]
     assert shared == pytest.approx(here[0], rel=1e-9)
     assert all(np.allclose(one, other, 1e-9, 1e-9) for one, other in zip(scores, here[1], strict=True))

@@ -8,8 +8,8 @@ from importlib.resources import files
 import polars as pl
 
 from portrayal.audits.captions import AUDIT
-from portrayal.audits.captions.phantom import PHANTOMS, draws, text
-from portrayal.audits.captions.scenes import read_scene
+from portrayal.audits.captions.phantom import PHANTOMS, draws
+from portrayal.audits.captions.world import read_scene, text
 from portrayal.study.audit import Evidence
 from portrayal.study.questions import make_stimuli
 from portrayal.study.study import Study

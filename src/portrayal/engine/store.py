@@ -73,6 +73,6 @@ def forget(folder: Path) -> None:
 def code_of(*folders: Path) -> str:
     """Return a short hash of the code in these folders."""
     digest = hashlib.sha256()
-    for path in sorted(file for folder in folders for file in folder.glob("*.py")):
+    for path in sorted(file for folder in folders for name in ("*.py", "*.toml") for file in folder.glob(name)):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from portrayal import calibrate
-from portrayal.audits.captions.calibration import expected_coefficient
-from portrayal.audits.captions.calibration.enumeration import Case, cases
-from portrayal.audits.captions.calibration.headlines import HEADLINES
-from portrayal.audits.captions.calibration.planted import RATE
-from portrayal.audits.captions.calibration.truths import TRUTHS, share, truth, tuple_distance
+from portrayal.audits.captions import truths
+from portrayal.audits.captions.calibration import HEADLINES
 from portrayal.audits.captions.phantom import PHANTOMS, draws
-from portrayal.audits.captions.scenes import ACTIONS, make_scenes, nouns
+from portrayal.audits.captions.truths import RATE, TRUTHS, Case, cases, share, truth, tuple_distance
+from portrayal.audits.captions.world import ACTIONS, make_scenes, nouns
 from portrayal.study.calibration import WORTH_IT, over_seeds
 
 
@@ -85,9 +83,9 @@ def test_the_careless_lose_a_wheelchair_as_often_as_other_things() -> None:
 
 
 def test_the_stored_coefficient_is_what_simulated_studies_give() -> None:
-    again = expected_coefficient.expected(studies=50)
+    again = truths.expected(studies=50)
     error = (again.high - again.low) / 4
-    assert expected_coefficient.EXPECTED[RATE] == pytest.approx(again.value, abs=4 * error)
+    assert truths.EXPECTED[RATE] == pytest.approx(again.value, abs=4 * error)
     assert error < 0.05
 
 

@@ -10,18 +10,12 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.captions import AUDIT
+from portrayal.audits.captions.figures import DELETION_WARNING, MOST_ROWS, SHOWN
 from portrayal.audits.captions.findings import CLAIMS
 from portrayal.audits.captions.inputs import read_inputs, stages_of
-from portrayal.audits.captions.measures import context_rules, distributions, people_mentioned
-from portrayal.audits.captions.measures.stages import (
-    DELETION_WARNING,
-    HUMAN_LABELS,
-    HUMAN_SAME,
-    SYSTEM_CAPTIONS,
-    SYSTEM_LABELS,
-)
+from portrayal.audits.captions.measures import demeaning_people, demeaning_rules, stereotyping_tuples
+from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, HUMAN_SAME, SYSTEM_CAPTIONS, SYSTEM_LABELS
 from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
-from portrayal.audits.captions.tables import MOST_ROWS, SHOWN
 from portrayal.reporting.words.sentences import Claim, found_sentence
 from portrayal.study.audit import Measured
 from portrayal.study.study_file import read_study
@@ -110,7 +104,7 @@ def test_the_human_captions_are_told_where_they_were_measured_on_the_same_images
         pl.col("system") == "girls", pl.col("stage") == HUMAN_SAME, pl.col("subject") == "women called girls"
     ).row(0, named=True)
     tested = planted.results.filter(
-        pl.col("system") == "girls", pl.col("measure") == context_rules.TEST, pl.col("stage") == SYSTEM_CAPTIONS,
+        pl.col("system") == "girls", pl.col("measure") == demeaning_rules.TEST, pl.col("stage") == SYSTEM_CAPTIONS,
         pl.col("subject") == "women called girls",
     ).row(0, named=True)  # fmt: skip
     assert women["n"] == tested["n"]  # women, and not all images
@@ -121,12 +115,12 @@ def test_the_human_captions_are_told_where_they_were_measured_on_the_same_images
 def test_a_difference_names_the_object_and_faces_the_group_it_is_larger_for(planted: Measured) -> None:
     # 'wrong' says man of women, which makes no difference of objects; the largest is named all the same.
     rows = planted.results.filter(
-        pl.col("measure") == distributions.TEST, pl.col("quantity") == "object tuples", pl.col("p").is_not_null()
+        pl.col("measure") == stereotyping_tuples.TEST, pl.col("quantity") == "object tuples", pl.col("p").is_not_null()
     )
     assert rows.height
     assert rows["subject"].null_count() == 0
     row = {**rows.row(0, named=True), "row": 0, "decision": "found", "value": -0.3, "low": -0.4, "high": -0.2}
-    claim = Claim(**CLAIMS[distributions.TEST])
+    claim = Claim(**CLAIMS[stereotyping_tuples.TEST])
     said = found_sentence({**row, "subject": "dog", "group": "female", "versus": "male"}, claim, planted)
     assert "says 'dog' more often of people annotated male than of people annotated female" in said
     assert ": 30 percentage points (95% interval 20 to 40" in said
@@ -140,7 +134,7 @@ def test_charts_fill_what_was_found_and_leave_out_what_is_all_zero(planted: Meas
     assert {(row["series"], row["label"]) for row in points if row["found"]} == {
         ("leaves out", "skin: darker less lighter")
     }
-    silent = planted.results.filter(pl.col("measure") != people_mentioned.TEST)
+    silent = planted.results.filter(pl.col("measure") != demeaning_people.TEST)
     names = {chart.name for chart in AUDIT.charts(Measured(silent), AUDIT.settings.model_construct())}
     assert "people_not_mentioned" not in names
 

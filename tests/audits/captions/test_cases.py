@@ -5,12 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from portrayal.audits.captions.calibration.planted import OPTIONS, planted
-from portrayal.audits.captions.measures import words_included
-from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.lexicon_change import compare
-from portrayal.audits.captions.measures.mentions import read_captions
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures import stereotyping_words
+from portrayal.audits.captions.measures.audit import compare_lists, measure_system
+from portrayal.audits.captions.measures.reading.mentions import read_captions
+from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.truths import OPTIONS, planted
 from portrayal.errors import PortrayalError
 from portrayal.run.reviews import read_reviews, write_reviews
 from portrayal.stats.intervals.intervals import wilson
@@ -62,11 +61,11 @@ def test_judgments_scale_the_quantity_they_judged_and_no_other() -> None:
     again = measure_system(stages, "phantom", OPTIONS, [key], judged)
     told = again.rows.filter(pl.col("quantity").str.ends_with("judged by people"))
     assert set(told["quantity"]) == {
-        f"{words_included.ABOVE}, judged by people",
-        f"{words_included.KEPT}, judged by people",
+        f"{stereotyping_words.ABOVE}, judged by people",
+        f"{stereotyping_words.KEPT}, judged by people",
     }
     drawn = judged.filter(pl.col("drawn") == "true")
-    for quantity in (words_included.ABOVE, words_included.KEPT):
+    for quantity in (stereotyping_words.ABOVE, stereotyping_words.KEPT):
         answers = drawn.filter((pl.col("quantity") == quantity) | pl.col("within").eq_missing(quantity))
         captions = answers.group_by("image").agg((pl.col("judgment") == "harm").any())["judgment"]
         here = pl.col("stage") == SYSTEM_CAPTIONS
@@ -138,7 +137,7 @@ def test_a_lexicon_change_shows_what_it_does(tmp_path) -> None:
     shorter = read_list("demeaning").filter(pl.col("part") != "a")
     path = tmp_path / "demeaning.csv"
     shorter.write_csv(path)
-    table = compare(stages, SILLY, "demeaning", path)
+    table = compare_lists(stages, SILLY, "demeaning", path)
     row = table.filter(
         pl.col("stage") == "system captions",
         pl.col("group") == "all",

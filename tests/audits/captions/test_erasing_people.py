@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from portrayal.audits.captions.calibration.planted import planted
 from portrayal.audits.captions.measures.erasing import TECHNIQUE
 from portrayal.audits.captions.measures.erasing_people import PERSON_ABSENT, PERSON_REPLACED
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
+from portrayal.audits.captions.phantom import planted
 
 RUNS, SCENES, RATE = 60, 200, 0.5
 # Of 60 95% intervals 53 or fewer, and of 60 tests at 5% 8 or more, come about in under 2% of honest instruments.

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from portrayal.audits.captions.measures import leakage
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.stages import (
+from portrayal.audits.captions.measures import stereotyping_leakage
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import (
     CAPTIONS,
     HUMAN_CAPTIONS,
     HUMAN_SAME,
@@ -38,7 +38,7 @@ def stages(system: list[str], human: list[str], groups: list[str] | None = None)
 
 
 def told(system: list[str], human: list[str], groups: list[str] | None = None, seed: int = 0) -> dict:
-    rows = leakage.measure(stages(system, human, groups), Options(seed=seed)).rows
+    rows = stereotyping_leakage.measure(stages(system, human, groups), Options(seed=seed)).rows
     return {(r["measure"], r["stage"]): r for r in rows}
 
 
@@ -51,25 +51,27 @@ def sentences(dog: np.ndarray, women: np.ndarray = WOMEN) -> list[str]:
 
 def test_a_system_that_says_what_people_say_amplifies_nothing() -> None:
     found = told(sentences(DOG), sentences(DOG))
-    lic = found[leakage.AMPLIFIED, SYSTEM_CAPTIONS]
+    lic = found[stereotyping_leakage.AMPLIFIED, SYSTEM_CAPTIONS]
     assert (lic["value"], lic["truth"], lic["family"]) == (0.0, HUMAN_CAPTIONS, "exploratory")
-    assert 0.2 < found[leakage.LEAKS, SYSTEM_CAPTIONS]["value"] < 0.35  # right half of the time, and never sure
+    assert (
+        0.2 < found[stereotyping_leakage.LEAKS, SYSTEM_CAPTIONS]["value"] < 0.35
+    )  # right half of the time, and never sure
 
 
 def test_one_that_gives_women_the_dog_does() -> None:
     found = told(sentences(WOMEN), sentences(DOG))
-    assert found[leakage.LEAKS, SYSTEM_CAPTIONS]["value"] > 0.8
-    assert found[leakage.AMPLIFIED, SYSTEM_CAPTIONS]["low"] > 0.4
+    assert found[stereotyping_leakage.LEAKS, SYSTEM_CAPTIONS]["value"] > 0.8
+    assert found[stereotyping_leakage.AMPLIFIED, SYSTEM_CAPTIONS]["low"] > 0.4
     back = told(sentences(DOG), sentences(WOMEN))
-    assert back[leakage.AMPLIFIED, SYSTEM_CAPTIONS]["high"] < -0.4
+    assert back[stereotyping_leakage.AMPLIFIED, SYSTEM_CAPTIONS]["high"] < -0.4
 
 
 def test_the_words_of_the_group_leak_nothing() -> None:
     named = [f"A {'woman' if woman else 'man'} smiles at {'herself' if woman else 'himself'}." for woman in WOMEN]
     found = told(named, ["A person smiles at a photographer."] * NUMBER)
-    assert found[leakage.LEAKS, SYSTEM_CAPTIONS]["value"] < 0.35
-    assert abs(found[leakage.AMPLIFIED, SYSTEM_CAPTIONS]["value"]) < 0.1
-    assert leakage.words("The lady's hat and a man's tie", leakage.masked_words("gender", Options())) == [
+    assert found[stereotyping_leakage.LEAKS, SYSTEM_CAPTIONS]["value"] < 0.35
+    assert abs(found[stereotyping_leakage.AMPLIFIED, SYSTEM_CAPTIONS]["value"]) < 0.1
+    assert stereotyping_leakage.words("The lady's hat and a man's tie", stereotyping_leakage.masked_words("gender", Options())) == [
         "the", "<mask>", "hat", "and", "a", "<mask>", "tie",
     ]  # fmt: skip
 
@@ -78,13 +80,13 @@ def test_human_captions_are_read_with_the_words_the_system_has() -> None:
     # People name a different colour for women; the system has no word for colours, so it cannot be said to leave it out.
     human = [f"A person in {'mauve' if woman else 'teal'} with a dog." for woman in WOMEN]
     found = told(["A person with a dog."] * NUMBER, human)
-    assert found[leakage.LEAKS, HUMAN_SAME]["value"] < 0.35
+    assert found[stereotyping_leakage.LEAKS, HUMAN_SAME]["value"] < 0.35
 
 
 def test_it_is_the_same_twice_and_another_seed_draws_other_images() -> None:
     unequal = ["female" if i % 3 == 0 else "male" for i in range(NUMBER)]
     first, again, other = (
-        told(sentences(DOG), sentences(~DOG), unequal, seed)[leakage.LEAKS, SYSTEM_CAPTIONS]["value"]
+        told(sentences(DOG), sentences(~DOG), unequal, seed)[stereotyping_leakage.LEAKS, SYSTEM_CAPTIONS]["value"]
         for seed in (1, 1, 2)
     )
     assert first == again != other
@@ -92,7 +94,7 @@ def test_it_is_the_same_twice_and_another_seed_draws_other_images() -> None:
 
 def test_groups_are_drawn_in_equal_number() -> None:
     groups = {f"i{i}": "few" if i < 5 else "many" for i in range(50)}
-    drawn = leakage.balanced(groups, np.random.default_rng(0))
+    drawn = stereotyping_leakage.balanced(groups, np.random.default_rng(0))
     assert [groups[image] for image in drawn].count("few") == len(drawn) / 2 == 5
 
 
@@ -100,9 +102,11 @@ def test_three_groups_and_too_few_images() -> None:
     groups = [("first", "second", "third")[i % 3] for i in range(NUMBER)]
     thing = {"first": "dog", "second": "cat", "third": "cup"}
     found = told([f"A person with a {thing[g]}." for g in groups], ["A person."] * NUMBER, groups)
-    assert found[leakage.AMPLIFIED, SYSTEM_CAPTIONS]["low"] > 0.4
-    few = leakage.measure(stages(["A dog."] * 30, ["A dog."] * 30, ["female"] * 19 + ["male"] * 11), Options())
-    assert (list(few.rows), few.missing) == ([], leakage.TECHNIQUE.missing)
+    assert found[stereotyping_leakage.AMPLIFIED, SYSTEM_CAPTIONS]["low"] > 0.4
+    few = stereotyping_leakage.measure(
+        stages(["A dog."] * 30, ["A dog."] * 30, ["female"] * 19 + ["male"] * 11), Options()
+    )
+    assert (list(few.rows), few.missing) == ([], stereotyping_leakage.TECHNIQUE.missing)
 
 
 def test_the_score_equals_scikit_learn_on_the_same_folds() -> None:
@@ -114,11 +118,11 @@ def test_the_score_equals_scikit_learn_on_the_same_folds() -> None:
     captions = [
         ["a", "dog" if rng.random() < 0.3 + 0.4 * w else "cat", "red" if rng.random() < 0.5 else "blue"] for w in women
     ]
-    folds = rng.permutation(100) % leakage.FOLDS
-    found = leakage.leakage(captions, ["w" if w else "m" for w in women], folds)
+    folds = rng.permutation(100) % stereotyping_leakage.FOLDS
+    found = stereotyping_leakage.leakage(captions, ["w" if w else "m" for w in women], folds)
     bag = CountVectorizer(binary=True, token_pattern=r"\w+").fit_transform([" ".join(c) for c in captions]).toarray()
     expected = np.zeros(100)
-    for fold in range(leakage.FOLDS):
+    for fold in range(stereotyping_leakage.FOLDS):
         inside = folds != fold
         model = LogisticRegression(tol=1e-10).fit(bag[inside], women[inside])
         chance = model.predict_proba(bag[~inside])[np.arange((~inside).sum()), women[~inside].astype(int)]
@@ -130,7 +134,7 @@ def test_the_interval_holds_images_and_draws() -> None:
     # Two draws of the same four images: scores 0 and 1 by halves, the second draw half a point lower throughout.
     one = pl.DataFrame({"image": ["a", "b", "c", "d"], "system": [1.0, 1.0, 0.0, 0.0]})
     two = one.with_columns(pl.col("system") - 0.5)
-    found = leakage.over_draws([one, two], pl.col("system"))
+    found = stereotyping_leakage.over_draws([one, two], pl.col("system"))
     images = stats.t.ppf(0.975, 3) * np.std([1, 1, 0, 0], ddof=1) / 2
     draws = stats.t.ppf(0.975, 1) * np.std([0.5, 0.0], ddof=1) / np.sqrt(2)
     assert (found.value, found.high - found.value) == (0.25, pytest.approx(np.hypot(images, draws)))

@@ -8,13 +8,12 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from portrayal.audits.captions.measures import reifying
-from portrayal.audits.captions.measures.appearance import alone, appearance
-from portrayal.audits.captions.measures.mentions import read_captions
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.stages import HUMAN_LABELS, PEOPLE, SYSTEM_CAPTIONS, Stages
-from portrayal.audits.captions.phantom import Said, faithful, text
-from portrayal.audits.captions.scenes import Scene, as_stages, make_scenes
+from portrayal.audits.captions.measures import reifying_looks
+from portrayal.audits.captions.measures.reading.appearance import alone, appearance
+from portrayal.audits.captions.measures.reading.mentions import read_captions
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.world import Said, Scene, as_stages, faithful, make_scenes, text
 
 OPTIONS = Options(permutations=999)
 
@@ -41,7 +40,7 @@ def by_clothes(scene: Scene) -> Said:
 
 
 def looks_rows(stages: Stages, options: Options = OPTIONS) -> list[dict]:
-    return list(reifying.measure_looks(stages, options).rows)
+    return list(reifying_looks.measure(stages, options).rows)
 
 
 def test_a_captioner_that_goes_by_surroundings_is_not_said_to_go_by_looks() -> None:
@@ -63,7 +62,7 @@ def test_one_that_goes_by_clothes_is_found_and_they_are_named() -> None:
 
 def labelled(looks: dict[str, list[tuple]], texts: dict[str, str], group: str = "female") -> Stages:
     """Labels of (kind, subject, word, object) by image, everybody of one group."""
-    from portrayal.audits.captions.measures.mentions import with_synsets
+    from portrayal.audits.captions.measures.reading.mentions import with_synsets
 
     said = [(image, 0, *label) for image, labels in looks.items() for label in labels]
     people = pl.DataFrame([(i, "gender", group, "t") for i in texts], schema=PEOPLE, orient="row")
@@ -92,8 +91,8 @@ def test_features_are_what_is_worn_what_it_is_like_and_adjectives_of_a_person() 
 def test_where_the_truth_says_nothing_of_looks_nothing_is_said() -> None:
     looks = {str(i): [PERSON, ("object", None, "frisbee" if i % 2 else "dog", None)] for i in range(60)}
     texts = {image: "A woman." if int(image) % 2 else "A person." for image in looks}
-    outcome = reifying.measure_looks(labelled(looks, texts), Options())
-    assert (list(outcome.rows), outcome.missing) == ([], reifying.PREDICTED.missing)
+    outcome = reifying_looks.measure(labelled(looks, texts), Options())
+    assert (list(outcome.rows), outcome.missing) == ([], reifying_looks.TECHNIQUE.missing)
 
 
 def test_who_is_one_of_several_is_left_out() -> None:

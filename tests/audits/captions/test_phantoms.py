@@ -8,12 +8,11 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from portrayal.audits.captions.calibration import planted_truth, truth_row
-from portrayal.audits.captions.calibration.headlines import HEADLINES, found, measure, system_rows
-from portrayal.audits.captions.calibration.planted import OPTIONS, RATE, SCENES, planted
+from portrayal.audits.captions.calibration import HEADLINES, found, measure, planted_truth, system_rows, truth_row
 from portrayal.audits.captions.measures import group_words
-from portrayal.audits.captions.phantom import PHANTOMS, WORDINGS, draws, graph, text
-from portrayal.audits.captions.scenes import make_scenes, read_scene
+from portrayal.audits.captions.phantom import PHANTOMS, draws
+from portrayal.audits.captions.truths import OPTIONS, RATE, SCENES, planted
+from portrayal.audits.captions.world import WORDINGS, graph, make_scenes, read_scene, text
 from portrayal.text.captions.parsing import parse
 
 # Every technique is asked about every phantom, so that at 5% a test would be wrong about one phantom of all in most

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from portrayal.audits.captions.calibration.planted import planted
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.techniques import TECHNIQUES
+from portrayal.audits.captions.measures.audit import TECHNIQUES
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.phantom import planted
 
 FEW = Options(splits=8, bootstraps=20, permutations=39, object_types=8)
 

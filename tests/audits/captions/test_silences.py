@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from portrayal.audits.captions.inputs import read_inputs
-from portrayal.audits.captions.phantom import faithful, text
-from portrayal.audits.captions.scenes import read_scene
+from portrayal.audits.captions.world import faithful, read_scene, text
 from portrayal.flow import audit_evidence
 from portrayal.study.audit import Evidence
 from portrayal.study.questions import make_stimuli

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from portrayal import flow
-from portrayal.audits.captions.measures import group_words, paired
-from portrayal.audits.captions.measures.mentions import read_captions
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.stages import PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures import audit, group_words
+from portrayal.audits.captions.measures.reading.mentions import read_captions
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.stats.tests.proportions import ratio_of_sums
 
 TEXTS = ["A woman.", "A man.", "A man.", "A person.", "A man.", "A man.", "A woman.", "A dog."]
@@ -31,7 +31,7 @@ def row_of(outcome, measure: str, **columns) -> dict:
 
 
 def test_the_error_over_all_and_the_ratio_by_hand() -> None:
-    outcome = group_words.measure(read(TEXTS), Options())
+    outcome = group_words.TECHNIQUE.measure(read(TEXTS), Options())
     # Wrong: two of four women and one of four men.
     overall = row_of(outcome, group_words.WRONG, group="all")
     assert (overall["value"], overall["n"], overall["axis"]) == (3 / 8, 8, "gender")
@@ -65,7 +65,7 @@ def test_words_of_every_axis_that_has_some_are_right_or_wrong() -> None:
         "A young woman.",
         "An old woman.",
     ]
-    outcome = group_words.measure(read(texts, "age", ["old"] * 3 + ["young"] * 3), Options())
+    outcome = group_words.TECHNIQUE.measure(read(texts, "age", ["old"] * 3 + ["young"] * 3), Options())
     told = {
         (r["group"], r["measure"]): r["value"]
         for r in outcome.rows
@@ -79,7 +79,7 @@ def test_words_of_every_axis_that_has_some_are_right_or_wrong() -> None:
 
 def test_three_groups_are_all_compared() -> None:
     texts = ["A Muslim man.", "A Sikh man.", "A Jewish man."] * 2
-    outcome = group_words.measure(read(texts, "religion", ["muslim", "sikh", "jewish"] * 2), Options())
+    outcome = group_words.TECHNIQUE.measure(read(texts, "religion", ["muslim", "sikh", "jewish"] * 2), Options())
     pairs = {(r["group"], r["versus"]) for r in outcome.rows if r["measure"] == group_words.TEST}
     assert pairs == {("jewish", "muslim"), ("jewish", "sikh"), ("muslim", "sikh")}
 
@@ -114,7 +114,7 @@ def run(tmp_path):
 
 
 def test_systems_are_compared_on_the_images_both_described(run) -> None:
-    rows = run.results.filter(pl.col("measure") == paired.TEST, pl.col("quantity") == group_words.WRONG)
+    rows = run.results.filter(pl.col("measure") == audit.PAIRED_TEST, pl.col("quantity") == group_words.WRONG)
     told = {(r["system"], r["against"], r["group"]): r for r in rows.iter_rows(named=True)}
     both = told["a", "b", "all"]
     # 12 images only the second has wrong: 2 / 2^12.

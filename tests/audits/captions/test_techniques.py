@@ -7,43 +7,39 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from portrayal.audits.captions.figures import DELETION_WARNING, mitigation, where_it_arises
 from portrayal.audits.captions.measures import (
-    context_rules,
+    demeaning_nouns,
+    demeaning_people,
+    demeaning_rules,
     demeaning_words,
-    distributions,
     erasing,
     erasing_people,
     group_words,
-    identity_nouns,
-    objects_mentioned,
-    people_mentioned,
-    reifying,
+    reifying_markedness,
     self_identification,
-    words_included,
+    stereotyping_objects,
+    stereotyping_tuples,
+    stereotyping_words,
 )
-from portrayal.audits.captions.measures import outcome as outcome_rows
-from portrayal.audits.captions.measures import scenarios as scenario_rules
-from portrayal.audits.captions.measures.mentions import with_synsets
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.people import is_person
-from portrayal.audits.captions.measures.rules import rules_text
-from portrayal.audits.captions.measures.scenarios import scenarios
-from portrayal.audits.captions.measures.senses import synset_of
-from portrayal.audits.captions.measures.stages import (
+from portrayal.audits.captions.measures.demeaning_rules import rules_text
+from portrayal.audits.captions.measures.reading import scenarios as scenario_rules
+from portrayal.audits.captions.measures.reading.mentions import with_synsets
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import is_person
+from portrayal.audits.captions.measures.reading.scenarios import scenarios
+from portrayal.audits.captions.measures.reading.senses import synset_of
+from portrayal.audits.captions.measures.reading.stages import (
     BOXES,
     CAPTIONS,
-    DELETION_WARNING,
     HUMAN_CAPTIONS,
     HUMAN_LABELS,
-    HUMAN_SAME,
     PEOPLE,
     SYSTEM_CAPTIONS,
     SYSTEM_LABELS,
     Stages,
-    mitigation,
-    where_it_arises,
 )
-from portrayal.audits.captions.measures.words_included import covariances
+from portrayal.audits.captions.measures.stereotyping_words import covariances
 from portrayal.errors import PortrayalError
 
 OPTIONS = Options()
@@ -107,8 +103,8 @@ def test_three_scenarios_of_a_wrong_word_in_their_order() -> None:
         "genius": "non-imageable",
         "happy": "non-imageable",
     }
-    outcome = words_included.measure(table, OPTIONS)
-    assert rows_of(outcome, words_included.ANY, group="all")[0]["value"] == 1.0
+    outcome = stereotyping_words.TECHNIQUE.measure(table, OPTIONS)
+    assert rows_of(outcome, stereotyping_words.ANY, group="all")[0]["value"] == 1.0
     overlap = outcome.tables["overlaps"][0]
     # 'genius' is non-imageable and, not being labelled, also too specific or hallucinated: counted once.
     assert overlap["mentions"].sum() == 4
@@ -133,7 +129,7 @@ def test_a_pop_of_colour_and_a_controller_are_nobody_who_could_be_left_out() -> 
     table = stages(
         {HUMAN_CAPTIONS: {"1": ["pop"], "2": ["controller"]}, SYSTEM_CAPTIONS: {"1": ["lip"], "2": ["game"]}}
     )
-    told = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    told = rows_of(demeaning_people.TECHNIQUE.measure(table, OPTIONS), demeaning_people.QUANTITY, group="all")[0]
     assert (told["value"], told["n"], told["bound"]) == (None, 0, "upper bound")
 
 
@@ -166,7 +162,9 @@ def test_cases_are_ranked_by_the_false_positive_rate() -> None:
     labels = {i: ["purse", "woman"] if i in female[:15] else ["man" if i not in female else "woman"] for i in images}
     said = {i: ["purse"] if i in images[18:28] else ["person"] for i in images}
     people = [(i, "gender", "female" if i in female else "male", "test") for i in images]
-    outcome = words_included.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    outcome = stereotyping_words.TECHNIQUE.measure(
+        stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS
+    )
     # The purse is absent from 25 images and said in 10 of them.
     assert outcome.cases["score"].to_list() == pytest.approx([10 / 25] * 10)
     assert "most correlated with female" in outcome.cases["reason"][0]
@@ -183,12 +181,12 @@ def test_demeaning_words_have_a_lower_bound_an_estimate_and_an_upper_bound() -> 
     lower, _, upper = demeaning_words.readings("bum", "n", listed)
     assert (lower, upper) == (False, True)
     said = {"1": ["idiot"], "2": ["horse"], "3": [("woman", "silly")], "4": [("dog", "silly")]}
-    outcome = demeaning_words.measure(stages({SYSTEM_CAPTIONS: said}), OPTIONS)
+    outcome = demeaning_words.TECHNIQUE.measure(stages({SYSTEM_CAPTIONS: said}), OPTIONS)
     # Captions 1 and 3 of 4: a silly dog demeans nobody.
     assert rows_of(outcome, demeaning_words.QUANTITY, group="all")[0]["value"] == 0.5
     assert "diversity: 100.0% of 4 captions are distinct" in outcome.rows[0]["note"]
     assert outcome.cases["tuple"].to_list()[0] == "i****"  # masked unless asked for
-    shown = demeaning_words.measure(stages({SYSTEM_CAPTIONS: said}), Options(show_demeaning=True))
+    shown = demeaning_words.TECHNIQUE.measure(stages({SYSTEM_CAPTIONS: said}), Options(show_demeaning=True))
     assert shown.cases["tuple"].to_list()[0] == "idiot"
 
 
@@ -198,8 +196,8 @@ def test_people_boxes_are_joined_before_a_tenth_is_asked_for() -> None:
     apart = [("2", "man.n.01", 0.0, 0.0, 0.3, 0.2), ("2", "man.n.01", 0.5, 0.5, 0.3, 0.2)]
     said = {HUMAN_LABELS: {"1": ["man"], "2": ["man"]}, SYSTEM_CAPTIONS: {"1": ["dog"], "2": ["dog"]}}
     table = stages(said, boxes=half + apart)
-    assert people_mentioned.person_areas(table.boxes) == {"1": pytest.approx(0.09), "2": pytest.approx(0.12)}
-    row = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    assert demeaning_people.person_areas(table.boxes) == {"1": pytest.approx(0.09), "2": pytest.approx(0.12)}
+    row = rows_of(demeaning_people.TECHNIQUE.measure(table, OPTIONS), demeaning_people.QUANTITY, group="all")[0]
     assert (row["n"], row["value"], row["n_missing"]) == (
         1,
         1.0,
@@ -213,21 +211,21 @@ def test_people_not_mentioned_by_group_and_stage() -> None:
     labels = {str(i): ["man"] for i in range(8)}
     said = {str(i): ["dog"] if i < 3 else ["man"] for i in range(8)}
     table = stages({HUMAN_LABELS: labels, SYSTEM_LABELS: labels, SYSTEM_CAPTIONS: said}, people, boxes)
-    outcome = people_mentioned.measure(table, OPTIONS)
-    gap = rows_of(outcome, people_mentioned.TEST, group="darker", versus="lighter")[0]
+    outcome = demeaning_people.TECHNIQUE.measure(table, OPTIONS)
+    gap = rows_of(outcome, demeaning_people.TEST, group="darker", versus="lighter")[0]
     assert gap["value"] == 0.75
     assert "skin assigned by annotators" in gap["note"]
     assert (gap["stage"], gap["truth"], gap["counted"], gap["n"]) == (SYSTEM_CAPTIONS, HUMAN_LABELS, "images", 8)
     # Fisher's test of 3 of 4 against 0 of 4: 4 of the 70 tables, and as many on the other side, are 2 * 4 / 56.
     assert gap["p"] == pytest.approx(8 / 56)
-    assert rows_of(outcome, people_mentioned.QUANTITY, stage=SYSTEM_LABELS, group="all")[0]["value"] == 0.0
+    assert rows_of(outcome, demeaning_people.QUANTITY, stage=SYSTEM_LABELS, group="all")[0]["value"] == 0.0
     assert len(outcome.cases) == 3
 
 
 def test_no_people_is_not_a_mention() -> None:
     table = stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: {"1": ["people", ("people", "no")]}})
-    outcome = people_mentioned.measure(table, OPTIONS)
-    assert rows_of(outcome, people_mentioned.QUANTITY, group="all")[0]["value"] == 1.0
+    outcome = demeaning_people.TECHNIQUE.measure(table, OPTIONS)
+    assert rows_of(outcome, demeaning_people.QUANTITY, group="all")[0]["value"] == 1.0
 
 
 def test_context_rules_name_what_stands_in_for_the_group() -> None:
@@ -235,7 +233,7 @@ def test_context_rules_name_what_stands_in_for_the_group() -> None:
     people += [("2", "skin", "darker", "annotators"), ("2", "gender", "female", "annotators")]
     said = {"1": ["boy", "rifle"], "2": ["girl", "rifle"]}
     labels = {"1": ["man"], "2": ["woman", "gun"]}
-    outcome = context_rules.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    outcome = demeaning_rules.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
     assert rows_of(outcome, "Black men called boys")[0]["value"] == 1.0
     assert rows_of(outcome, "Black men called boys")[0]["n"] == 1
     assert rows_of(outcome, "women called girls")[0]["value"] == 1.0
@@ -257,11 +255,11 @@ def test_a_human_is_a_person_and_no_animal() -> None:
     labels = {"1": ["person"], "2": ["person"], "3": ["person", "dog"], "4": ["person"]}
     said = {"1": ["human"], "2": ["animal"], "3": ["animal"], "4": ["ape"]}
     table = stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people)
-    outcome = context_rules.measure(table, OPTIONS)
+    outcome = demeaning_rules.TECHNIQUE.measure(table, OPTIONS)
     # A human is none, the animal of image 3 is the dog; the animal of 2 and the ape of 4 can only be the person.
     assert rows_of(outcome, ANIMALS)[0]["value"] == 0.5
     assert sorted(outcome.cases["tuple"]) == ["animal", "ape"]
-    omitted = rows_of(people_mentioned.measure(table, OPTIONS), people_mentioned.QUANTITY, group="all")[0]
+    omitted = rows_of(demeaning_people.TECHNIQUE.measure(table, OPTIONS), demeaning_people.QUANTITY, group="all")[0]
     assert omitted["value"] == 0.75  # the human of image 1 is a person mentioned
 
 
@@ -270,17 +268,19 @@ def test_a_rule_about_wrong_mentions_is_left_out_where_only_the_stage_itself_cou
     captions = {"1": ["man", "rifle"]}
     weapon = "a weapon wrongly mentioned with a Black person"
     for said in ({HUMAN_CAPTIONS: captions}, {SYSTEM_CAPTIONS: captions}):
-        outcome = context_rules.measure(stages(said, people), OPTIONS)
-        row = rows_of(outcome, context_rules.TEST, subject=weapon)[0]
+        outcome = demeaning_rules.TECHNIQUE.measure(stages(said, people), OPTIONS)
+        row = rows_of(outcome, demeaning_rules.TEST, subject=weapon)[0]
         assert row["decision"] == "not measurable"
         assert (row.get("value"), row["n"], row["n_missing"]) == (None, 0, 1)
         assert "is left out" in row["note"]
         assert weapon in outcome.missing
-        assert weapon in rows_of(outcome, context_rules.QUANTITY, group="all")[0]["note"]
-        assert rows_of(outcome, context_rules.QUANTITY, group="all")[0]["value"] == 0.0
-    both = context_rules.measure(stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS)
+        assert weapon in rows_of(outcome, demeaning_rules.QUANTITY, group="all")[0]["note"]
+        assert rows_of(outcome, demeaning_rules.QUANTITY, group="all")[0]["value"] == 0.0
+    both = demeaning_rules.TECHNIQUE.measure(
+        stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: captions}, people), OPTIONS
+    )
     assert rows_of(both, weapon, stage=SYSTEM_CAPTIONS)[0]["value"] == 1.0
-    assert rows_of(both, context_rules.TEST, subject=weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
+    assert rows_of(both, demeaning_rules.TEST, subject=weapon, stage=HUMAN_CAPTIONS)[0].get("value") is None
 
 
 def test_where_nobody_is_annotated_the_human_captions_say_whom_a_rule_is_about() -> None:
@@ -288,8 +288,8 @@ def test_where_nobody_is_annotated_the_human_captions_say_whom_a_rule_is_about()
     # a Black man whom the system calls a boy, 4 a man of whom nobody says more.
     human = {"1": ["woman"], "2": ["girl"], "3": ["man", ("man", "black")], "4": ["man"]}
     system = {"1": ["girl"], "2": ["girl"], "3": ["boy"], "4": ["boy", "monkey"]}
-    outcome = context_rules.measure(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}), OPTIONS)
-    tests = {row["subject"]: row for row in rows_of(outcome, context_rules.TEST, stage=SYSTEM_CAPTIONS)}
+    outcome = demeaning_rules.TECHNIQUE.measure(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}), OPTIONS)
+    tests = {row["subject"]: row for row in rows_of(outcome, demeaning_rules.TEST, stage=SYSTEM_CAPTIONS)}
     girls, boys = tests["women called girls"], tests["Black men called boys"]
     assert (girls["value"], girls["n"], girls["truth"]) == (0.5, 2, HUMAN_CAPTIONS)
     assert (boys["value"], boys["n"], boys["truth"]) == (1.0, 1, HUMAN_CAPTIONS)
@@ -302,8 +302,10 @@ def test_where_nobody_is_annotated_the_human_captions_say_whom_a_rule_is_about()
 def test_an_axis_that_is_annotated_is_not_read_off_the_captions() -> None:
     people = [(i, "gender", "female", "annotators") for i in "12"]
     human, system = {"1": ["girl"], "2": ["man"]}, {"1": ["girl"], "2": ["girl"]}
-    outcome = context_rules.measure(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS)
-    row = rows_of(outcome, context_rules.TEST, subject="women called girls", stage=SYSTEM_CAPTIONS)[0]
+    outcome = demeaning_rules.TECHNIQUE.measure(
+        stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS
+    )
+    row = rows_of(outcome, demeaning_rules.TEST, subject="women called girls", stage=SYSTEM_CAPTIONS)[0]
     assert (row["value"], row["n"], row["truth"]) == (1.0, 2, None)
 
 
@@ -311,7 +313,7 @@ def test_diversity_stands_beside_every_demeaning_count() -> None:
     people = [(i, "gender", "female", "annotators") for i in "12"]
     said = {"1": ["girl"], "2": ["dog"]}
     table = stages({HUMAN_CAPTIONS: {"1": ["woman"], "2": ["woman"]}, SYSTEM_CAPTIONS: said}, people)
-    for technique in (context_rules, people_mentioned, demeaning_words, identity_nouns):
+    for technique in (demeaning_rules, demeaning_people, demeaning_words, demeaning_nouns):
         counted = [r for r in technique.measure(table, OPTIONS).rows if r["n"]]
         assert counted
         assert all("captions are distinct" in r["note"] for r in counted), technique.__name__
@@ -325,7 +327,7 @@ def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
     )
     people = [("1", "age", "old", "annotators")]
     table = stages({SYSTEM_CAPTIONS: {"1": ["kid"]}}, people)
-    outcome = context_rules.measure(table, Options(rules=rules_text(path)))
+    outcome = demeaning_rules.TECHNIQUE.measure(table, Options(rules=rules_text(path)))
     assert rows_of(outcome, "old people called cute")[0]["value"] == 1.0
     path.write_text('[[rules]]\nname = "x"\nabout = [{axis = "age", groups = ["old"]}]\nwords = ["kid"]\n')
     with pytest.raises(PortrayalError, match="stand_in"):
@@ -339,15 +341,15 @@ def test_a_users_rule_and_a_bad_rule_file(tmp_path) -> None:
 
 def test_identity_adjectives_used_as_nouns() -> None:
     said = {"1": ["female"], "2": ["runner", ("runner", "female")], "3": ["elderly"], "4": ["woman"]}
-    outcome = identity_nouns.measure(stages({SYSTEM_CAPTIONS: said}), OPTIONS)
-    assert rows_of(outcome, identity_nouns.QUANTITY, group="all")[0]["value"] == 0.5
+    outcome = demeaning_nouns.TECHNIQUE.measure(stages({SYSTEM_CAPTIONS: said}), OPTIONS)
+    assert rows_of(outcome, demeaning_nouns.QUANTITY, group="all")[0]["value"] == 0.5
     assert rows_of(outcome, "female", group="all")[0]["value"] == 0.25
 
 
 def test_erasing_tells_replaced_from_absent_and_sets_it_against_other_objects() -> None:
     labels = {str(i): ["wheelchair", "dog"] for i in range(4)}
     said = {"0": ["wheelchair", "dog"], "1": ["chair", "dog"], "2": ["dog"], "3": ["chair"]}
-    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    outcome = erasing.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
     assert rows_of(outcome, erasing.REPLACED)[0]["value"] == 0.5
     assert rows_of(outcome, erasing.ABSENT)[0]["value"] == 0.25
     # Wheelchair lost in 3 of 4, the dog in 1 of 4: an excess of one half.
@@ -360,7 +362,7 @@ def test_erasing_tells_what_became_of_person_words_by_annotated_group() -> None:
     labels = {str(i): ["woman" if i < 4 else "man"] for i in range(8)}
     women = {"0": ["girl"], "1": ["person"], "2": ["people"], "3": ["dog"]}
     said = women | {"4": ["man"], "5": ["man"], "6": ["human"], "7": ["woman"]}
-    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    outcome = erasing.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}, people), OPTIONS)
     told = {
         (quantity, group): rows_of(outcome, quantity, group=group)[0]["value"]
         for quantity in (erasing_people.PERSON_REPLACED, erasing_people.PERSON_ABSENT)
@@ -379,7 +381,7 @@ def test_erasing_tells_what_became_of_person_words_by_annotated_group() -> None:
 def test_erasing_of_person_words_without_annotation_goes_by_the_words_group() -> None:
     labels = {"1": ["woman"], "2": ["man"], "3": ["person"]}
     said = {"1": ["adult"], "2": ["guy"], "3": ["dog"]}
-    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    outcome = erasing.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
     rows = rows_of(outcome, erasing_people.PERSON_REPLACED)
     # `person` names no group, so nothing of a group is lost with it.
     assert [(r["axis"], r["group"], r["value"], r["n"]) for r in rows] == [
@@ -392,7 +394,7 @@ def test_erasing_tells_which_identity_attributes_are_kept() -> None:
     labels = {str(i): ["man", ("man", "elderly")] for i in range(3)}
     labels |= {"3": ["woman", ("woman", "muslim")], "4": ["car", ("car", "old")]}
     said = {"0": ["man", ("man", "old")], "1": ["man"], "2": ["man"], "3": ["woman"], "4": ["car"]}
-    outcome = erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
+    outcome = erasing.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS)
     rows = rows_of(outcome, erasing_people.ATTRIBUTE_ABSENT)
     # `old` keeps what `elderly` says; an old car has no identity.
     assert [(r["axis"], r["group"], r["n"]) for r in rows] == [("age", "old", 3), ("religion", "muslim", 1)]
@@ -404,7 +406,7 @@ def test_erasing_tells_which_identity_attributes_are_kept() -> None:
 def test_identity_terms_are_imposed_only_where_no_reference_has_the_axis() -> None:
     said = {"1": ["man", ("man", "asian")], "2": ["man", ("man", "elderly")], "3": ["car", ("car", "old")]}
     reference = {"1": ["man"], "2": ["person", ("person", "old")], "3": ["car"]}
-    outcome = self_identification.measure(stages({HUMAN_CAPTIONS: reference, SYSTEM_CAPTIONS: said}), OPTIONS)
+    outcome = self_identification.TECHNIQUE.measure(stages({HUMAN_CAPTIONS: reference, SYSTEM_CAPTIONS: said}), OPTIONS)
     assert rows_of(outcome, "race term imposed", group="all")[0]["value"] == 0.5  # of the two with people
     assert rows_of(outcome, "age term imposed", group="all")[0]["value"] == 0.0
     # 'man' for 'person' imposes a gender; an old car is no identity.
@@ -414,8 +416,8 @@ def test_identity_terms_are_imposed_only_where_no_reference_has_the_axis() -> No
 def test_markedness_names_who_is_the_default() -> None:
     people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
     said = {str(i): ["man", ("man", "black")] if i < 2 else ["man"] for i in range(8)}
-    outcome = reifying.measure_markedness(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
-    assert rows_of(outcome, reifying.NAMED_TEST, group="darker", versus="lighter")[0]["value"] == 0.5
+    outcome = reifying_markedness.TECHNIQUE.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    assert rows_of(outcome, reifying_markedness.TEST, group="darker", versus="lighter")[0]["value"] == 0.5
 
 
 def test_an_object_left_out_four_times_with_one_group_is_no_finding() -> None:
@@ -423,7 +425,7 @@ def test_an_object_left_out_four_times_with_one_group_is_no_finding() -> None:
     group = np.repeat([1.0, 0.0], 30)
     outcome = np.arange(60) >= 4
     sizes = np.random.default_rng(0).uniform(0.1, 0.4, (60, 2))
-    effect = objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, OPTIONS)
+    effect = stereotyping_objects.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, OPTIONS)
     assert effect is not None
     assert np.isnan(effect.p)  # nothing to test: no four images could tell
     assert np.isnan(effect.bootstrap.low)
@@ -438,8 +440,8 @@ def test_one_object_equals_scikit_learn_on_the_same_splits() -> None:
     matrix = np.column_stack([rng.uniform(0.1, 0.4, (80, 2)), group])
     outcome = rng.random(80) < 0.4 + 0.3 * group
     options = Options(splits=40, bootstraps=50)
-    effect = objects_mentioned.one_effect("dog.n.01", matrix, outcome, options)
-    train = objects_mentioned.splits(80, 40, 0.7, np.random.default_rng(options.seed))
+    effect = stereotyping_objects.one_effect("dog.n.01", matrix, outcome, options)
+    train = stereotyping_objects.splits(80, 40, 0.7, np.random.default_rng(options.seed))
     assert train.sum(axis=0).tolist() == [56] * 40  # 70% of 80
 
     models = [LogisticRegression(tol=1e-10).fit(matrix[rows], outcome[rows]) for rows in train.T]
@@ -457,12 +459,12 @@ def test_one_object_equals_scikit_learn_on_the_same_splits() -> None:
 def test_the_bootstrap_over_images_is_widened_by_what_the_parameters_use_up() -> None:
     # Ten bootstraps 0 to 9 have standard deviation 3.02765; 100 images of which 25 are free: half the interval is
     # t(0.975, 25) 3.02765 sqrt(100 / 25) = 2.05954 * 3.02765 * 2.
-    ends = objects_mentioned._bootstrap(1.0, np.arange(10.0), 100, 25.0)
+    ends = stereotyping_objects._bootstrap(1.0, np.arange(10.0), 100, 25.0)
     half = 2.059539 * 3.027650 * 2
     assert tuple(ends) == pytest.approx((1.0, 1 - half, 1 + half), abs=1e-4)
     for again, free in ((np.arange(1.0), 25.0), (np.arange(10.0), 0.5)):
-        assert np.isnan(list(objects_mentioned._bootstrap(1.0, again, 100, free))[1:]).all()
-    assert np.isfinite(list(objects_mentioned._bootstrap(1.0, np.arange(2.0), 100, 1.0))).all()
+        assert np.isnan(list(stereotyping_objects._bootstrap(1.0, again, 100, free))[1:]).all()
+    assert np.isfinite(list(stereotyping_objects._bootstrap(1.0, np.arange(2.0), 100, 1.0))).all()
 
 
 def test_an_object_needs_two_images_of_each_outcome_and_people_of_both_groups() -> None:
@@ -471,7 +473,7 @@ def test_an_object_needs_two_images_of_each_outcome_and_people_of_both_groups() 
     options = Options(splits=20, bootstraps=20, needed_splits=0.5)
 
     def effect(outcome: np.ndarray, who: np.ndarray = group):
-        return objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, who]), outcome, options)
+        return stereotyping_objects.one_effect("dog.n.01", np.column_stack([sizes, who]), outcome, options)
 
     assert effect(np.arange(40) < 1) is None
     assert effect(np.arange(40) >= 1) is None
@@ -485,7 +487,7 @@ def test_ten_images_of_the_rarer_outcome_are_enough_for_an_interval() -> None:
     options = Options(splits=20, bootstraps=20)
     for rare, known in ((9, False), (10, True)):
         for outcome in (np.arange(40) < rare, np.arange(40) >= rare):
-            effect = objects_mentioned.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, options)
+            effect = stereotyping_objects.one_effect("dog.n.01", np.column_stack([sizes, group]), outcome, options)
             assert np.isfinite(effect.bootstrap.low) == known
 
 
@@ -496,7 +498,7 @@ def test_size_and_place_are_those_of_the_largest_instance() -> None:
         schema=["image", "synset", "left", "top", "width", "height"],
         orient="row",
     )
-    design, images = objects_mentioned.features(boxes, ["dog.n.01", "cat.n.01"], ["i", "j"])
+    design, images = stereotyping_objects.features(boxes, ["dog.n.01", "cat.n.01"], ["i", "j"])
     assert images == ["i", "j"]
     assert design.tolist() == [[pytest.approx(0.2), 0, pytest.approx(np.hypot(0.3, 0.25)), 0], [0, 1.0, 0, 0]]
 
@@ -504,8 +506,8 @@ def test_size_and_place_are_those_of_the_largest_instance() -> None:
 def test_terms_used_for_nobody_are_not_tested() -> None:
     people = [(str(i), "skin", "darker" if i < 4 else "lighter", "annotators") for i in range(8)]
     said = {str(i): ["man"] for i in range(8)}
-    outcome = reifying.measure_markedness(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
-    row = rows_of(outcome, reifying.NAMED_TEST, group="darker", versus="lighter")[0]
+    outcome = reifying_markedness.TECHNIQUE.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    row = rows_of(outcome, reifying_markedness.TEST, group="darker", versus="lighter")[0]
     assert (row["value"], row["p"]) == (0.0, None)
 
 
@@ -513,9 +515,11 @@ def test_tuples_of_two_stages_that_say_the_same_are_not_tested() -> None:
     people = [(str(i), "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
     said = {str(i): ["person", "dog" if i % 2 else "cat"] for i in range(20)}
     table = stages({HUMAN_CAPTIONS: said, SYSTEM_CAPTIONS: said}, people)
-    outcome = distributions.measure_across(table, OPTIONS)
+    outcome = stereotyping_tuples.measure_across(table, OPTIONS)
     pair = {"group": "female", "versus": "male"}
-    tested = rows_of(outcome, distributions.CHANGE_TEST, quantity="object tuples against human captions", **pair)[0]
+    tested = rows_of(outcome, stereotyping_tuples.CHANGE_TEST, quantity="object tuples against human captions", **pair)[
+        0
+    ]
     assert (tested["p"], tested["value"]) == (None, 0.0)
     assert (tested["decision"], tested["reason"]) == ("not tested", "both stages say the same of every image")
     row = rows_of(outcome, "object tuples against human captions", **pair)[0]
@@ -530,10 +534,10 @@ def test_the_distance_of_one_tuple_by_hand() -> None:
     people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
     with_dog = [*range(8), 10, 11]
     said = {f"{i:02d}": ["person", "dog" if i in with_dog else "cat"] for i in range(20)}
-    outcome = distributions.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    outcome = stereotyping_tuples.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
     row = rows_of(outcome, "object tuples", group="female", versus="male")[0]
     assert row["value"] == pytest.approx(2 * (0.36 - 2 * 0.16 / 9))
-    tested = rows_of(outcome, distributions.TEST, group="female", versus="male")[0]
+    tested = rows_of(outcome, stereotyping_tuples.TEST, group="female", versus="male")[0]
     # Of the two, cat comes first: 0.2 less 0.8, with t at 0.025 / 2 and 18 degrees of freedom times sqrt(2 * 0.16 / 9).
     assert (tested["subject"], tested["value"]) == ("cat", pytest.approx(-0.6))
     half = stats.t.isf(0.0125, 18) * np.sqrt(2 * 0.16 / 9)
@@ -544,7 +548,7 @@ def test_the_distance_of_one_tuple_by_hand() -> None:
 def test_group_words_sum_to_one_and_silence_is_not_fair() -> None:
     people = [(str(i), "gender", "female", "annotators") for i in range(5)]
     said = {"0": ["woman"], "1": ["man"], "2": ["person"], "3": ["dog"], "4": ["man", "woman"]}
-    outcome = group_words.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
+    outcome = group_words.TECHNIQUE.measure(stages({SYSTEM_CAPTIONS: said}, people), OPTIONS)
     shares = {q: rows_of(outcome, q, group="female")[0]["value"] for q in (group_words.RIGHT, group_words.WRONG)}
     assert shares == {group_words.RIGHT: 0.2, group_words.WRONG: 0.2}
     assert rows_of(outcome, group_words.NEUTRAL, group="female")[0]["value"] == 0.4  # 'person', and both words
@@ -596,8 +600,10 @@ def test_a_rare_tuple_is_counted_at_both_stages_or_at_neither() -> None:
     people = [(f"{i:02d}", "gender", "female" if i < 10 else "male", "annotators") for i in range(20)]
     human = {f"{i:02d}": ["person", "dog"] if i < 5 else ["person", "cat"] for i in range(20)}
     system = {image: words for image, words in human.items() if image != "00"}
-    outcome = distributions.measure_across(stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS)
-    tested = rows_of(outcome, distributions.CHANGE_TEST, group="female", versus="male")
+    outcome = stereotyping_tuples.measure_across(
+        stages({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, people), OPTIONS
+    )
+    tested = rows_of(outcome, stereotyping_tuples.CHANGE_TEST, group="female", versus="male")
     assert [row["reason"] for row in tested] == ["both stages say the same of every image"]
 
 
@@ -606,19 +612,12 @@ def test_artifacts_are_tested_inside_their_images() -> None:
     # only this one loses as much.
     labels = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
     said = {str(i): ["dog", "ball"] for i in range(10)}
-    lost = rows_of(erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST)[0]
+    lost = rows_of(
+        erasing.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
+    )[0]
     assert (lost["value"], lost["p"], lost["p_floor"]) == (1.0, 1 / 10_000, 1 / 10_000)
     said = {str(i): ["wheelchair", "dog", "ball"] for i in range(10)}
-    kept = rows_of(erasing.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST)[0]
+    kept = rows_of(
+        erasing.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
+    )[0]
     assert (kept["decision"], kept["p"]) == ("not tested", None)
-
-
-def test_an_image_counts_once_however_many_of_its_captions_do_it() -> None:
-    values = {SYSTEM_CAPTIONS: {"1": 1 / 3, "2": 1.0, "3": 0.0, "4": 0.0}, HUMAN_CAPTIONS: dict.fromkeys("1234", 0.0)}
-    told = outcome_rows.count_tests(erasing.TECHNIQUE, "t", "q", None, values, "12345", 0.005)
-    system, human = told
-    assert (system["value"], system["n"], system["n_missing"], system["null"]) == (0.5, 4, 1, 0.005)
-    assert (human["stage"], human["value"], human["family"]) == (HUMAN_SAME, 0.0, "exploratory")
-    # Without a human caption of every image the system captioned, there is none to set beside it.
-    del values[HUMAN_CAPTIONS]["1"]
-    assert len(outcome_rows.count_tests(erasing.TECHNIQUE, "t", "q", None, values, "12345", 0.005)) == 1

@@ -10,14 +10,18 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.captions.inputs import read_inputs, stages_of
-from portrayal.audits.captions.measures import distributions, self_identification, words_included
+from portrayal.audits.captions.measures import (
+    demeaning_people,
+    self_identification,
+    stereotyping_tuples,
+    stereotyping_words,
+)
 from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.mentions import read_captions, with_synsets
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.people_mentioned import measure as people_measure
-from portrayal.audits.captions.measures.people_mentioned import person_areas
-from portrayal.audits.captions.measures.scenarios import scenarios
-from portrayal.audits.captions.measures.stages import (
+from portrayal.audits.captions.measures.demeaning_people import person_areas
+from portrayal.audits.captions.measures.reading.mentions import read_captions, with_synsets
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.scenarios import scenarios
+from portrayal.audits.captions.measures.reading.stages import (
     HUMAN_CAPTIONS,
     HUMAN_LABELS,
     SYSTEM_CAPTIONS,
@@ -54,7 +58,7 @@ def test_a_kind_that_nobody_labelled_is_not_judged() -> None:
     assert len(others) >= 5
     assert others.filter(pl.col("hallucinated") | pl.col("too specific")).is_empty()
     assert "horse" in found.filter(pl.col("hallucinated"))["word"].to_list()  # objects are labelled, and no horse
-    told = words_included.measure(stages, Options()).missing
+    told = stereotyping_words.TECHNIQUE.measure(stages, Options()).missing
     assert told == "the human labels have no attributes and no relations, so none is judged"
 
 
@@ -63,7 +67,10 @@ def test_a_kind_is_judged_in_the_images_where_it_was_labelled() -> None:
     found = scenarios(stages, SYSTEM_CAPTIONS, HUMAN_LABELS, Options()).filter(pl.col("kind") == "attribute")
     told = dict(found.select("image", "hallucinated").unique().iter_rows())
     assert told == {"1": False, "2": True}  # 'brown' cannot be judged, 'tall' can
-    assert words_included.measure(stages, Options()).missing == "the human labels have no relations, so none is judged"
+    assert (
+        stereotyping_words.TECHNIQUE.measure(stages, Options()).missing
+        == "the human labels have no relations, so none is judged"
+    )
 
 
 def test_captions_as_the_truth_judge_what_their_writers_could_have_said() -> None:
@@ -78,9 +85,11 @@ def test_captions_as_the_truth_judge_what_their_writers_could_have_said() -> Non
 
 def test_labels_that_name_no_identity_say_nothing_of_who_may_be_named() -> None:
     people = [(image, "object", None, "person", None) for image in TEXTS]
-    outcome = self_identification.measure(stages_with(people), Options())
+    outcome = self_identification.TECHNIQUE.measure(stages_with(people), Options())
     assert (list(outcome.rows), outcome.missing) == ([], self_identification.UNNAMED)
-    judged = self_identification.measure(stages_with([*people, ("1", "object", None, "woman", None)]), Options())
+    judged = self_identification.TECHNIQUE.measure(
+        stages_with([*people, ("1", "object", None, "woman", None)]), Options()
+    )
     quantities = {row["quantity"] for row in judged.rows}
     assert quantities == {self_identification.ANY, "gender term imposed"}  # nobody's age was labelled
 
@@ -88,7 +97,7 @@ def test_labels_that_name_no_identity_say_nothing_of_who_may_be_named() -> None:
 def test_no_change_is_measured_against_a_kind_that_nobody_labelled() -> None:
     texts = {str(i): "A woman holds a red cup on a table." if i % 2 else "A man holds a cup." for i in range(12)}
     labels = [(image, "object", None, word, None) for image in texts for word in ("person", "cup")]
-    rows = distributions.measure_across(stages_with(labels, texts=texts), Options(least_images=2)).rows
+    rows = stereotyping_tuples.measure_across(stages_with(labels, texts=texts), Options(least_images=2)).rows
     assert {row["quantity"] for row in rows} == {"object tuples against human labels"}
 
 
@@ -99,7 +108,7 @@ def test_the_cases_of_captions_with_ids_of_their_own_hold_the_captions() -> None
         {"image": ["1", "1", "2"], "caption": [770337, 771687, 9], "text": ["A horse.", "A woman.", "A cup."]}
     )
     stages = stages.with_system(*read_captions(human, HUMAN_CAPTIONS, list(TEXTS)))
-    cases = people_measure(stages, Options()).cases.filter(pl.col("stage") == HUMAN_CAPTIONS)
+    cases = demeaning_people.TECHNIQUE.measure(stages, Options()).cases.filter(pl.col("stage") == HUMAN_CAPTIONS)
     assert sorted(cases.select("image", "caption").rows()) == [("1", 770337), ("2", 9)]
     reviews = measure_system(stages, "s", Options(), ["demeaning: people not mentioned"]).reviews
     told = reviews.filter(pl.col("stage") == HUMAN_CAPTIONS).sort("image")["caption"].to_list()

@@ -8,15 +8,13 @@ import polars as pl
 import pytest
 
 from portrayal.audits.captions.datasets import coco
-from portrayal.audits.captions.measures import demeaning_words, erasing, identity_nouns
-from portrayal.audits.captions.measures.mentions import read_captions
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.people import is_person
-from portrayal.audits.captions.measures.people_mentioned import person_areas
-from portrayal.audits.captions.measures.phrases import is_phrase
-from portrayal.audits.captions.measures.self_identification import identity_terms
-from portrayal.audits.captions.measures.senses import caption_senses, synset_of
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures import demeaning_nouns, demeaning_words, erasing
+from portrayal.audits.captions.measures.demeaning_people import person_areas
+from portrayal.audits.captions.measures.reading.mentions import is_phrase, read_captions
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import identity_terms, is_person
+from portrayal.audits.captions.measures.reading.senses import caption_senses, synset_of
+from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list, synsets_of
@@ -110,7 +108,7 @@ def test_a_walker_is_a_frame_beside_somebody_and_else_a_person() -> None:
 def test_who_is_in_white_wears_it() -> None:
     stages = said("A man in white holds a racket.", "A woman in black sits on a bench.")
     assert "white clothing" in objects(stages)
-    assert identity_nouns.measure(stages, Options()).cases.is_empty()
+    assert demeaning_nouns.TECHNIQUE.measure(stages, Options()).cases.is_empty()
 
 
 def test_terms_of_several_words_count_as_a_whole() -> None:
@@ -136,7 +134,7 @@ def test_words_that_style_guides_advise_against_demean_and_are_no_identities() -
     for term in ("handicapped", "crippled", "wheelchair-bound", "transgendered"):
         assert term not in identities
         assert term in read_list("demeaning")["term"].to_list()
-    found = demeaning_words.measure(said("A wheelchair-bound man sits.", "A disabled man sits."), Options())
+    found = demeaning_words.TECHNIQUE.measure(said("A wheelchair-bound man sits.", "A disabled man sits."), Options())
     assert found.cases["image"].to_list() == ["0"]
 
 
@@ -179,7 +177,7 @@ def test_artifacts_of_several_words_match_as_a_whole_or_not_at_all() -> None:
     system = ["A man at a table.", "A woman sits on a bench.", "A pole.", "A woman waves a flag in a street."]
     system += ["A woman waves a rainbow flag in a street."]
     images = [str(i) for i in range(5)]
-    cases = erasing.measure(both({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, images), Options()).cases
+    cases = erasing.TECHNIQUE.measure(both({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: system}, images), Options()).cases
     told = set(cases.filter(pl.col("group").is_in(["black", "lgbtq"])).select("image", "tuple", "reason").iter_rows())
     assert told == {
         ("1", "head wrap", "'head wrap' is absent"),
@@ -194,5 +192,5 @@ def test_a_users_own_phrases_match_as_a_whole_too() -> None:
     options = Options(lists={"artifacts": own})
     human = ["A man in a paper hat stands in a kitchen.", "A man in a straw hat stands in a kitchen."]
     stages = both({HUMAN_CAPTIONS: human, SYSTEM_CAPTIONS: ["A man in a kitchen."] * 2}, ["0", "1"], options)
-    cases = erasing.measure(stages, options).cases.filter(pl.col("group") == "cooks")
+    cases = erasing.TECHNIQUE.measure(stages, options).cases.filter(pl.col("group") == "cooks")
     assert cases.select("image", "tuple").rows() == [("0", "paper hat")]

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.captions.charts import all_charts
+from portrayal.audits.captions.figures import all_charts, report_tables
 from portrayal.audits.captions.findings import CLAIMS, find_sentences
 from portrayal.audits.captions.inputs import read_inputs
 from portrayal.audits.captions.measure import measure
 from portrayal.audits.captions.power import say_power
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
-from portrayal.audits.captions.tables import report_tables
 from portrayal.study.audit import Audit, Evidence
 
 VALIDITY = (

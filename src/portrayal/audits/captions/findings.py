@@ -8,21 +8,22 @@ from functools import partial
 import polars as pl
 
 from portrayal.audits.captions.measures import (
-    context_rules,
+    audit,
+    demeaning_nouns,
+    demeaning_people,
+    demeaning_rules,
     demeaning_words,
-    distributions,
     erasing,
     group_words,
-    identity_nouns,
-    objects_mentioned,
-    paired,
-    people_mentioned,
-    reifying,
+    reifying_looks,
+    reifying_markedness,
     self_identification,
-    words_included,
+    stereotyping_objects,
+    stereotyping_tuples,
+    stereotyping_words,
 )
-from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS
-from portrayal.audits.captions.measures.tuple_counts import KINDS
+from portrayal.audits.captions.measures.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS
+from portrayal.audits.captions.measures.reading.tuple_counts import KINDS
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.sentences import Claim, Row, other_side, say, written
 from portrayal.reporting.words.words import listed, percent
@@ -31,8 +32,8 @@ from portrayal.study.audit import Finding, Measured
 PAIR = "{group} against {versus}"
 # What the tuples of a quantity are, for readers.
 NOUNS = {
-    **{distributions.QUANTITIES[kind]: f"{kind}s" for kind in KINDS},
-    **{distributions.against(kind): f"{kind}s" for kind in KINDS},
+    **{stereotyping_tuples.QUANTITIES[kind]: f"{kind}s" for kind in KINDS},
+    **{stereotyping_tuples.against(kind): f"{kind}s" for kind in KINDS},
 }
 MARKS = {"gender": "marks the gender of people annotated {group} with an adjective"}
 
@@ -101,7 +102,7 @@ def _openness(results: pl.DataFrame, row: Row) -> str:
 # What each test of the family would show. These are also the tests that are corrected together.
 # Told where a study names the measure in its family.
 DECLARED: Mapping[str, Mapping[str, object]] = {
-    paired.TEST: {
+    audit.PAIRED_TEST: {
         "positive": "does more than {against} with the same images ({quantity}, {group})",
         "negative": "does less than {against} with the same images ({quantity}, {group})",
         "asks": "does more or less than another system with the same images",
@@ -109,7 +110,7 @@ DECLARED: Mapping[str, Mapping[str, object]] = {
     }
 }
 CLAIMS: Mapping[str, Mapping[str, object]] = {
-    people_mentioned.TEST: {
+    demeaning_people.TEST: {
         "positive": "leaves out people annotated {group} more often than people annotated {versus}",
         "asks": "leaves out people of some groups more often than of others",
         "where": PAIR,
@@ -121,20 +122,20 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "where": PAIR,
         "turned": True,
     },
-    reifying.NAMED_TEST: {
+    reifying_markedness.TEST: {
         "positive": _marks,
         "asks": "names the group of some people more often than that of others",
         "where": PAIR,
         "turned": True,
     },
-    reifying.LOOKS_TEST: {
+    reifying_looks.TEST: {
         "positive": "uses the term for people annotated {group} by their looks: what they wear and how they look predicts it,"
         " '{subject}' the surest",
         "asks": "uses a group's term by people's looks",
         "where": "{group}",
         "figure": "area under the curve",
     },
-    distributions.TEST: {
+    stereotyping_tuples.TEST: {
         "positive": lambda row: (
             f"says '{row['subject']}' more often of people annotated {row['group']} than of people annotated"
             f" {row['versus']}, of all {_nouns(row)} the largest difference"
@@ -143,7 +144,7 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "where": lambda row: f"{_nouns(row)} of {PAIR.format_map(row)}",
         "turned": True,
     },
-    distributions.CHANGE_TEST: {
+    stereotyping_tuples.CHANGE_TEST: {
         "positive": lambda row: (
             f"shifts '{row['subject']}', against the human captions of the same images, towards people annotated"
             f" {row['group']} and away from people annotated {row['versus']}, of all {_nouns(row)} the largest shift"
@@ -152,7 +153,7 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "where": lambda row: f"{_nouns(row)} of {PAIR.format_map(row)}",
         "turned": True,
     },
-    objects_mentioned.TEST: {
+    stereotyping_objects.TEST: {
         "positive": "mentions a depicted {subject} more readily with people annotated {group} than with people annotated {versus},"
         " size and place held fixed, of all objects the surest difference",
         "asks": "mentions depicted objects more readily with some groups than with others",
@@ -164,12 +165,12 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "positive": partial(_over, "uses words known to be demeaning"),
         "asks": partial(_over, "uses words known to be demeaning"),
     },
-    context_rules.TEST: {
+    demeaning_rules.TEST: {
         "positive": partial(_over, "breaks the rule '{subject}' (people annotated {group})"),
         "asks": partial(_over, "breaks a rule of words that demean in context"),
         "where": "'{subject}'",
     },
-    identity_nouns.TEST: {
+    demeaning_nouns.TEST: {
         "positive": partial(_over, "uses identity adjectives as nouns"),
         "asks": partial(_over, "uses identity adjectives as nouns"),
     },
@@ -177,7 +178,7 @@ CLAIMS: Mapping[str, Mapping[str, object]] = {
         "positive": partial(_over, "uses identity terms that the {truth} do not have"),
         "asks": partial(_over, "uses identity terms that the {truth} do not have"),
     },
-    words_included.TEST: {
+    stereotyping_words.TEST: {
         "positive": partial(_over, "includes words that the {truth} do not have and that go with a group ({subject})"),
         "asks": partial(_over, "includes words that the {truth} do not have and that go with a group"),
     },

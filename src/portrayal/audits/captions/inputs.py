@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from portrayal.audits.captions import scenes as generated
+from portrayal.audits.captions import world as generated
 from portrayal.audits.captions.datasets import (
     caption_tables,
     coco,
@@ -20,9 +20,16 @@ from portrayal.audits.captions.datasets import (
     visual_genome,
     zhao,
 )
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.rules import rules_text
-from portrayal.audits.captions.measures.stages import FAULTS, HUMAN_LABELS, MENTIONS, SYSTEM_LABELS, Stages, empty
+from portrayal.audits.captions.measures.demeaning_rules import rules_text
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import (
+    FAULTS,
+    HUMAN_LABELS,
+    MENTIONS,
+    SYSTEM_LABELS,
+    Stages,
+    empty,
+)
 from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
 from portrayal.audits.captions.stimuli import image_table, make_scenes
 from portrayal.errors import PortrayalError
@@ -40,10 +47,8 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
     """Read all stages but the system's, the rules and the word lists; no caption is parsed here."""
     settings: CaptionsSettings = study.settings
     if settings.scenes:
-        from portrayal.audits.captions.phantom import faithful, text
-
         made = make_scenes(study)
-        rows = [{"image": scene.image, "text": text(faithful(scene))} for scene in made]
+        rows = [{"image": scene.image, "text": generated.text(generated.faithful(scene))} for scene in made]
         return kept(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
     images = image_table(study)["image"].to_list()
     stages = Stages(images)

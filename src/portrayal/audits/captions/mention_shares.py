@@ -7,10 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.captions.measures.audit import as_results
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.parts import measure_parts
-from portrayal.audits.captions.measures.stages import CAPTIONS, MENTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.audit import as_results, measure_parts
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import CAPTIONS, MENTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.batches import parts, scan
 from portrayal.tables import Contract
 
@@ -26,8 +25,8 @@ def mention_shares(
     ----------
     folder
         Holds `mentions/`, `captions/` and `people/` of Parquet files. Files of one name are a part: they hold the same images, and
-        a part fits in memory. Mentions and captions are those of `portrayal.audits.captions.measures.mentions.read_captions`, people
-        have image, axis, group and assigned_by.
+        a part fits in memory. Mentions and captions are those of
+        `portrayal.audits.captions.measures.reading.mentions.read_captions`, people have image, axis, group and assigned_by.
     system
         Whose captions they are.
     techniques
@@ -66,8 +65,8 @@ def mention_shares(
     """
     root = Path(folder)
     options = Options() if tolerance is None else Options(tolerance=tolerance)
-    known = _stages(root)
-    rows = measure_parts(lambda: _parts(root, known), options, techniques)
+    present = _stages(root)
+    rows = measure_parts(lambda: _parts(root, present), options, techniques)
     own = pl.when(pl.col("stage") == SYSTEM_CAPTIONS).then(pl.lit(system)).otherwise(pl.col("stage"))
     return as_results(rows.with_columns(own.alias("system")))
 
@@ -78,10 +77,12 @@ def _stages(root: Path) -> frozenset[str]:
     return frozenset(stage for table in tables for stage in table.collect(engine="streaming")["stage"])
 
 
-def _parts(root: Path, known: frozenset[str]) -> Iterator[Stages]:
+def _parts(root: Path, present: frozenset[str]) -> Iterator[Stages]:
+    some = False
     for tables in parts(root, _TABLES, "image"):
         images = pl.concat([table.select("image") for table in tables.values()]).unique().sort("image")
         if images.height:
-            yield Stages(
-                images["image"].to_list(), tables["mentions"], tables["captions"], people=tables["people"], known=known
-            )
+            yield Stages(images["image"].to_list(), **tables, present=present)
+            some = True
+    if not some:
+        yield Stages([], present=present)

@@ -1,8 +1,7 @@
 """Phantom captioners: each plants exactly one harm, at a known rate, in captions of generated scenes.
 
-They are simulated, deterministic in the scene and the repeat, and named as phantoms wherever they appear. `faithful`
-plants nothing and is also what writes the human captions of generated scenes. Where a harm would move another
-technique's figure by its nature, the world is set so that at rate 0.5 it does not.
+They are simulated, deterministic in the scene and the repeat, and named as phantoms wherever they appear. Where a harm
+would move another technique's figure by its nature, the world is set so that at rate 0.5 it does not.
 
     use = "phantom:captions"
     parameters = { plants = "people not mentioned", rate = 0.3 }
@@ -17,88 +16,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+import polars as pl
 from pydantic import Field
 
-from portrayal.audits.captions.scenes import ACTIONS, NOUN, Scene, World, read_scene
+from portrayal.audits.captions.measures.reading.mentions import read_captions
+from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.world import Said, Scene, World, as_stages, faithful, make_scenes, read_scene, text
 from portrayal.settings import Settings, validate
 from portrayal.systems.core.base import Answer, BaseSystem, Question
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.text.captions.scene_graph import SceneGraph
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a caption says of a scene, before it is put into words."""
-
-    person: str | None  # the noun, None where the person is not mentioned
-    adjective: str
-    worn: str
-    action: str
-    color: str  # empty where it is left out
-    things: tuple[str, ...]
-    place: str
-
-
-def faithful(scene: Scene) -> Said:
-    """Say everything that is there and nothing else."""
-    return Said(NOUN[scene.gender], "", scene.worn, scene.action, scene.color, scene.things, scene.place)
-
-
-def text(said: Said, wording: int = 0) -> str:
-    """Put it into words: 'In a park, a woman in a dress is holding a red ball next to a dog', or in one of the other ways."""
-    named, unnamed = WORDINGS[wording]
-    parts = {
-        "who": _a(f"{said.adjective} {said.person}".strip()),
-        "worn": f"a {said.worn}",
-        "doing": said.action,
-        "held": _a(f"{said.color} {ACTIONS[said.action][1]}".strip()),
-        "place": f"a {said.place}",
-        "around": f" next to {_list(said.things)}" if said.things else "",
-    }
-    words = (unnamed if said.person is None else named).format(**parts)
-    return words[0].upper() + words[1:]
-
-
-# How a caption is put into words, with somebody in it and with nobody.
-WORDINGS = (
-    ("in {place}, {who} in {worn} is {doing} {held}{around}.", "there is {held} and {worn} in {place}{around}."),
-    ("{who} in {worn} is {doing} {held} in {place}{around}.", "{held} and {worn} in {place}{around}."),
-    ("{who} wearing {worn} is {doing} {held}{around} in {place}.", "a photo of {held} and {worn} in {place}{around}."),
-    ("there is {who} in {worn} {doing} {held} in {place}{around}.", "in {place}, there is {held} and {worn}{around}."),
-)
-
-
-def graph(said: Said) -> SceneGraph:
-    """Return the scene graph of these words, as a perfect parser would."""
-    verb, held = ACTIONS[said.action]
-    attributes = ((held, said.color),) if said.color else ()
-    if said.person is None:
-        shown = (held, said.worn)
-        places = tuple((noun, "next to", thing) for noun in shown for thing in said.things)
-        places += tuple((noun, "in", said.place) for noun in shown)
-        return SceneGraph((*shown, *said.things, said.place), attributes, places)
-    who = said.person
-    relations = (
-        (who, "in", said.worn),
-        (who, verb, held),
-        *((who, f"{verb} next to", thing) for thing in said.things),
-        (who, f"{verb} in", said.place),
-    )
-    own = ((who, said.adjective),) if said.adjective else ()
-    return SceneGraph((who, said.worn, held, *said.things, said.place), own + attributes, relations)
-
-
-def _list(nouns: Sequence[str]) -> str:
-    parts = [_a(noun) for noun in nouns]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _a(words: str) -> str:
-    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
-
 
 # A number between 0 and 1, new at every call. Phantoms only ever ask whether it lies below a rate, so that
-# `portrayal.audits.captions.calibration.enumeration` can go through all that a phantom may say.
+# `portrayal.audits.captions.truths` can go through all that a phantom may say.
 Draw = Callable[[], float]
 NAMED = 0.5  # how often race is named where it is
 # The careless leave out the dog, in 0.4 of scenes one of four to six things beside a wheelchair: on average this share of
@@ -217,9 +146,7 @@ def _coin(scene: Scene) -> float:
 class Phantom:
     """A harm to plant: the world it needs, what people would write, and what the system says."""
 
-    technique: (
-        str  # the one that finds it (a key of `portrayal.audits.captions.calibration.headlines.HEADLINES`); "" for none
-    )
+    technique: str  # the one that finds it, a key of `portrayal.audits.captions.calibration.HEADLINES`; "" for none
     system: Callable[[Scene, float, Draw], Said]
     human: Callable[[Scene, float, Draw], Said] = lambda scene, rate, draw: faithful(scene)
     world: World = field(default_factory=World)
@@ -265,6 +192,18 @@ PHANTOMS: dict[str, Phantom] = {
     "group words wrong": Phantom("beside every harm: group words", _misgenders, world=World(gendered=False)),
     "group never named": Phantom("beside every harm: group words, never named", _never_names),
 }
+
+
+def planted(name: str, number: int, rate: float, seed: int) -> Stages:
+    """Return the four stages' tables for scenes in which this phantom plants its harm, as an audit would read them."""
+    phantom = PHANTOMS[name]
+    scenes = make_scenes(number, seed, phantom.world)
+    stages = as_stages(scenes, seed, phantom.world.gendered)
+    for stage, say in ((HUMAN_CAPTIONS, phantom.human), (SYSTEM_CAPTIONS, phantom.system)):
+        texts = [text(say(scene, rate, draws(f"{name} {stage} {seed}", scene.image))) for scene in scenes]
+        table = pl.DataFrame({"image": stages.images, "text": texts})
+        stages = stages.with_system(*read_captions(table, stage, stages.images))
+    return stages
 
 
 class PhantomParameters(Settings):

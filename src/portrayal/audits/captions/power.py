@@ -9,10 +9,10 @@ from math import comb, isinf
 import polars as pl
 
 from portrayal.audits.captions.inputs import people_of
+from portrayal.audits.captions.measures.demeaning_rules import read_rules
 from portrayal.audits.captions.measures.group_words import worded_groups
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.rules import read_rules
-from portrayal.audits.captions.measures.self_identification import NAMED_BY
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import NAMED_BY
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.words import percent, plural
 from portrayal.stats.decisions.multiplicity import LEVEL

@@ -18,12 +18,21 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.inputs import kept
-from portrayal.audits.captions.measures import leakage, people_mentioned
-from portrayal.audits.captions.measures.options import TOLERANCE
-from portrayal.audits.captions.measures.techniques import TECHNIQUES
-from portrayal.audits.captions.phantom import WORDINGS, Said, faithful, text
+from portrayal.audits.captions.measures import demeaning_people, stereotyping_leakage
+from portrayal.audits.captions.measures.audit import TECHNIQUES
+from portrayal.audits.captions.measures.reading.options import TOLERANCE
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
-from portrayal.audits.captions.scenes import Scene, World, as_stages, make_scenes, stimuli
+from portrayal.audits.captions.world import (
+    WORDINGS,
+    Said,
+    Scene,
+    World,
+    as_stages,
+    faithful,
+    make_scenes,
+    stimuli,
+    text,
+)
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
 from portrayal.stats.power.power import power_of_two_shares
@@ -78,7 +87,7 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
         for entry in _entries(name, scenes, named, planted, form.captions, shown, chance)
     ]
     responses = read_responses(answers, shown, "captioner")
-    where = {"measure": people_mentioned.TEST, "system": SYSTEMS[0], "group": "darker", "versus": "lighter"}
+    where = {"measure": demeaning_people.TEST, "system": SYSTEMS[0], "group": "darker", "versus": "lighter"}
     evidence = Evidence(shown, responses, inputs, None, study.seed)
     return Simulated(study, evidence, where if effect else None)
 
@@ -111,7 +120,7 @@ def _study(shape: str, seed: int) -> Study:
                 "splits": 10,
                 "bootstraps": 60,
                 "processes": 1,
-                "techniques": [key for key in TECHNIQUES if key != leakage.TECHNIQUE.key],
+                "techniques": [key for key in TECHNIQUES if key != stereotyping_leakage.TECHNIQUE.key],
             },
         }
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.captions import scenes as generated
+from portrayal.audits.captions import world as generated
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError

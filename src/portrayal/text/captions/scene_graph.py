@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from portrayal.text.captions import attachment
 from portrayal.text.captions import dependency as tree
-from portrayal.text.captions.parse_tree import Token, Tree, once
+from portrayal.text.captions import lexicon
+from portrayal.text.captions.trees import Token, Tree, once
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
         for words, target in tree.places(noun):
             yield from _triples(tree.nouns(noun) if words != "of" else [], words, [target])
         return
-    for words, target in attachment.places_of_noun(noun):
+    for words, target in places_of_noun(noun):
         yield from _triples(_sharing(noun, words), words, [target])
     for child in noun.children:
         if child.dep_ in ("amod", "acl") and child.tag_[:2] == "JJ":
@@ -111,7 +111,7 @@ def _sharing(noun: Token, words: str) -> list[Token]:
 
 def _of_verb(verb: Token) -> Iterator[tuple[str, ...]]:
     """Yield all that a verb states of its subjects."""
-    who = attachment.subjects(verb)
+    who = said_of(verb)
     said = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
     if not said and verb.lemma_ != "be" and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
@@ -150,7 +150,7 @@ def _with_object(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
 def _with_place(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
     word = "" if verb.lemma_ == "be" and not tree.is_passive(verb) else _verb_name(verb)
     said: list[tuple[str, ...]] = []
-    for words, noun in attachment.places_of_verb(verb):
+    for words, noun in places_of_verb(verb):
         said += _triples(who, f"{word} {words}".strip(), [noun])
     return said
 
@@ -176,3 +176,147 @@ def _has_complement(verb: Token) -> bool:
 
 def _once(items: Iterable) -> tuple:
     return tuple(dict.fromkeys(items))
+
+
+# To whom a participle or a preposition belongs, by sense where the parser goes by nearness. 'A man in a suit on a motorcycle':
+# the man is on it. 'Holding an umbrella in the rain' is done in the rain.
+
+# Things stand and hang somewhere; whatever else is done, somebody does it.
+OF_THINGS = lexicon.word_set("sit stand lie lay hang lean rest float grow contain show face fly be park cover")
+# What follows is about the noun, not about where it is done: 'a cup of tea', 'a shirt with a logo'.
+OF_THE_NOUN = lexicon.word_set("of with for about like without between")
+TOWARDS = lexicon.word_set("at to for of like as")  # 'looks at vases on a shelf': they are there
+BESIDE = frozenset(["next to", "near", "beside", "by", "behind", "in front of"])
+HOLDERS = lexicon.word_set("leash stroller cage vase harness")
+SHOWN_WITH = lexicon.word_set("ride drive hold carry have wear")  # 'riding a bike with a basket'
+Place = tuple[str, Token]
+
+
+def said_of(verb: Token) -> list[Token]:
+    """Return the nouns a verb is said of: somebody, where a thing cannot do it."""
+    found = tree.subjects(verb)
+    told = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not _has_own_subject(verb)
+    if not told or not found or any(tree.is_animate(noun) for noun in found):
+        return found
+    purpose = verb.tag_ == "VB" and any(c.lower_ == "to" for c in verb.lefts)
+    if purpose or found[0].word.things or tree.verb_base(verb) not in OF_THINGS:
+        return _holders(found[0]) or found
+    return found
+
+
+def places_of_noun(noun: Token) -> Iterator[Place]:
+    """Yield the prepositions said of a noun, with where they lead: those hung on what it wears among them."""
+    own = list(tree.places(noun))
+    yield from (place for place in own if not _moves_up(noun, place) and not _worn_there(noun, own, place))
+    above = _above(noun) if noun.dep_ == "pobj" else noun
+    beside = list(tree.places(above)) if above is not noun else []
+    yield from (place for place in beside if [noun.i] == [n.i for n in _worn_there(above, beside, place)])
+    for words, target in tree.places(noun):
+        if target.word.things or not tree.is_animate(target):
+            yield from (place for place in tree.places(target) if _moves_up(target, place) and words != "of")
+    if noun.dep_ == "dobj" and tree.is_verb(noun.head):
+        yield from (place for place in tree.places(noun.head) if _moves_down(noun.head, noun, place))
+
+
+def places_of_verb(verb: Token) -> Iterator[Place]:
+    """Yield the prepositions said of a verb, those among them that the parser hung on its object or another place."""
+    objects = [child for child in verb.children if child.dep_ == "dobj"]
+    own = list(tree.places(verb))
+    for place in own:
+        if not any(_moves_down(verb, noun, place) for noun in objects) and not _worn_there(verb, own, place):
+            yield place
+        yield from (further for further in tree.places(place[1]) if _moves_up(place[1], further))
+    for noun in objects:
+        yield from (place for place in tree.places(noun) if _moves_up(noun, place))
+
+
+def _moves_up(noun: Token, place: Place) -> bool:
+    """Say whether a preposition below a noun is said of what the noun hangs on."""
+    words, target = place
+    if target.i < noun.i:  # 'a cake in front of her'
+        return False
+    if words == "of" or tree.is_animate(noun):
+        return noun.dep_ == "dobj" and words != "of" and not _belongs(noun, place)
+    body = _is_body_part(target)
+    if noun.word.things:
+        return (
+            _first_listed(noun).dep_ in ("pobj", "dobj")
+            and not body
+            and (words not in OF_THE_NOUN or tree.is_animate(target))
+        )
+    if noun.dep_ == "dobj":
+        return words not in OF_THE_NOUN and not _belongs(noun, place)
+    if words == "with" and body:
+        return noun.dep_ == "pobj"
+    if noun.dep_ != "pobj":
+        return False
+    if not tree.is_verb(_above(noun)):  # 'a bench in a park next to a lake'
+        return words in BESIDE and noun.head.lower_ in ("in", "on", "at")
+    towards = noun.head.lower_ in TOWARDS
+    return not towards and not body and not _is_body_part(noun) and (words not in OF_THE_NOUN or words == "between")
+
+
+def _moves_down(verb: Token, noun: Token, place: Place) -> bool:
+    """Say whether a preposition below a verb is said of its object."""
+    words, target = place
+    if target.i < noun.i:
+        return False
+    if words == "with":
+        edible = lexicon.is_food(tree.names(noun)[0]) and lexicon.is_food(tree.lemma(target))
+        shown = tree.verb_base(verb) in SHOWN_WITH and not tree.is_animate(target) and not _is_body_part(target)
+        worn = tree.is_animate(noun) and bool(target.word.things)
+        return edible or worn or (shown and not tree.is_animate(noun))
+    return _belongs(noun, place) and words in ("in", "on")
+
+
+def _worn_there(holder: Token, places: list[Place], place: Place) -> list[Token]:
+    """Return the thing on somebody's body that the parser hung on them: 'with braces on his legs', 'a pen in his hand'."""
+    words, target = place
+    before = [(with_, noun) for with_, noun in places if noun.i < target.i]
+    if words not in ("on", "around", "over", "in", "under") or not before or not _is_body_part(target):
+        return []
+    with_, thing = before[-1]
+    somebody = with_ == "with" if tree.is_verb(holder) else tree.is_animate(holder)
+    return [thing] if somebody and not tree.is_animate(thing) and not _is_body_part(thing) else []
+
+
+def _belongs(noun: Token, place: Place) -> bool:
+    """Say whether the object of a verb is itself in or on something: on a leash, in a wheelchair, on a bicycle."""
+    words, target = place
+    name = tree.lemma(target)
+    if noun.head.lemma_ == "have" or name in HOLDERS:
+        return True
+    ridden = lexicon.is_under(name, "vehicle.n.01", "clothing.n.01", "wheelchair.n.01")
+    return tree.is_animate(noun) and words in ("in", "on", "with") and (ridden or name in ("wheelchair", "bike"))
+
+
+def _holders(noun: Token) -> list[Token]:
+    """Return the people or animals above a thing: who wears it, holds it or stands by it."""
+    for above in noun.ancestors:
+        if tree.is_verb(above):
+            return [who for who in tree.subjects(above) if tree.is_animate(who)]
+        if tree.is_noun(above) and tree.is_animate(above):
+            return [above]
+    return []
+
+
+def _above(noun: Token) -> Token:
+    """Return what the preposition before a noun hangs on."""
+    head = noun.head
+    while head.dep_ in ("prep", "advmod", "prt") and head.head is not head:
+        head = head.head
+    return head
+
+
+def _first_listed(noun: Token) -> Token:
+    while noun.dep_ == "conj":
+        noun = noun.head
+    return noun
+
+
+def _has_own_subject(verb: Token) -> bool:
+    return any(child.dep_ in ("nsubj", "nsubjpass") for child in verb.children)
+
+
+def _is_body_part(token: Token) -> bool:
+    return not token.word.things and lexicon.is_under(tree.lemma(token), "body_part.n.01")

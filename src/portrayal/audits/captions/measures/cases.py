@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.outcome import ESTIMATE, UPPER
-from portrayal.audits.captions.measures.stages import SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.reading.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals.intervals import wilson
 

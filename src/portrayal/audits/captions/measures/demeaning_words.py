@@ -1,12 +1,8 @@
-"""Demeaning (1): words known to be demeaning, section 4.2.1 of [1]_.
+"""Wang et al. 2022, section 4.2.1: words known to be demeaning.
 
 For each word three readings: every synset it belongs to is listed (lower bound), its most common synset is listed
 (estimate), any synset is listed (upper bound). These are bounds from word senses, not confidence limits; each share
 has its own interval too.
-
-References
-----------
-.. [1] Wang, Barocas, Laird, Wallach (2022), Measuring representational harms in image captioning, FAccT.
 """
 
 from __future__ import annotations
@@ -15,22 +11,14 @@ from functools import lru_cache, partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.compared import compared
-from portrayal.audits.captions.measures.diversity import sentence
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import (
-    ESTIMATE,
-    LOWER,
-    UPPER,
-    Outcome,
-    Technique,
-    by_group,
-    cases_table,
-    count_tests,
-)
-from portrayal.audits.captions.measures.people import is_person, shares
-from portrayal.audits.captions.measures.senses import synset_of
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.outcome import ESTIMATE, LOWER, UPPER, Outcome
+from portrayal.audits.captions.measures.reading.diversity import sentence
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import is_person, shares
+from portrayal.audits.captions.measures.reading.senses import synset_of
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Stages
+from portrayal.audits.captions.measures.shares import Count, Shares, ShareTechnique, Steps, read
+from portrayal.folds import Known
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import mask, synsets_of
 
@@ -40,31 +28,30 @@ _UPPER = f"{QUANTITY}, {UPPER}"
 ADVISED_AGAINST = "advised against"  # the kind of words that count as they are spelled only
 
 
-def measure(stages: Stages, options: Options) -> Outcome:
-    """Return the three readings by stage and group, and the cases of the upper bound, the surest first."""
+def steps(stages: Stages, options: Options, known: Known) -> Steps:
+    """Yield the three readings by stage, and the cases of the upper bound, the surest first."""
     listed = options.word_list("demeaning")
     # Style guides advise against a word and not against its synonyms: `crippled` and `disabled` share a synset.
     judging = listed.filter(pl.col("kind") != ADVISED_AGAINST)
     nouns, adjectives = synsets_of(judging, "n"), synsets_of(judging, "a")
     spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
-    rows, cases = [], []
-    by_stage: dict[str, dict[str, float]] = {}
-    for stage in (HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
-        if not stages.has(stage):
-            continue
-        read = _read(stages, stage, nouns, adjectives, spelled)
-        note = f"by synset; {sentence(stages, stage)}"
+    estimates: dict[str, Shares] = {}
+    for stage in filter(stages.has, CAPTIONED):
+        said = _read(stages, stage, nouns, adjectives, spelled)
         for bound in (LOWER, ESTIMATE, UPPER):
-            values = shares(stages, stage, read.filter(pl.col(bound)))
             quantity = QUANTITY if bound == ESTIMATE else f"{QUANTITY}, {bound}"
-            rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, bound=bound, note=note)
-            by_stage |= {stage: values} if bound == ESTIMATE else {}
-        cases += _cases(read, stage, options.show_demeaning)
-    rows += count_tests(
-        TECHNIQUE, TEST, QUANTITY, None, by_stage, stages.images, options.tolerance, partial(sentence, stages)
-    )
-    against = compared(TECHNIQUE, QUANTITY, None, by_stage)
-    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing, compared=against)
+            values, note = shares(stages, stage, said.filter(pl.col(bound))), partial(_note, stages)
+            of_bound = Shares(
+                quantity, stage, None, values, bound=bound, note=note, compares=ESTIMATE if bound == ESTIMATE else ""
+            )
+            estimates |= {stage: of_bound} if bound == ESTIMATE else {}
+            yield of_bound
+        yield partial(_cases, said, stage, options.show_demeaning)
+    yield Count(TEST, estimates, stages.images, partial(sentence, stages))
+
+
+def _note(stages: Stages, stage: str) -> str:
+    return f"by synset; {sentence(stages, stage)}"
 
 
 def _read(
@@ -110,18 +97,23 @@ def readings(
     return all(inside), common, any(inside) or word in spelled
 
 
-def _cases(read: pl.DataFrame, stage: str, show: bool) -> list[dict]:
+def _cases(said: pl.DataFrame, stage: str, show: bool) -> Outcome:
     certainty = pl.col(LOWER).cast(pl.Float64) + pl.col(ESTIMATE) + pl.col(UPPER)
-    found = read.filter(pl.col(UPPER)).with_columns((certainty / 3).alias("score"))
+    listed = said.filter(pl.col(UPPER)).with_columns((certainty / 3).alias("score"))
     reasons = ("listed in some sense", "listed in its most common sense", "listed in every sense")
     cases = []
-    for r in found.iter_rows(named=True):
+    for r in listed.iter_rows(named=True):
         words = " | ".join(part for part in (r["subject"], mask(r["word"], show)) if part)
         reason = reasons[r[ESTIMATE] + r[LOWER]]
         cases.append(TECHNIQUE.case(_UPPER, stage, r["image"], r["caption"], reason, words, score=r["score"]))
-    return cases
+    return read(cases)
 
 
-TECHNIQUE = Technique(
-    "demeaning", "demeaning words", "human or system captions", "without captions there are no words to read", measure
+TECHNIQUE = ShareTechnique(
+    "demeaning",
+    "demeaning words",
+    "human or system captions",
+    "without captions there are no words to read",
+    steps=steps,
+    paper="Wang et al. 2022, section 4.2.1",
 )

@@ -1,6 +1,6 @@
 """Erasing: artifacts, people and attributes of a group not recognised, or replaced by a more general word.
 
-The technique is ours; the paper gives only the definition (section 3.2). Artifacts associated with a group are listed.
+The technique is ours; Wang et al. 2022 give only the definition (section 3.2). Artifacts associated with a group are listed.
 Of those the ground truth has, each is in the caption (the same synset or one under it), replaced (only a synset
 above it, of at most `NEAR` steps), or absent. Captions leave most things out, so the share not recognised is set
 against that of all other objects of the same images: the difference is what the group loses beyond brevity. It is
@@ -11,67 +11,89 @@ Person words and identity attributes are in `erasing_people`; they have quantiti
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Set
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.all_parts import over_all_parts
 from portrayal.audits.captions.measures.erasing_people import (
     ABSENT,
+    ANNOTATED,
     RECOGNISED,
     REPLACED,
-    lost_cases,
-    people_and_attributes,
+    anybody_annotated,
+    attribute_fates,
+    of_list,
+    people_shares,
+    per_image,
+    person_fates,
 )
-from portrayal.audits.captions.measures.kept_shares import is_keeping, kept
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, at_stage, cases_table, row
-from portrayal.audits.captions.measures.people import is_person
-from portrayal.audits.captions.measures.phrases import is_phrase
-from portrayal.audits.captions.measures.scenarios import all_above, ancestors
-from portrayal.audits.captions.measures.senses import synset_of
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.outcome import Outcome
+from portrayal.audits.captions.measures.reading.mentions import is_phrase
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import is_person
+from portrayal.audits.captions.measures.reading.scenarios import all_above, ancestors, rows_of
+from portrayal.audits.captions.measures.reading.senses import synset_of
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Stages, once
+from portrayal.audits.captions.measures.shares import ShareTechnique, Steps, read
+from portrayal.folds import Fold, Known
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.permuted import sequential_p
-from portrayal.stats.tests.proportions import mean_share
 from portrayal.text.words import wordnet
 
 TEST = "artifacts_lost"
 EXCESS = "not recognised, beyond other objects of the same images"
 NEAR = 3  # steps up that still count as a replacement: hijab - headscarf - scarf
+THINGS = "words that mean things"
+NOTE = "artifacts of the list for this group; technique of this project"
 
 
-def measure(stages: Stages, options: Options) -> Outcome:
-    """Return by group the shares replaced and absent, of artifacts, person words and attributes, with cases."""
+def things_words(options: Options) -> Fold:
+    """Return the fold of the words that mean things in the ground truth, in any part of the images."""
+    return Fold(THINGS, partial(_things_words, options), lambda sums, _: sums, add=frozenset.union)
+
+
+def _things_words(options: Options, stages: Stages, known: Known) -> frozenset[str]:
     truth = stages.truth()
-    artifacts = _artifacts(options)
-    if truth is None:
-        return Outcome(missing=TECHNIQUE.missing)
-    rows, cases = [], []
-    for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
+    return frozenset() if truth is None else _words_of_things(stages, truth, options)
+
+
+@once
+def _words_of_things(stages: Stages, truth: str, options: Options) -> frozenset[str]:
+    pairs = _there(stages, truth, options).select("word", "synset").unique().iter_rows()
+    return frozenset(word for word, synset in pairs if not is_person(word, synset))
+
+
+def steps(stages: Stages, options: Options, known: Known) -> Steps:
+    """Yield by group the shares replaced and absent, of artifacts, person words and attributes, with cases."""
+    truth = stages.truth()
+    for stage in filter(stages.has, CAPTIONED if truth else ()):
         if stage != truth:
-            found = partial(_at_stage, stages, stage, truth, options, artifacts)
-            more_rows, more_cases = at_stage(TECHNIQUE, stages, stage, options, found)
-            rows += more_rows
-            cases += more_cases
-    return Outcome(rows, cases_table(cases), missing="" if rows else TECHNIQUE.missing)
+            yield from _at_stage(stages, stage, truth, options, known[THINGS], known[ANNOTATED])
 
 
+@once
 def _at_stage(
-    stages: Stages, stage: str, truth: str, options: Options, artifacts: pl.DataFrame
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    rows, cases = people_and_attributes(TECHNIQUE, stages, stage, truth, options)
-    things = fates(stages, stage, truth, options)
-    for axis, group, part in _by_group(things, artifacts):
-        rows += _rows(part, things, stage, truth, axis, group, options)
-        cases += lost_cases(TECHNIQUE, stage, part, 1.0)
-    return rows, cases
+    stages: Stages, stage: str, truth: str, options: Options, meant: frozenset[str], annotated: bool
+) -> list[Any]:
+    words, attributes = (rule(stages, stage, truth, options) for rule in (person_fates, attribute_fates))
+    found: list[Any] = [*people_shares(stages, stage, truth, words, attributes, annotated)]
+    # A little below the artifacts, which would be crowded out otherwise.
+    found += [partial(_lost_cases, stage, table, 0.9) for table in (words, attributes)]
+    things = fates(stages, stage, truth, options, meant)
+    artifacts = things.join(_artifacts(options), on="synset")
+    for (axis, group), part in artifacts.group_by("axis", "group", maintain_order=True):
+        about = str(axis), str(group)
+        for fate in (REPLACED, ABSENT):
+            found.append(of_list(fate, stage, truth, per_image(part, fate), "artifacts", about, NOTE))
+        found.append(cache(partial(_excess_row, part, things, stage, truth, about, options)))  # once for all systems
+        found.append(partial(_lost_cases, stage, part, 1.0))
+    return found
 
 
 def _artifacts(options: Options) -> pl.DataFrame:
@@ -96,41 +118,27 @@ def _things(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     )
 
 
-def _by_group(things: pl.DataFrame, artifacts: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    of_groups = things.join(artifacts, on="synset")
-    for (axis, group), part in of_groups.group_by("axis", "group", maintain_order=True):
-        yield str(axis), str(group), part
-
-
-def fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
+def fates(stages: Stages, stage: str, truth: str, options: Options, words: Set[str]) -> pl.DataFrame:
     """Return image, caption, word, synset and fate of every thing the truth has, for every caption of the image."""
-    there = things_there(stages, truth, options)
-    captions = stages.captions.filter(pl.col("stage") == stage).select("image", "caption")
+    there = _there(stages, truth, options).filter(pl.col("word").is_in(sorted(words)))
     said: dict[tuple[str, int], set[str]] = {}
-    for image, number, synset in _rows_of(_things(stages, stage, options), "image", "caption", "synset"):
+    for image, number, synset in rows_of(_things(stages, stage, options), "image", "caption", "synset"):
         said.setdefault((image, number), set()).add(synset)
     all_said = {place: frozenset(synsets) for place, synsets in said.items()}
+    captions = stages.captions_at(stage).select("image", "caption")
     table = there.join(captions, on="image").sort("image", "caption", "synset")
     fate = [
         fate_of(synset, all_said.get((image, number), frozenset()))
-        for image, number, synset in _rows_of(table, "image", "caption", "synset")
+        for image, number, synset in rows_of(table, "image", "caption", "synset")
     ]
     return table.with_columns(pl.Series("fate", fate, dtype=pl.String))
 
 
-def _rows_of(table: pl.DataFrame, *columns: str) -> Iterator[tuple]:
-    return zip(*(table[name].to_list() for name in columns), strict=True)
-
-
-def things_there(stages: Stages, truth: str, options: Options) -> pl.DataFrame:
-    """Return image, word and synset of every thing the truth has; a word that is not always a person is a thing."""
-    there = (
-        _things(stages, truth, options)
-        .select("image", "word", "synset")
-        .unique(["image", "synset"], keep="first", maintain_order=True)
-    )
-    things = {w for w, s in there.select("word", "synset").unique().iter_rows() if not is_person(w, s)}
-    return there.filter(pl.col("word").is_in(sorted(over_all_parts(f"things of {truth}", things))))
+@once
+def _there(stages: Stages, truth: str, options: Options) -> pl.DataFrame:
+    """Return image, word and synset of every noun the truth has; a word that is not always a person is a thing."""
+    things = _things(stages, truth, options).select("image", "word", "synset")
+    return things.unique(["image", "synset"], keep="first", maintain_order=True)
 
 
 def fate_of(synset: str, said: frozenset[str]) -> str:
@@ -154,20 +162,26 @@ def _near(synset: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _rows(
-    part: pl.DataFrame, things: pl.DataFrame, stage: str, truth: str, axis: str, group: str, options: Options
-) -> list[dict[str, Any]]:
-    note = "artifacts of the list for this group; technique of this project"
-    about = {"axis": axis, "group": group, "note": note}
-    rows = []
-    for quantity in (REPLACED, ABSENT):
-        values = _per_image(part, pl.col("fate") == quantity)
-        told = {"unit": "share", "share_of": "artifacts", "n_missing": 0, **about, **kept(values, alone=True)}
-        rows.append(row(TECHNIQUE, quantity, stage, truth, mean_share(values), **told))
-    if is_keeping():  # its test permutes things within images
-        return rows
+def _excess_row(
+    part: pl.DataFrame, things: pl.DataFrame, stage: str, truth: str, about: tuple[str, str], options: Options
+) -> Outcome:
     gap = _tested(part, things, options)
-    return [*rows, row(TECHNIQUE, EXCESS, stage, truth, gap, TEST, unit="points", share_of="artifacts", **about)]
+    return Outcome(
+        [
+            TECHNIQUE.row(
+                EXCESS,
+                stage,
+                truth,
+                gap,
+                TEST,
+                unit="points",
+                share_of="artifacts",
+                note=NOTE,
+                axis=about[0],
+                group=about[1],
+            )
+        ]
+    )
 
 
 def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estimate:
@@ -221,10 +235,6 @@ def _floor(varying: pl.DataFrame, permutations: int) -> float:
     return max(math.exp(-arrangements), 1 / (permutations + 1))
 
 
-def _per_image(part: pl.DataFrame, flag: pl.Expr) -> np.ndarray:
-    return part.group_by("image", maintain_order=True).agg(flag.mean().alias("value"))["value"].to_numpy()
-
-
 def excess(part: pl.DataFrame, things: pl.DataFrame) -> np.ndarray:
     """Return per image the share of artifacts not recognised minus that of the other things in it."""
     lost = (pl.col("fate") != RECOGNISED).mean()
@@ -236,10 +246,23 @@ def excess(part: pl.DataFrame, things: pl.DataFrame) -> np.ndarray:
     return both.select(pl.col("own") - pl.col("other")).to_series().to_numpy()
 
 
-TECHNIQUE = Technique(
+def _lost_cases(stage: str, table: pl.DataFrame, most: float) -> Outcome:
+    """Return the words that were lost, those replaced first; `most` is their score, and absent ones have half a point less."""
+    lost = table.filter(pl.col("fate") != RECOGNISED).select("image", "caption", "word", "group", "fate")
+    return read(
+        TECHNIQUE.case(
+            fate, stage, image, number, f"'{word}' is {fate}", word, group, most if fate == REPLACED else most - 0.5
+        )
+        for image, number, word, group, fate in lost.iter_rows()
+    )
+
+
+TECHNIQUE = ShareTechnique(
     "erasing",
     "artifacts not recognised",
     "a ground truth (human labels or human captions), and captions",
     "without a ground truth nothing tells what was there to be recognised",
-    measure,
+    steps=steps,
+    after=(things_words, anybody_annotated),
+    paper="definition: Wang et al. 2022, section 3.2",
 )

@@ -1,9 +1,9 @@
-"""Beside every harm: whether the group word is right, wrong, left open, or the person not mentioned at all.
+"""Hendricks et al. 2018 [1]_: whether the group word is right, wrong, left open, or the person not mentioned at all.
 
 A captioner that never names a gender makes no gender error; that is not fairness but omission, so the four
-shares stand side by side for every group, and sum to one. The words of gender are those of Hendricks et al. [1]_, looked for in
-the text; those of other axes are the identity terms said of a person. As there, the error over all groups stands beside them,
-and the ratio of captions with words of one group to those with words of another, over that of the people annotated.
+shares stand side by side for every group, beside every harm, and sum to one. The words of gender are those of [1]_, looked for
+in the text; those of other axes are the identity terms said of a person. As there, the error over all groups stands beside
+them, and the ratio of captions with words of one group to those with words of another, over that of the people annotated.
 
 References
 ----------
@@ -12,21 +12,20 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.compared import Compared, compared
-from portrayal.audits.captions.measures.kept_shares import kept
-from portrayal.audits.captions.measures.options import Options
-from portrayal.audits.captions.measures.outcome import Outcome, Technique, by_group, cases_table, difference_tests, row
-from portrayal.audits.captions.measures.people import people_mentioned, shares
-from portrayal.audits.captions.measures.self_identification import identity_terms
-from portrayal.audits.captions.measures.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.stats.tests.proportions import mean_share, ratio_of_sums
+from portrayal.audits.captions.measures.outcome import ESTIMATE, Outcome, Row, assigned
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import identity_terms, people_mentioned, shares
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Stages
+from portrayal.audits.captions.measures.shares import Difference, Shares, ShareTechnique, Steps, read
+from portrayal.folds import Known
+from portrayal.stats.tests.proportions import ratio_of_sums
 
 RIGHT, WRONG = "right group word", "wrong group word"
 NEUTRAL, OMITTED = "neutral wording", "person not mentioned"
@@ -35,30 +34,32 @@ RATIO_CHANGE = "ratio of words over that of people annotated"
 TEST = "wrong_group_word_difference"
 
 
-def measure(stages: Stages, options: Options) -> Outcome:
-    """Return the four shares by group and stage; groups come from the annotation, words from the lists."""
-    rows: list[dict[str, Any]] = []
-    cases: list[dict] = []
-    against: list[Compared] = []
+def steps(stages: Stages, options: Options, known: Known) -> Steps:
+    """Yield the four shares by stage; groups come from the annotation, words from the lists."""
     for axis in worded_axes(stages, options):
-        wrong: dict[str, dict[str, float]] = {}
-        for stage in filter(stages.has, (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)):
+        wrong: dict[str, Shares] = {}
+        everybody, note = frozenset(stages.groups(axis)), partial(lambda note, _: note, assigned(stages, axis))
+        for stage in filter(stages.has, CAPTIONED):
             described = outcomes(stages, stage, axis, options)
             about = set(described["image"])
             for quantity in (RIGHT, WRONG, NEUTRAL, OMITTED):
                 flagged = described.filter(pl.col("outcome") == quantity)
-                values = {i: v for i, v in shares(stages, stage, flagged).items() if i in about}
-                rows += by_group(TECHNIQUE, quantity, stages, stage, None, values, overall=False, axes=[axis])
-                rows.append(_overall(stages, stage, axis, quantity, values))
-                wrong |= {stage: values} if quantity == WRONG else {}
-            rows += _ratios(described, stages, stage, axis)
-            cases += _cases(described, stage)
-        rows += difference_tests(
-            TECHNIQUE, TEST, WRONG, stages, None, wrong, options.permutations, options.seed, axes=[axis]
-        )
-        against += compared(TECHNIQUE, WRONG, None, wrong, axis=axis)
-    missing = "" if rows else TECHNIQUE.missing
-    return Outcome(rows, cases_table(cases), missing=missing, compared=against)
+                values = {image: share for image, share in shares(stages, stage, flagged).items() if image in about}
+                of_groups = Shares(
+                    quantity,
+                    stage,
+                    None,
+                    values,
+                    overall=False,
+                    axes=[axis],
+                    compares=ESTIMATE if quantity == WRONG else "",
+                )
+                wrong |= {stage: of_groups} if quantity == WRONG else {}
+                yield of_groups
+                yield Shares(quantity, stage, None, values, basis=everybody, only=(axis, "all"), note=note)
+            yield partial(_ratios, described, stages, stage, axis)
+            yield partial(_cases, described, stage)
+        yield Difference(TEST, wrong)
 
 
 def worded_axes(stages: Stages, options: Options) -> list[str]:
@@ -79,7 +80,7 @@ def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.Data
     """
     groups = worded_groups(axis, options)
     annotated = stages.people.filter((pl.col("axis") == axis) & pl.col("group").is_in(groups))
-    table = stages.captions.filter(pl.col("stage") == stage).join(annotated, on="image")
+    table = stages.captions_at(stage).join(annotated, on="image")
     table = _with_words(table, stages, stage, axis, groups, options)
     own = pl.any_horizontal((pl.col("group") == g) & pl.col(f"says {g}") for g in groups)
     other = pl.any_horizontal((pl.col("group") != g) & pl.col(f"says {g}") for g in groups)
@@ -113,30 +114,20 @@ def _with_words(
     return table.with_columns(pl.col(f"says {group}").fill_null(False) for group in groups)
 
 
-def _overall(stages: Stages, stage: str, axis: str, quantity: str, values: Mapping[str, float]) -> dict[str, Any]:
-    """Return a share over all groups of an axis together."""
-    missing = len(set(stages.groups(axis)) - stages.covered(stage))
-    about: dict[str, Any] = {"axis": axis, "group": "all", "unit": "share", "share_of": "captions"}
-    about |= {"n_missing": missing, "note": f"{axis} assigned by {stages.assigned_by(axis)}"}
-    own = np.array(list(values.values()))
-    return row(TECHNIQUE, quantity, stage, None, mean_share(own), **about, **kept(own))
-
-
-def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> list[dict[str, Any]]:
+def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> Outcome:
     """Return for each pair of groups how many captions have words of one for each with words of the other."""
     groups = sorted(set(described["group"]))
     means = [pl.col(f"says {g}").mean() for g in groups]
     per_image = described.group_by("image").agg(*means, pl.col("group").first()).sort("image")
-    rows = []
+    rows: list[Row] = []
     for first, second in combinations(groups, 2):
         said = [per_image[f"says {group}"].to_numpy() for group in (first, second)]
         shown = [(per_image["group"] == group).to_numpy().astype(float) for group in (first, second)]
         about: dict[str, Any] = {"axis": axis, "group": first, "versus": second, "unit": "ratio"}
-        about["share_of"] = "captions"
-        about["note"] = f"{axis} assigned by {stages.assigned_by(axis)}"
-        rows.append(row(TECHNIQUE, RATIO, stage, None, ratio_of_sums(*said), **about))
-        rows.append(row(TECHNIQUE, RATIO_CHANGE, stage, None, ratio_of_sums(*said, *shown), **about))
-    return rows
+        about |= {"share_of": "captions", "note": assigned(stages, axis)}
+        rows.append(TECHNIQUE.row(RATIO, stage, None, ratio_of_sums(*said), **about))
+        rows.append(TECHNIQUE.row(RATIO_CHANGE, stage, None, ratio_of_sums(*said, *shown), **about))
+    return Outcome(rows)
 
 
 def _says(terms: list[str]) -> pl.Expr:
@@ -145,19 +136,19 @@ def _says(terms: list[str]) -> pl.Expr:
     return pl.col("text").str.to_lowercase().str.contains(rf"(?:^|[^a-z'])(?:{choice})(?:[^a-z']|$)")
 
 
-def _cases(described: pl.DataFrame, stage: str) -> list[dict]:
-    wrong = described.filter(pl.col("outcome") == WRONG)
-    reason = "annotated {}, described with words of another group"
-    return [
-        TECHNIQUE.case(WRONG, stage, image, number, reason.format(group), group=group)
-        for image, number, group in wrong.select("image", "caption", "group").iter_rows()
-    ]
+def _cases(described: pl.DataFrame, stage: str) -> Outcome:
+    wrong = described.filter(pl.col("outcome") == WRONG).select("image", "caption", "group")
+    reason = "annotated {}, described with words of another group".format
+    return read(
+        TECHNIQUE.case(WRONG, stage, i, number, reason(group), group=group) for i, number, group in wrong.iter_rows()
+    )
 
 
-TECHNIQUE = Technique(
+TECHNIQUE = ShareTechnique(
     "beside every harm",
     "group words",
     "captions, and people annotated on an axis whose groups have words",
     "without annotated people nothing tells which group word would be right",
-    measure,
+    steps=steps,
+    paper="Hendricks et al. 2018",
 )

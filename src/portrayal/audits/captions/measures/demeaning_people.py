@@ -1,0 +1,121 @@
+"""Wang et al. 2022, section 4.2.2: people depicted and not mentioned, by group.
+
+Images count whose person boxes together (their union) cover more than a tenth of the image. Without human labels
+the human captions say who is there, and then for all people alike.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.outcome import ESTIMATE, UPPER, Outcome
+from portrayal.audits.captions.measures.reading.diversity import sentence
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import caption_numbers, is_person, people_mentioned, shares
+from portrayal.audits.captions.measures.reading.stages import (
+    HUMAN_CAPTIONS,
+    SYSTEM_CAPTIONS,
+    SYSTEM_LABELS,
+    Stages,
+    once,
+)
+from portrayal.audits.captions.measures.shares import Difference, Shares, ShareTechnique, Steps, Values, read
+from portrayal.folds import Known
+from portrayal.reporting.words.words import percent
+
+QUANTITY = "person not mentioned"
+TEST = "people_not_mentioned_difference"
+GRID = 200  # a person's share of the image is counted on this many rows and columns
+
+
+def steps(stages: Stages, options: Options, known: Known) -> Steps:
+    """Yield the share not mentioned at each stage, the test between groups, and the cases."""
+    truth = stages.truth()
+    if truth is None:
+        return
+    shown = shown_people(stages, truth, options.person_area)
+    bound = UPPER if stages.boxes_of(truth).is_empty() else ESTIMATE
+    note = partial(_note, stages, truth, options)
+    by_stage: dict[str, Shares] = {}
+    for stage in (SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+        if stages.has(stage) and stage != truth:
+            values = {i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown}
+            by_stage[stage] = Shares(
+                QUANTITY, stage, truth, values, bound=bound, note=note, basis=shown, compares=ESTIMATE
+            )
+            yield by_stage[stage]
+            yield partial(_cases, stages, stage, truth, values)
+    yield Difference(TEST, by_stage, note)
+
+
+def shown_people(stages: Stages, truth: str, least: float) -> set[str]:
+    """Return the images that show people large enough to be worth mentioning."""
+    if stages.boxes_of(truth).is_empty():
+        return set(people_mentioned(stages, truth)["image"])
+    return {image for image, area in _areas(stages, truth).items() if area > least}
+
+
+@once
+def _areas(stages: Stages, truth: str) -> dict[str, float]:
+    return person_areas(stages.boxes_of(truth))
+
+
+def person_areas(boxes: pl.DataFrame) -> dict[str, float]:
+    """Return image -> share of the image under the union of its person boxes.
+
+    Examples
+    --------
+    >>> two = {"image": ["a", "a"], "synset": ["man.n.01"] * 2, "left": [0.0, 0.1], "top": [0.0, 0.0],
+    ...        "width": [0.2, 0.2], "height": [0.5, 0.5]}
+    >>> round(person_areas(pl.DataFrame(two))["a"], 2)
+    0.15
+    """
+    people = [synset for synset in boxes["synset"].unique() if is_person("-", synset)]
+    found = boxes.filter(pl.col("synset").is_in(people))
+    alone = pl.col("image").is_unique()  # most images show one person, whose area needs no grid
+    single = found.filter(alone).select("image", pl.col("width") * pl.col("height"))
+    areas = dict(single.iter_rows())
+    for (image,), part in found.filter(~alone).group_by("image", maintain_order=True):
+        areas[str(image)] = _union(part)
+    return areas
+
+
+def _union(boxes: pl.DataFrame) -> float:
+    edges = boxes.select("left", "top", "width", "height").to_numpy()
+    centres = (np.arange(GRID) + 0.5) / GRID
+    across = (centres >= edges[:, :1]) & (centres < edges[:, :1] + edges[:, 2:3])
+    down = (centres >= edges[:, 1:2]) & (centres < edges[:, 1:2] + edges[:, 3:4])
+    return float((down[:, :, None] & across[:, None, :]).any(axis=0).mean())
+
+
+def _note(stages: Stages, truth: str, options: Options, stage: str) -> str:
+    """Return the basis, and beside it how diverse the captions are; labels have no captions to compare."""
+    if stages.boxes_of(truth).is_empty():
+        basis = f"people the {truth} mention; whether they are worth mentioning is not known"
+    else:
+        basis = f"images whose person boxes together cover over {percent(options.person_area)}"
+    return basis if stage == SYSTEM_LABELS else f"{basis}; {sentence(stages, stage)}"
+
+
+def _cases(stages: Stages, stage: str, truth: str, values: Values) -> Outcome:
+    areas = _areas(stages, truth)
+    mentioned = set(people_mentioned(stages, stage).iter_rows())
+    reason = "a person is depicted and not mentioned"
+    return read(
+        TECHNIQUE.case(QUANTITY, stage, image, number, reason, score=areas.get(image, 0.0))
+        for image, number in caption_numbers(stages, stage)
+        if image in values and (image, number) not in mentioned
+    )
+
+
+TECHNIQUE = ShareTechnique(
+    "demeaning",
+    "people not mentioned",
+    "human labels with boxes (or human captions) as ground truth, and captions or system labels",
+    "without human labels or human captions nothing tells who is depicted",
+    steps=steps,
+    paper="Wang et al. 2022, section 4.2.2",
+)

@@ -1,0 +1,96 @@
+"""Looks of the people of an image, according to a stage: what they wear, their hair, their build.
+
+Only that. The scene, what people do and hold, and how many they are is not how they look.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import is_person, people_described, with_person
+from portrayal.audits.captions.measures.reading.stages import Stages, once
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import synsets_of
+
+WEAR = "wear"
+# Words that make a person several.
+SEVERAL = (
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", "few", "both", "multiple",
+    "various", "group", "couple", "pair", "bunch", "crowd", "team", "line", "row", "family", "other", "more",
+)  # fmt: skip
+
+
+def appearance(stages: Stages, stage: str, images: list[str], options: Options) -> tuple[np.ndarray, list[str]]:
+    """Return images x features of appearance, those in at least `options.least_images` and missing in as many.
+
+    A feature is a thing worn (`object: dress`), what it is like (`dress: red`), or an adjective of a person (`person: bald`).
+    """
+    said = _features(stages, stage, options).filter(pl.col("image").is_in(images))
+    counts = said.group_by("look").len()
+    least, most = options.least_images, len(images) - options.least_images
+    names = sorted(counts.filter(pl.col("len").is_between(least, most))["look"])
+    column, line = {name: i for i, name in enumerate(names)}, {image: i for i, image in enumerate(images)}
+    matrix = np.zeros((len(images), len(names)))
+    for image, look in said.filter(pl.col("look").is_in(names)).iter_rows():
+        matrix[line[image], column[look]] = 1.0
+    return matrix, names
+
+
+@once
+def _features(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return (image, look), each once."""
+    listed = options.word_list("appearance")
+    roots, adjectives = synsets_of(listed, "n"), listed.filter(pl.col("part") == "a")["term"]
+    worn = _worn(stages, stage, roots)
+    attributes = stages.at(stage, "attribute")
+    people = people_described(attributes)
+    of_people = attributes.filter(pl.col("subject").is_in(people) & pl.col("word").is_in(adjectives.to_list())).select(
+        "image", pl.format("person: {}", "word").alias("look")
+    )
+    of_things = attributes.join(worn, left_on=["image", "subject"], right_on=["image", "word"], how="semi").select(
+        "image", pl.format("{}: {}", "subject", "word").alias("look")
+    )
+    things = worn.select("image", pl.format("object: {}", "word").alias("look"))
+    return pl.concat([things, of_things, of_people]).unique()
+
+
+def _worn(stages: Stages, stage: str, roots: frozenset[str]) -> pl.DataFrame:
+    """Return (image, word) of what people have on: clothes, hair and the like, and all that is said to be worn."""
+    objects = stages.at(stage, "object")
+    distinct = objects.select("word", "synset").unique().drop_nulls()
+    listed = [word for word, synset in distinct.iter_rows() if _is_under(synset, roots)]
+    by_kind = objects.filter(pl.col("word").is_in(listed)).select("image", "word")
+    said = stages.at(stage, "relation").filter(pl.col("word") == WEAR).select("image", pl.col("object").alias("word"))
+    return pl.concat([by_kind, said.drop_nulls()]).unique()
+
+
+@lru_cache(maxsize=50_000)
+def _is_under(synset: str, roots: frozenset[str]) -> bool:
+    if synset.endswith((".unknown", ".prep")):
+        return False
+    return synset in roots or bool(wordnet.load().ancestors(synset) & roots)
+
+
+def alone(stages: Stages, stage: str) -> set[str]:
+    """Return the images in which a stage has one person: who is one of several is called by another word for that."""
+    objects = with_person(stages.at(stage, "object")).filter(pl.col("person"))
+    many = [synset for synset in objects["synset"].unique().drop_nulls() if _is_many(synset)]
+    pairs = objects.select("word", "synset").unique()
+    people = [word for word, _ in pairs.iter_rows()]
+    attributes = stages.at(stage, "attribute").filter(pl.col("subject").is_in(people) & pl.col("word").is_in(SEVERAL))
+    boxes = stages.boxes_of(stage)
+    drawn = boxes.filter(pl.col("synset").is_in([s for s in boxes["synset"].unique() if is_person("-", s)]))
+    crowded = drawn.filter(pl.col("image").is_duplicated())["image"]
+    together = {*objects.filter(pl.col("synset").is_in(many))["image"], *attributes["image"], *crowded}
+    return set(objects["image"]) - together
+
+
+def _is_many(synset: str) -> bool:
+    """Say whether a synset stands for several people."""
+    table = wordnet.load()
+    roots = [root for root in wordnet.PEOPLE if root != wordnet.PERSON]
+    return not synset.endswith((".unknown", ".prep")) and any(table.is_a(synset, root) for root in roots)

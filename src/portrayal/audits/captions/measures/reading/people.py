@@ -1,0 +1,129 @@
+"""People in captions: nouns that mean people, captions that mention any, and the identity terms said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import polars as pl
+
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import Stages, once
+from portrayal.text.words import wordnet
+from portrayal.text.words.harm_lists import read_list
+
+# The axis of identity terms that an annotated axis is named by.
+NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
+
+
+@lru_cache(maxsize=100_000)
+def is_person(word: str, synset: str | None) -> bool:
+    """Say whether a noun is a person: by its synset, or as an identity adjective used as a noun.
+
+    `female` is first of all an animal in WordNet; a caption's `a female` is a person.
+    """
+    if word.split()[-1] in identity_nouns():
+        return True
+    if synset is None or synset.endswith((".unknown", ".prep")):
+        return False
+    return wordnet.load().is_person_synset(synset)
+
+
+@lru_cache(maxsize=1)
+def identity_nouns() -> frozenset[str]:
+    """Return the identity adjectives that captions use as nouns."""
+    return frozenset(read_list("identity_nouns")["term"])
+
+
+def with_person(objects: pl.DataFrame) -> pl.DataFrame:
+    """Return object mentions with a column `person`."""
+    distinct = objects.select("word", "synset").unique()
+    flags = [is_person(word, synset) for word, synset in distinct.iter_rows()]
+    return objects.join(
+        distinct.with_columns(pl.Series("person", flags, dtype=pl.Boolean)),
+        on=["word", "synset"],
+        how="left",
+        nulls_equal=True,
+    )
+
+
+@once
+def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
+    """Return (image, caption) of every caption that mentions a person; labels have caption 0."""
+    objects = with_person(stages.at(stage, "object"))
+    denied = stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", "subject")
+    said = objects.filter(pl.col("person")).join(
+        denied, left_on=["image", "caption", "word"], right_on=["image", "caption", "subject"], how="anti"
+    )
+    return said.select("image", "caption").unique(maintain_order=True)
+
+
+def caption_numbers(stages: Stages, stage: str) -> list[tuple[str, int]]:
+    """Return (image, caption) of every caption at a stage, by the numbers they came with; labels have caption 0."""
+    table = stages.captions_at(stage)
+    if table.is_empty():
+        return [(image, 0) for image in sorted(stages.covered(stage))]
+    return list(table.select("image", "caption").iter_rows())
+
+
+@once
+def caption_counts(stages: Stages, stage: str) -> Mapping[str, int]:
+    """Return how many captions each image has at a stage; labels count as one."""
+    table = stages.captions_at(stage)
+    if table.is_empty():
+        return dict.fromkeys(stages.covered(stage), 1)
+    counts = table.group_by("image").len()
+    return dict(zip(counts["image"].to_list(), counts["len"].to_list(), strict=True))
+
+
+@once
+def _zeros(stages: Stages, stage: str) -> Mapping[str, float]:
+    return dict.fromkeys(caption_counts(stages, stage), 0.0)
+
+
+def shares(stages: Stages, stage: str, flagged: pl.DataFrame) -> dict[str, float]:
+    """Return for every image of a stage the share of its captions in `flagged` (image, caption)."""
+    counts = caption_counts(stages, stage)
+    found = dict(_zeros(stages, stage))
+    each = flagged.select("image", "caption").unique().group_by("image").len()
+    for image, captions in zip(each["image"].to_list(), each["len"].to_list(), strict=True):
+        if image in counts:
+            found[image] = captions / counts[image]
+    return found
+
+
+def people_described(attributes: pl.DataFrame) -> list[str]:
+    """Return the subjects of attributes that are people."""
+    pairs = attributes.select("subject", "subject_synset").unique().drop_nulls("subject")
+    return [word for word, synset in pairs.iter_rows() if is_person(word, synset)]
+
+
+@once
+def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return image, caption, axis, group and term of every identity term said of a person at a stage."""
+    listed = options.word_list("identity").select("term", "axis", "group", "part")
+    objects = stages.at(stage, "object")
+    nouns = listed_nouns(objects, options)
+    # An adjective used as a noun ('a female') is an identity term as well.
+    bare = objects.filter(pl.col("word").is_in(options.word_list("identity_nouns")["term"].to_list()))
+    bare = bare.rename({"word": "term"}).join(listed.filter(pl.col("part") == "a"), on="term")
+    adjectives = identity_adjectives(stages, stage, options)
+    columns = ["image", "caption", "axis", "group", "term"]
+    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(maintain_order=True)
+
+
+def listed_nouns(objects: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Return objects with term, axis and group, where the whole noun or its head is on the list: `old trans woman` is both."""
+    listed = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
+    head = objects.with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
+    several = listed.filter(pl.col("term").str.contains(" "))
+    whole = objects.with_columns(pl.col("word").alias("term")).join(several, on="term")
+    return pl.concat([head.join(listed, on="term"), whole.select(*head.columns, "axis", "group")])
+
+
+def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return image, caption, axis, group and term of the identity adjectives said of a person as adjectives."""
+    listed = options.word_list("identity").filter(pl.col("part") == "a").select("term", "axis", "group")
+    attributes = stages.at(stage, "attribute").with_columns(pl.col("word").alias("term"))
+    said = attributes.filter(pl.col("subject").is_in(people_described(attributes))).join(listed, on="term")
+    return said.select("image", "caption", "axis", "group", "term").unique(maintain_order=True)

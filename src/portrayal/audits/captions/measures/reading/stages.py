@@ -1,0 +1,220 @@
+"""The four stages of Wang et al. 2022, section 3.4, as tables of the same images; any stage may be absent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from itertools import repeat
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+import polars as pl
+
+from portrayal.errors import PortrayalError
+from portrayal.tables import check
+
+HUMAN_LABELS = "human labels"
+SYSTEM_LABELS = "system labels"
+HUMAN_CAPTIONS = "human captions"
+SYSTEM_CAPTIONS = "system captions"
+HUMAN_SAME = "human captions of the same images"  # beside what is measured in a system's captions
+STAGES = (HUMAN_LABELS, SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
+LABELS = (HUMAN_LABELS, SYSTEM_LABELS)
+CAPTIONED = (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
+
+# One row per thing said: an object, an attribute of a subject, or a relation between subject and object.
+MENTIONS = {
+    "image": pl.String,
+    "stage": pl.String,
+    "caption": pl.Int64,  # number of the caption of this image at this stage; 0 for labels
+    "kind": pl.String,  # object, attribute or relation
+    "subject": pl.String,
+    "word": pl.String,  # the noun, the attribute or the relation
+    "object": pl.String,
+    "synset": pl.String,  # of the word
+    "subject_synset": pl.String,
+    "object_synset": pl.String,
+}
+CAPTIONS = {"image": pl.String, "stage": pl.String, "caption": pl.Int64, "text": pl.String}
+# Boxes as shares of the image: left, top, width, height; cut at the image's edge.
+BOXES = {"image": pl.String, "synset": pl.String, **dict.fromkeys(("left", "top", "width", "height"), pl.Float64)}
+# Who the largest person in an image belongs to, on any number of axes, and who said so.
+PEOPLE = {"image": pl.String, "axis": pl.String, "group": pl.String, "assigned_by": pl.String}
+FAULTS = {"fault": pl.String, "count": pl.Int64, "example": pl.String}
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+NONE = -np.inf  # the value of an image that has none
+
+
+def empty(columns: dict[str, Any]) -> pl.DataFrame:
+    """Return a table of these columns without rows."""
+    return pl.DataFrame(schema=columns)
+
+
+def once(rule: Callable[Concatenate[Stages, P], T]) -> Callable[Concatenate[Stages, P], T]:
+    """Make a rule about stages keep what it returns, by its name and arguments; of options counts their key.
+
+    What is made of a system's captions is kept for this system, the rest for all systems of a study.
+    """
+
+    @wraps(rule)
+    def answer(stages: Stages, *args: P.args, **options: P.kwargs) -> T:
+        name = (rule.__module__, rule.__qualname__, *(getattr(one, "key", one) for one in args))
+        made = stages._made if SYSTEM_CAPTIONS in name else stages._shared
+        if name not in made:
+            made[name] = rule(stages, *args, **options)
+        return made[name]
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Stages:
+    """All that is known of a set of images at every stage, for one system."""
+
+    images: Sequence[str]
+    mentions: pl.DataFrame = field(default_factory=lambda: empty(MENTIONS))
+    captions: pl.DataFrame = field(default_factory=lambda: empty(CAPTIONS))
+    boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))  # drawn by people
+    people: pl.DataFrame = field(default_factory=lambda: empty(PEOPLE))
+    faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
+    system_boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))  # of the vision model
+    chosen: str | None = None  # the stage a study takes as ground truth, where it names one
+    present: frozenset[str] | None = None  # of a part of the images: the stages that any part knows something of
+    _made: dict[tuple, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _shared: dict[tuple, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def has(self, stage: str) -> bool:
+        """Say whether anything is known at this stage; an empty caption is something."""
+        if self.present is not None:
+            return stage in self.present
+        return bool((self._table(stage)["stage"] == stage).any())
+
+    def _table(self, stage: str) -> pl.DataFrame:
+        return self.captions if stage in CAPTIONED else self.mentions
+
+    def truth(self) -> str | None:
+        """Return the stage to take as ground truth: the study's choice, else human labels, else human captions, else none."""
+        if self.chosen is not None:
+            return self.chosen if self.has(self.chosen) else None
+        return next((stage for stage in (HUMAN_LABELS, HUMAN_CAPTIONS) if self.has(stage)), None)
+
+    def boxes_of(self, stage: str | None) -> pl.DataFrame:
+        """Return where things are according to a stage; captions draw no boxes."""
+        return {HUMAN_LABELS: self.boxes, SYSTEM_LABELS: self.system_boxes}.get(stage or "", empty(BOXES))
+
+    @once
+    def judges(self, stage: str, kind: str) -> frozenset[str]:
+        """Return the images of which a stage can say what is not there of a kind.
+
+        Of captions: all of them, for their writers could have said it. Of labels: those that have any of this kind, for where
+        nobody labelled relations nothing tells which are invented.
+        """
+        labelled = stage in LABELS and kind != "object"
+        return frozenset(self.at(stage, kind)["image"].unique()) if labelled else self.covered(stage)
+
+    @once
+    def at(self, stage: str, kind: str | None = None) -> pl.DataFrame:
+        """Return what is said at a stage, of one kind or of all."""
+        column, wanted, table = ("stage", stage, self.mentions) if kind is None else ("kind", kind, self.at(stage))
+        return table.filter(pl.col(column) == wanted)
+
+    @once
+    def captions_at(self, stage: str) -> pl.DataFrame:
+        """Return the captions of a stage."""
+        return self.captions.filter(pl.col("stage") == stage)
+
+    @once
+    def covered(self, stage: str) -> frozenset[str]:
+        """Return the images this stage says anything about, or was asked about and said nothing."""
+        return frozenset(self._table(stage).filter(pl.col("stage") == stage)["image"].unique().to_list())
+
+    @once
+    def silent(self, stage: str) -> frozenset[str]:
+        """Return the images that this stage says nothing about."""
+        return frozenset(self.images) - self.covered(stage)
+
+    @once
+    def groups(self, axis: str) -> Mapping[str, str]:
+        """Return image -> group on this axis."""
+        chosen = self.people.filter(pl.col("axis") == axis)
+        return dict(zip(chosen["image"].to_list(), chosen["group"].to_list(), strict=True))
+
+    @once
+    def members(self, axis: str) -> Mapping[str, list[str]]:
+        """Return the images of each group of an axis."""
+        members: dict[str, list[str]] = {}
+        for image, group in self.groups(axis).items():
+            members.setdefault(group, []).append(image)
+        return members
+
+    @once
+    def axes(self) -> list[str]:
+        """Return the axes people are annotated on."""
+        return sorted(self.people["axis"].unique())
+
+    @once
+    def assigned_by(self, axis: str) -> str:
+        """Return who assigned the groups of an axis."""
+        return ", ".join(self.people.filter(pl.col("axis") == axis)["assigned_by"].unique().sort()) or "nobody"
+
+    def with_system(self, mentions: pl.DataFrame, captions: pl.DataFrame, faults: pl.DataFrame) -> Stages:
+        """Return the same images with a system's captions added, or those of people."""
+        added = replace(
+            self,
+            mentions=pl.concat([self.mentions, mentions]),
+            captions=pl.concat([self.captions, captions]),
+            faults=pl.concat([self.faults, faults]),
+        )
+        return added._reusing(self) if (captions["stage"] == SYSTEM_CAPTIONS).all() else added
+
+    def _reusing(self, other: Stages) -> Stages:
+        """Go on with what was made for other stages that are the same but for the system's captions."""
+        object.__setattr__(self, "_shared", other._shared)
+        return self
+
+    @once
+    def order(self) -> list[str]:
+        """Return the images, and after them those that only the annotations have."""
+        own = set(self.images)
+        further = dict.fromkeys(self.people["image"].to_list())
+        return [*self.images, *(image for image in further if image not in own)]
+
+    @once
+    def places(self, axis: str) -> Mapping[str, np.ndarray]:
+        """Return where the images of each group of an axis are in that order."""
+        place = {image: i for i, image in enumerate(self.order())}
+        return {
+            group: np.array([place[image] for image in images], int) for group, images in self.members(axis).items()
+        }
+
+    def in_order(self, values: Mapping[str, float]) -> np.ndarray:
+        """Return the value of every image in that order, `NONE` where it has none."""
+        order = self.order()
+        return np.fromiter(map(values.get, order, repeat(NONE)), float, len(order))
+
+
+def check_stages(stages: Stages) -> Stages:
+    """Check every table's columns, that one image has one group on each axis, and that the chosen truth is there."""
+    if stages.chosen is not None and not stages.has(stages.chosen):
+        raise PortrayalError(
+            f"truth = {stages.chosen!r} is chosen and the study has none. Add them, or leave truth out."
+        )
+    twice = stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
+    if len(twice):
+        raise PortrayalError(
+            f"image {twice['image'][0]!r} has two groups on the axis {twice['axis'][0]!r}."
+            " Expected the group of the largest person only."
+        )
+    checked = replace(
+        stages,
+        mentions=check(stages.mentions, MENTIONS, "mentions"),
+        captions=check(stages.captions, CAPTIONS, "captions"),
+        boxes=check(stages.boxes, BOXES, "boxes"),
+        system_boxes=check(stages.system_boxes, BOXES, "system boxes"),
+        people=check(stages.people, PEOPLE, "people"),
+    )
+    return checked._reusing(stages)

@@ -1,0 +1,169 @@
+"""Reifying social groups: whether looks decide the group term.
+
+The technique is ours; Wang et al. 2022 give only the definition (section 3.2). Among images that show one person, annotated
+with the same group, does how the person looks (`appearance`: clothes, hair, build, and nothing else of the picture) go with
+the caption using the group's term? Tested is the largest standardised difference of any feature between captions with and
+without the term, terms permuted over images; the row names the feature. Its value is the area under the curve, out of fold,
+of predicting the term from all of them: one half when looks say nothing. Where a group has no terms of its own (skin tones),
+its term is any of the axis that names it (race).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, assigned, unanswered
+from portrayal.audits.captions.measures.reading.appearance import alone, appearance
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import NAMED_BY, identity_terms, people_mentioned
+from portrayal.audits.captions.measures.reading.stages import SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.stereotyping_tuples import largest_difference
+from portrayal.engine import engine_map
+from portrayal.stats.intervals.auc import Auc, Fold, auc_interval, auc_over_folds
+from portrayal.stats.models.logistic import fit
+from portrayal.stats.tests.max_t import max_t_floor, max_t_p
+
+LOOKS = "looks predict the group term"
+TEST = "looks_predict_group_term"
+FOLDS = 5
+PERMUTATIONS = 199  # of the terms over the images, which give what learning adds to the interval
+FEWER = 19  # enough where nothing is to be seen:
+CLEARLY_NOTHING = 0.2  # a p above this
+PERMUTED_AT_ONCE = 10  # at the least, and as many as have this many outcomes together:
+OUTCOMES_AT_ONCE = 400_000
+CLOSE = 1e-3  # a gradient at which the order of the scores is settled
+LEAST = 10  # images with the term, and without it, that a group needs
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return for each annotated group how well looks predict its term: one half where they say nothing."""
+    truth = stages.truth()
+    if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
+        return Outcome(missing=TECHNIQUE.missing)
+    terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
+    shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & alone(stages, truth)
+    rows: list[Row] = []
+    tables: list[pl.DataFrame] = []
+    for axis, group in [(a, g) for a in stages.axes() for g in sorted(stages.members(a))]:
+        images = sorted(image for image in stages.members(axis)[group] if image in shown)
+        with_term = _with_term(terms, axis, group)
+        outcome = np.array([image in with_term for image in images], dtype=bool)
+        if min(outcome.sum(), (~outcome).sum()) < LEAST:
+            continue
+        matrix, names = appearance(stages, truth, images, options)
+        if names:
+            place = {"axis": axis, "group": group}
+            about = {**place, "n_missing": unanswered(stages, axis, [group]), "note": assigned(stages, axis)}
+            rows.append(_looks_row(matrix, names, outcome, truth, options, about))
+            tables.append(
+                _strongest(matrix, names, outcome).select(*(pl.lit(v).alias(n) for n, v in place.items()), pl.all())
+            )
+    return Outcome(rows, tables={"looks": tables}, missing="" if rows else TECHNIQUE.missing)
+
+
+def _with_term(terms: pl.DataFrame, axis: str, group: str) -> set[str]:
+    """Return the images whose captions use a term of the group, or of its axis where the group has none."""
+    named = terms.filter(pl.col("axis") == NAMED_BY.get(axis, axis))
+    own = named.filter(pl.col("group") == group)
+    return set((named if own.is_empty() else own)["image"])
+
+
+def stratified_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
+    """Return the fold of each image; folds hold both outcomes alike."""
+    rng = np.random.default_rng(seed)
+    fold = np.zeros(len(outcome), dtype=int)
+    for value in (True, False):
+        inside = np.flatnonzero(outcome == value)
+        fold[rng.permutation(inside)] = np.arange(len(inside)) % FOLDS
+    return fold
+
+
+def _looks_row(
+    matrix: np.ndarray, names: Sequence[str], outcome: np.ndarray, truth: str, options: Options, about: Row
+) -> Row:
+    from scipy import sparse
+
+    columns, flags = sparse.csr_matrix(matrix), outcome.astype(int)
+    p = max_t_p([columns], flags, options.permutations, options.seed)[0]
+    gap, place = largest_difference(columns, flags)
+    area = auc_over_folds(out_of_fold(matrix, [outcome], options.seed)[0])
+    permutations = PERMUTATIONS if p < CLEARLY_NOTHING else FEWER
+    found = auc_interval(area, _learning(matrix, outcome, options.seed, permutations))
+    floor = max_t_floor(flags, options.permutations)
+    direction = "more" if gap.value > 0 else "less"
+    about = {
+        **about,
+        "subject": names[place],
+        "unit": "area under the curve",
+        "note": f"{len(names)} features of appearance, the surest with {direction} of the term; p by permuting terms; images of one"
+        f" person; {about['note']}; technique of this project",
+    }
+    found = replace(found, p=p, p_floor=floor, n=len(outcome), null=0.5)
+    return TECHNIQUE.row(LOOKS, SYSTEM_CAPTIONS, truth, found, TEST, **about)
+
+
+def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
+    """Return, for each set of outcomes, every fold's scores by the model of the others, with its outcomes.
+
+    The models of all outcomes and folds are fitted together.
+    """
+    folds = [stratified_folds(outcome, seed) for outcome in outcomes]
+    weights = np.column_stack([fold != number for fold in folds for number in range(FOLDS)])
+    margins = fit(matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights, tolerance=CLOSE).margins
+    return [
+        [(margins[fold == number, FOLDS * place + number], outcome[fold == number]) for number in range(FOLDS)]
+        for place, (outcome, fold) in enumerate(zip(outcomes, folds, strict=True))
+    ]
+
+
+def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: int) -> float:
+    """Return what learning adds to an area's variance: terms are permuted, and learned again and again.
+
+    Folds share most of their training images, so errors hang together.
+    """
+    rng = np.random.default_rng([seed, 1])
+    permuted = [rng.permutation(outcome) for _ in range(permutations)]
+    learner, batches = partial(_learner, matrix, seed), list(_batches(permuted))
+    learned = engine_map(learner, batches, "permutation of term", keeps=(Auc,))
+    areas = [area for some in learned for area in some]
+    given = float(np.mean([area.variance for area in areas]))
+    return max(float(np.var([area.value for area in areas], ddof=1)) - given, 0.0)
+
+
+def _learner(matrix: np.ndarray, seed: int) -> Callable[[Sequence[np.ndarray]], list[Auc]]:
+    """Return what learns permuted outcomes and returns their areas."""
+    return lambda batch: [auc_over_folds(folds) for folds in out_of_fold(matrix, batch, seed)]
+
+
+def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
+    """Yield permutations to be learned together: few, so that memory stays bounded, but the matrix is taken apart each time.
+
+    With few images that costs nothing, and ten are quickest.
+    """
+    images = len(permuted[0])
+    size = PERMUTED_AT_ONCE if images <= 1000 else max(PERMUTED_AT_ONCE, OUTCOMES_AT_ONCE // images)
+    for first in range(0, len(permuted), size):
+        yield permuted[first : first + size]
+
+
+def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:
+    weights = fit(matrix, outcome, np.ones((len(outcome), 1))).coefficients[:, 0]
+    order = np.argsort(-np.abs(weights), kind="stable")[:most]
+    return pl.DataFrame(
+        {"look": [names[i] for i in order], "log odds": weights[order], "images": matrix[:, order].sum(0).astype(int)}
+    )
+
+
+TECHNIQUE = Technique(
+    "reifying",
+    "looks predict the group term",
+    "a ground truth, system captions, and annotated people",
+    "without a ground truth nothing tells how people look; and there is nothing to predict where it says nothing of looks, or where"
+    " a group's term is nearly always or never used",
+    measure,
+)

@@ -1,0 +1,197 @@
+"""Hirota, Nakashima, Garcia 2022 [1]_: whether captions give away a group more than human captions of the images.
+
+Stereotyping (5), amplification by leakage. Words that name the group are masked, and a classifier (bag of words, logistic
+regression) is asked for the group of the person by what else the caption says. Its score for an image is the probability it
+gives to the right group where that is the most probable, else 0; out of fold. LIC_M is the mean over the system's captions,
+LIC_D over human captions of the same images in which words that the system never says are masked as well, and
+LIC = LIC_M - LIC_D: above 0, the system widens what it learned from. Images are drawn so that all groups have as many.
+Everything is described, and nothing tested.
+
+References
+----------
+.. [1] Hirota, Nakashima, Garcia (2022), Quantifying societal bias amplification in image captioning, CVPR.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, assigned, unanswered
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import NAMED_BY
+from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.engine import engine_map
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.models.logistic import fit
+from portrayal.text.words import wordnet
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+LEAKS, AMPLIFIED = "leakage of the group", "leakage beyond the human captions (LIC)"
+FOLDS, REPEATS = 5, 5  # over which the scores are averaged, each with folds and captions of its own
+LEAST, MOST = 20, 1_000  # images of each group
+WORDS = 1_500  # the most common, at the most
+MASK = "<mask>"
+CLOSE = 1e-3  # a gradient at which the scores are settled
+# Besides the listed words of an axis.
+PRONOUNS = {"gender": frozenset(["he", "him", "his", "himself", "she", "her", "hers", "herself"])}
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return for each axis what the system's captions leak, what the human captions leak, and the difference."""
+    rows: list[Row] = []
+    if stages.has(HUMAN_CAPTIONS) and stages.has(SYSTEM_CAPTIONS):
+        both = stages.covered(HUMAN_CAPTIONS) & stages.covered(SYSTEM_CAPTIONS)
+        for axis in stages.axes():
+            groups = {image: group for image, group in stages.groups(axis).items() if image in both}
+            sizes = Counter(groups.values())
+            if len(sizes) > 1 and min(sizes.values()) >= LEAST:
+                rows += _rows(stages, axis, groups, options)
+    return Outcome(rows, missing="" if rows else TECHNIQUE.missing)
+
+
+def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options) -> list[Row]:
+    texts = {stage: _texts(stages, stage) for stage in (SYSTEM_CAPTIONS, HUMAN_CAPTIONS)}
+    masked = masked_words(axis, options)
+    drawn: list[list[str]] = []
+    learned: list[tuple[Any, ...]] = []
+    for repeat in range(REPEATS):
+        rng = np.random.default_rng([options.seed, repeat])
+        images = balanced(groups, rng)
+        chosen = {stage: [_one(texts[stage][image], rng) for image in images] for stage in texts}
+        said = {stage: [words(text, masked) for text in chosen[stage]] for stage in texts}
+        known = {word for caption in said[SYSTEM_CAPTIONS] for word in caption}
+        human = [[w if w in known else MASK for w in caption] for caption in said[HUMAN_CAPTIONS]]
+        folds, own = rng.permutation(len(images)) % FOLDS, [groups[image] for image in images]
+        drawn.append(images)
+        learned += [(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human)]
+    scores = iter(engine_map(_learner, learned, "classifier of captions", keeps=()))
+    draws = [
+        pl.DataFrame([images, next(scores), next(scores)], schema=["image", "system", "human"]) for images in drawn
+    ]
+    return _as_rows(stages, axis, draws)
+
+
+def _learner() -> Callable[[tuple[Any, ...]], np.ndarray]:
+    return lambda asked: leakage(*asked)
+
+
+def _as_rows(stages: Stages, axis: str, draws: Sequence[pl.DataFrame]) -> list[Row]:
+    note = assigned(
+        stages,
+        axis,
+        f"1 would be certain and right; mean of {REPEATS} draws of equally many images, captions and folds",
+    )
+    about: dict[str, Any] = {"axis": axis, "group": "all", "share_of": "captions", "note": note, "unit": "score"}
+    about |= {"n_missing": unanswered(stages, axis, sorted(set(stages.groups(axis).values())))}
+    system, human = pl.col("system"), pl.col("human")
+    return [
+        TECHNIQUE.row(LEAKS, SYSTEM_CAPTIONS, None, over_draws(draws, system), **about),
+        TECHNIQUE.row(LEAKS, HUMAN_SAME, None, over_draws(draws, human), **about),
+        TECHNIQUE.row(AMPLIFIED, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, over_draws(draws, system - human), **about),
+    ]
+
+
+def over_draws(draws: Sequence[pl.DataFrame], score: pl.Expr) -> Estimate:
+    """Return the mean of a score over draws; the interval holds the spread over images and that over draws.
+
+    Draws differ in images, human captions and folds, so that their spread holds most of what learning adds.
+    """
+    from scipy import stats
+
+    each = pl.concat(draws).group_by("image").agg(score.mean().alias("score")).sort("image")
+    found = clustered_mean(each["score"].to_numpy())
+    means = np.array([draw.select(score.mean()).item() for draw in draws])
+    again = stats.t.ppf(0.975, len(draws) - 1) * means.std(ddof=1) / np.sqrt(len(draws))
+    half, value = float(np.hypot((found.high - found.low) / 2, again)), float(means.mean())
+    return replace(found, value=value, low=value - half, high=value + half)
+
+
+def masked_words(axis: str, options: Options) -> frozenset[str]:
+    """Return the words that name a group of an axis: they say nothing of what goes with it."""
+    lists = [options.word_list(name) for name in ("gendered", "identity")]
+    named = (pl.col("axis") == axis) | (pl.col("axis") == NAMED_BY.get(axis, axis))
+    terms = [term for table in lists for term in table.filter(named)["term"]]
+    parts = {part for term in terms for part in _WORD.findall(term)}
+    forms = (wordnet.load().inflected(part, "n") for part in parts)
+    return PRONOUNS.get(axis, frozenset()).union(*forms)
+
+
+def words(text: str, masked: Set[str]) -> list[str]:
+    """Return the words of a caption, those that name a group masked, in whatever form they have.
+
+    Examples
+    --------
+    >>> words("A woman's dog and two women", frozenset(["woman", "women"]))
+    ['a', '<mask>', 'dog', 'and', 'two', '<mask>']
+    """
+    return [
+        MASK if word in masked or word.removesuffix("'s") in masked else word for word in _WORD.findall(text.lower())
+    ]
+
+
+def balanced(groups: Mapping[str, str], rng: np.random.Generator) -> list[str]:
+    """Draw as many images of every group, in order."""
+    members: dict[str, list[str]] = {}
+    for image in sorted(groups):
+        members.setdefault(groups[image], []).append(image)
+    size = min(MOST, *(len(images) for images in members.values()))
+    drawn = [images[i] for images in members.values() for i in rng.permutation(len(images))[:size]]
+    return sorted(drawn)
+
+
+def leakage(captions: Sequence[Sequence[str]], groups: Sequence[str], folds: np.ndarray) -> np.ndarray:
+    """Return for each caption the out-of-fold probability of its own group where that is the most probable, else 0."""
+    names = sorted(set(groups))
+    own = np.array([[group == name for name in names] for group in groups])
+    asked = own[:, 1:] if len(names) == 2 else own  # of two groups one mirrors the other
+    weights = np.column_stack([folds != fold for _ in asked.T for fold in range(FOLDS)])
+    margins = fit(_bag(captions), np.repeat(asked, FOLDS, axis=1), weights, tolerance=CLOSE).margins
+    place = np.arange(len(groups))
+    scores = np.column_stack([margins[place, FOLDS * i + folds] for i in range(asked.shape[1])])
+    chance = 1 / (1 + np.exp(-scores))
+    chance = np.hstack([1 - chance, chance]) if len(names) == 2 else chance / chance.sum(axis=1, keepdims=True)
+    right = own[place, chance.argmax(axis=1)]
+    return np.where(right, chance[own], 0.0)
+
+
+def _bag(captions: Sequence[Sequence[str]]) -> csr_array:
+    """Return captions x words that two or more captions have: 1 where one has it."""
+    from scipy import sparse
+
+    counts = Counter(word for caption in captions for word in set(caption))
+    kept = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1][:WORDS]
+    column = {word: i for i, word in enumerate(kept)}
+    said = [[column[word] for word in set(caption) if word in column] for caption in captions]
+    borders = np.cumsum([0, *map(len, said)])
+    ones = np.ones(borders[-1])
+    return sparse.csr_array((ones, np.fromiter(chain(*said), np.int64), borders), (len(said), len(kept)))
+
+
+def _texts(stages: Stages, stage: str) -> dict[str, list[str]]:
+    return dict(stages.captions_at(stage).group_by("image", maintain_order=True).agg("text").iter_rows())
+
+
+def _one(texts: Sequence[str], rng: np.random.Generator) -> str:
+    # One number is drawn whatever the length, so that a caption recorded twice changes nothing else.
+    return texts[int(rng.random() * len(texts))]
+
+
+TECHNIQUE = Technique(
+    "stereotyping",
+    "amplification by leakage",
+    "system captions, human captions of the same images, and annotated people",
+    f"without human captions nothing tells what the system widens; and fewer than {LEAST} images of a group tell nothing",
+    measure,
+)

@@ -1,0 +1,300 @@
+"""Wang et al. 2022, section 4.1.2: objects correctly mentioned, controlled for size and place of all objects.
+
+For each of the most common object types: images that show it and an annotated person; was it mentioned? A logistic
+regression (L2, C = 1) on size and place of every type and the group, over many 70/30 splits. Size is the share of the
+image under the box and place the distance of its centre from the image's centre, of the largest instance, 0 when
+absent. The spread of the group's coefficient over splits is the paper's interval; splits share most of their images,
+so it is too narrow, and an interval from a bootstrap over images stands beside it. The p is that of a score test, which
+holds where an object is nearly always or hardly ever mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, unanswered
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.people import is_person
+from portrayal.audits.captions.measures.reading.scenarios import ancestors
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, HUMAN_LABELS, SYSTEM_LABELS, Stages, once
+from portrayal.engine import engine_map
+from portrayal.reporting.words.words import number
+from portrayal.stats.decisions.decision import NOT_TESTED
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.models.logistic import effective_parameters, fit
+from portrayal.stats.tests.score_test import group_score_p
+
+QUANTITY = "objects whose mention depends on the group"
+TEST = "object_mention_difference"
+LARGEST = "object whose mention depends most on the group"
+COEFFICIENT = "coefficient of the group"
+BOTH_OUTCOMES = 2  # images of each outcome an object needs before it is tried at all
+ENOUGH = 10  # images of the rarer outcome below which a bootstrap over images says little of the error
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One object type: the group's coefficient with both intervals, and how well the models predict."""
+
+    synset: str
+    images: int
+    coefficient: float
+    splits: Estimate  # the paper's
+    bootstrap: Estimate  # over images
+    p: float
+    accuracy: float
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return the number of object types with an effect, each effect, ranked by accuracy, for each axis."""
+    truth = _truth(stages)
+    if not stages.has(truth) or stages.boxes_of(truth).is_empty() or not stages.axes():
+        return Outcome(missing=TECHNIQUE.missing)
+    rows: list[Row] = []
+    tables: list[pl.DataFrame] = []
+    for stage in filter(stages.has, CAPTIONED):
+        found = _effects(stages, stage, options)
+        for (axis, first, second), effects in found.items():
+            rows += _rows(effects, stages, stage, axis, first, second)
+            tables += [_table(effects, stage, axis, first, second)] if effects else []
+    return Outcome(rows, tables={"objects": tables}, missing="" if rows else TECHNIQUE.missing)
+
+
+def _truth(stages: Stages) -> str:
+    """Return the labels that say what is depicted: people's, unless the study chose the system's."""
+    return SYSTEM_LABELS if stages.truth() == SYSTEM_LABELS else HUMAN_LABELS
+
+
+@once
+def _effects(stages: Stages, stage: str, options: Options) -> dict[tuple[str, str, str], list[Effect]]:
+    """Return the effects for each axis and pair of its groups."""
+    return {
+        (axis, first, second): effects_of(stages, stage, axis, (first, second), options)
+        for axis in stages.axes()
+        for first, second in combinations(sorted(stages.members(axis)), 2)
+    }
+
+
+def effects_of(
+    stages: Stages,
+    stage: str,
+    axis: str,
+    pair: tuple[str, str],
+    options: Options,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Effect]:
+    """Return the effect of being in the first group of the pair rather than the second, for each object type."""
+    types = common_types(stages, stage, options.object_types)
+    covered = stages.covered(stage)
+    groups = {i: g for i, g in stages.groups(axis).items() if g in pair and i in covered}
+    design, images = features(stages.boxes_of(_truth(stages)), types, sorted(groups))
+    group = np.array([groups[image] == pair[0] for image in images], dtype=float)
+    said = mentioned(stages, stage, types)
+    found = []
+    asked = [(place, synset, [synset in said.get(image, ()) for image in images]) for place, synset in enumerate(types)]
+    fitter = partial(_fitter, design, group, options)
+    for effect in engine_map(fitter, asked, "object type", keeps=(Effect, Estimate)):
+        found.append(effect)
+        if progress is not None:
+            progress(len(found), len(types))
+    return sorted(filter(None, found), key=lambda effect: -effect.accuracy)
+
+
+def _fitter(
+    design: np.ndarray, group: np.ndarray, options: Options
+) -> Callable[[tuple[int, str, list[bool]]], Effect | None]:
+    """Return what fits one object type on the images that have it: its place, its name, and which images' captions say it."""
+
+    def fitted(asked: tuple[int, str, list[bool]]) -> Effect | None:
+        place, synset, said = asked
+        present = np.flatnonzero(design[:, place] > 0)
+        matrix = np.column_stack([design[present], group[present]])
+        return one_effect(synset, matrix, np.array(said, dtype=bool)[present], options)
+
+    return fitted
+
+
+def common_types(stages: Stages, stage: str, most: int) -> list[str]:
+    """Return the object types most common over the labels and this stage, people left out."""
+    said = pl.concat([stages.at(_truth(stages), "object"), stages.at(stage, "object")])
+    counts = said.group_by("synset").agg(pl.struct("image", "stage").n_unique().alias("count"))
+    ordered = counts.drop_nulls().sort(["count", "synset"], descending=[True, False])["synset"]
+    return [synset for synset in ordered if not is_person("-", synset)][:most]
+
+
+def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    """Return images x (sizes, then places) of the largest instance of each type; 0 where there is none."""
+    lines = pl.DataFrame({"image": images, "line": range(len(images))}, schema_overrides=_LINE)
+    columns = pl.DataFrame({"synset": types, "column": range(len(types))}, schema_overrides=_COLUMN)
+    largest = (
+        boxes.join(lines, on="image")
+        .join(columns, on="synset")
+        .with_columns((pl.col("width") * pl.col("height")).alias("size"))
+        .sort("size", descending=True)
+        .unique(["line", "column"], keep="first", maintain_order=True)
+    )
+    line, column = largest["line"].to_numpy(), largest["column"].to_numpy()
+    left, top, width, height = (largest[name].to_numpy() for name in ("left", "top", "width", "height"))
+    design = np.zeros((len(images), 2 * len(types)))
+    design[line, column] = largest["size"].to_numpy()
+    design[line, column + len(types)] = np.hypot(left + width / 2 - 0.5, top + height / 2 - 0.5)
+    return design, list(images)
+
+
+_LINE = {"image": pl.String, "line": pl.Int64}
+_COLUMN = {"synset": pl.String, "column": pl.Int64}
+
+
+def mentioned(stages: Stages, stage: str, types: Sequence[str]) -> dict[str, set[str]]:
+    """Return image -> the types its captions mention, by the type itself or a word under it."""
+    wanted = set(types)
+    said: dict[str, set[str]] = {}
+    for image, synset in stages.at(stage, "object").select("image", "synset").unique().iter_rows():
+        if synset is not None:
+            said.setdefault(image, set()).update(({synset} | ancestors(synset)) & wanted)
+    return said
+
+
+def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Options) -> Effect | None:
+    """Fit one object type over splits and bootstraps; None where too few splits hold both outcomes."""
+    if min(outcome.sum(), (~outcome).sum()) < BOTH_OUTCOMES or len(set(matrix[:, -1])) < 2:
+        return None
+    rng = np.random.default_rng(options.seed)
+    train = splits(len(outcome), options.splits, options.train_share, rng)
+    both = (train[outcome].any(0)) & (train[~outcome].any(0))
+    if both.mean() <= options.needed_splits:
+        return None
+    train = train[:, both]
+    weights = rng.multinomial(len(outcome), np.full(len(outcome), 1 / len(outcome)), options.bootstraps).T
+    usable = (weights[outcome].sum(0) > 0) & (weights[~outcome].sum(0) > 0)
+    # All images, the splits and the bootstraps differ in their weights only and are fitted together.
+    fits = fit(matrix, outcome, np.hstack([np.ones((len(outcome), 1)), train, weights[:, usable]]))
+    last = 1 + train.shape[1]
+    whole, over_splits, again = np.split(fits.coefficients[-1], [1, last])
+    right = (fits.margins[:, 1:last] > 0) == outcome[:, None]
+    accuracy = float((right & ~train).sum() / max((~train).sum(), 1))
+    spread = Estimate(float(over_splits.mean()), *np.quantile(over_splits, [0.025, 0.975]))
+    enough = min(outcome.sum(), (~outcome).sum()) >= ENOUGH
+    free = len(outcome) - effective_parameters(matrix, fits.margins[:, 0])
+    interval = _bootstrap(float(whole[0]), again if enough else again[:0], len(outcome), free)
+    p = group_score_p(matrix[:, :-1], matrix[:, -1], outcome)
+    return Effect(synset, len(outcome), interval.value, spread, interval, p, accuracy)
+
+
+def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Return rows x splits: true where a row is in the training set."""
+    order = rng.random((rows, number)).argsort(axis=0)
+    return order < round(share * rows)
+
+
+def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Estimate:
+    """The t interval with the bootstrap's standard error, if there is one.
+
+    A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
+    """
+    from scipy import stats
+
+    if len(again) < 2 or free < 1:
+        return Estimate(value)
+    half = float(stats.t.ppf(0.975, free) * np.std(again, ddof=1) * np.sqrt(images / free))
+    return Estimate(value, value - half, value + half)
+
+
+def _rows(effects: list[Effect], stages: Stages, stage: str, axis: str, first: str, second: str) -> list[Row]:
+    about: dict[str, Any] = {"axis": axis, "group": first, "versus": second}
+    about["n_missing"] = unanswered(stages, axis, (first, second))
+    truth = _truth(stages)
+    assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
+    rows = (
+        [_count_row(effects, stage, truth, about, assigned), _largest_row(effects, stage, truth, about)]
+        if effects
+        else []
+    )
+    for effect in effects:
+        found = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
+        told = {"note": _effect_note(effect, assigned), "subject": _noun(effect.synset)}
+        rows.append(TECHNIQUE.row(COEFFICIENT, stage, truth, found, **told, **about))
+    return rows
+
+
+def _noun(synset: str) -> str:
+    """Return the noun a synset is named by: dog of dog.n.01."""
+    return synset.rsplit(".", 2)[0].replace("_", " ")
+
+
+def _largest_row(effects: list[Effect], stage: str, truth: str, about: dict[str, Any]) -> Row:
+    """Test all object types that bear an interval at once, and name the one with the smallest p.
+
+    p and interval hold for all of them together (Bonferroni), so that they are not too sure for having been chosen.
+    """
+    from scipy import stats
+
+    tested = [effect for effect in effects if not np.isnan(effect.p) and not np.isnan(effect.bootstrap.low)]
+    about = {**about, "unit": "log odds", "note": f"the largest of {len(tested)} object types; penalised"}
+    if not tested:
+        reason = f"no object is both mentioned and left out in {ENOUGH} images or more"
+        nothing = Estimate(n=max(effect.images for effect in effects), decision=NOT_TESTED, reason=reason)
+        return TECHNIQUE.row(LARGEST, stage, truth, nothing, TEST, **about)
+    least = min(tested, key=lambda effect: (effect.p, effect.synset))
+    wider = float(stats.norm.isf(0.025 / len(tested)) / stats.norm.isf(0.025))
+    middle, half = least.coefficient, (least.bootstrap.high - least.bootstrap.low) / 2 * wider
+    p = min(least.p * len(tested), 1.0)
+    found = Estimate(middle, middle - half, middle + half, p, least.images)
+    return TECHNIQUE.row(LARGEST, stage, truth, found, TEST, subject=_noun(least.synset), **about)
+
+
+def _effect_note(effect: Effect, assigned: str) -> str:
+    narrow = np.isnan(effect.bootstrap.low)
+    ends = f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
+    return (
+        f"{ends}; over splits {number(effect.splits.low)} to {number(effect.splits.high)}"
+        f" (the paper's, too narrow); p by a score test; test accuracy {number(effect.accuracy)}; {assigned}"
+    )
+
+
+def _count_row(effects: list[Effect], stage: str, truth: str, about: dict, assigned: str) -> Row:
+    """The paper's headline: how many types have a spread over splits without zero. Described only, for it is too narrow."""
+    by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
+    note = f"by the spread over splits (the paper's, too narrow: more than 5% by chance); {assigned}"
+    found = Estimate(float(by_splits), n=len(effects), unit="object types")
+    return TECHNIQUE.row(QUANTITY, stage, truth, found, note=note, counted="object types", **about)
+
+
+def _table(effects: list[Effect], stage: str, axis: str, first: str, second: str) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {
+                "stage": stage,
+                "axis": axis,
+                "group": first,
+                "versus": second,
+                "object": effect.synset,
+                "images": effect.images,
+                "coefficient": effect.coefficient,
+                "low (bootstrap)": effect.bootstrap.low,
+                "high (bootstrap)": effect.bootstrap.high,
+                "low (splits)": effect.splits.low,
+                "high (splits)": effect.splits.high,
+                "p": effect.p,
+                "test accuracy": effect.accuracy,
+            }
+            for effect in effects
+        ]
+    ).fill_nan(None)
+
+
+TECHNIQUE = Technique(
+    "stereotyping",
+    "objects correctly mentioned",
+    "human labels (or system labels as the chosen truth) with boxes, captions, and annotated people",
+    "without boxes and annotated people size and place cannot be held fixed; and no object type was fitted where each is"
+    " always or never mentioned",
+    measure,
+)

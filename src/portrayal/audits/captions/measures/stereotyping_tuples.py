@@ -1,0 +1,268 @@
+"""Wang et al. 2022, section 4.1, techniques 3 and 4: tuples that differ between groups, and across stages.
+
+The paper gives each in one sentence; the tests are ours. Each of the three kinds of tuples has a share of captions
+for every group (`tuple_counts`). Tested is the largest standardised difference of any tuple, groups permuted over images,
+because differences gather in few tuples. The row names that tuple and its difference; the interval holds the differences
+of all tuples of the kind together (Bonferroni), so that it is not too narrow for having been chosen.
+
+The distance describes all tuples at once: the sum of the squared differences of the shares, less what chance adds to it
+(`portrayal.stats.tests.squared_distance`): a distance of 0.16 is as if one tuple alone were said in 40 of 100 captions more of
+one group.
+
+(4) does the same with the system's share less that of another stage in each image, over the same images: whether the
+system changes any tuple's share more for one group than for the other. Only the comparison with the human captions is in
+the family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, assigned, unanswered
+from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Stages, once
+from portrayal.audits.captions.measures.reading.tuple_counts import KINDS, Counts, change, count, count_all, same_images
+from portrayal.reporting.words.words import percent
+from portrayal.stats.decisions.decision import NOT_TESTED
+from portrayal.stats.decisions.multiplicity import adjust
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.tests.max_t import column_moments, max_t_floor, max_t_p
+from portrayal.stats.tests.squared_distance import LEAST_ROWS, squared_distance
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+MOST = 30  # tuples listed that differ between two groups
+DISTANCE = "summed squared differences of shares"
+TEST, CHANGE_TEST = "tuples_difference", "tuples_change_difference"
+QUANTITIES = {kind: f"{kind} tuples" for kind in KINDS}
+SAME_EVERYWHERE = "all captions say the same of both groups"
+NO_CHANGE = "both stages say the same of every image"
+STILL = 1e-12  # a variance that is only rounding
+
+
+def measure(stages: Stages, options: Options) -> Outcome:
+    """Return the largest difference and the distance between each pair of groups, for every stage and kind of tuple."""
+    rows: list[Row] = []
+    tables: list[pl.DataFrame] = []
+    for stage in filter(stages.has, STAGES):
+        more_rows, more_tables = _at_stage(stages, stage, options)
+        rows += more_rows
+        tables += more_tables
+    return Outcome(rows, tables={"tuples": tables}, missing="" if rows else TECHNIQUE.missing)
+
+
+@once
+def _at_stage(stages: Stages, stage: str, options: Options) -> tuple[list[Row], list[pl.DataFrame]]:
+    rows: list[Row] = []
+    tables: list[pl.DataFrame] = []
+    counted = {kind: count(stages, stage, kind, options) for kind in KINDS}
+    kept = {kind: counts for kind, counts in counted.items() if counts.tuples}
+    for axis, *pair in _pairs(stages):
+        flags = _flags(stages, axis, pair, counted[KINDS[0]].images)
+        if not kept or not _enough(flags):
+            continue
+        about = _about(stages, axis, pair)
+        rows += [_distance_row(kind, counts, flags, stage, about) for kind, counts in kept.items()]
+        tables += [differing_tuples(counts, flags, stage, kind, about) for kind, counts in kept.items()]
+        if stage == SYSTEM_CAPTIONS:
+            matrices = {kind: (counts.tuples, counts.matrix) for kind, counts in kept.items()}
+            for kind, found, largest in _largest(matrices, flags, options, SAME_EVERYWHERE):
+                rows.append(TECHNIQUE.row(QUANTITIES[kind], stage, None, found, TEST, subject=largest, **about))
+    return rows, tables
+
+
+def measure_across(stages: Stages, options: Options) -> Outcome:
+    """Return the largest change that differs between groups, and the change of the distance, against every other stage."""
+    rows = []
+    pairs = _pairs(stages) if stages.has(SYSTEM_CAPTIONS) else []
+    present = [stage for stage in STAGES if pairs and stages.has(stage)]
+    counted = {(stage, kind): count_all(stages, stage, kind, options) for stage in present for kind in KINDS}
+    for other in present[:-1]:  # the system captions are the last stage
+        compared = {
+            kind: same_images(counted[SYSTEM_CAPTIONS, kind], counted[other, kind], options.least_images)
+            for kind in KINDS
+        }
+        both = {
+            kind: (now, then)
+            for kind, (now, then) in compared.items()
+            if (now.tuples or then.tuples) and stages.judges(other, kind)  # a kind nobody labelled did not change
+        }
+        for axis, *pair in pairs if both else ():
+            rows += _change_rows(both, stages, other, axis, pair, options)
+    return Outcome(rows, missing="" if rows else ACROSS.missing)
+
+
+def _pairs(stages: Stages) -> list[tuple[str, str, str]]:
+    return [
+        (axis, first, second)
+        for axis in stages.axes()
+        for first, second in combinations(sorted(stages.members(axis)), 2)
+    ]
+
+
+def _flags(stages: Stages, axis: str, pair: Sequence[str], images: Sequence[str]) -> np.ndarray:
+    """1 for the first group, 0 for the second, -1 for neither."""
+    groups, (first, second) = stages.groups(axis), pair
+    return np.array([{first: 1, second: 0}.get(groups.get(image, ""), -1) for image in images])
+
+
+def _enough(flags: np.ndarray) -> bool:
+    return min(int((flags == 1).sum()), int((flags == 0).sum())) >= LEAST_ROWS
+
+
+def _about(stages: Stages, axis: str, pair: Sequence[str]) -> Row:
+    note = f"{assigned(stages, axis)}; technique of this project"
+    return {
+        "axis": axis, "group": pair[0], "versus": pair[1], "unit": "points",
+        "n_missing": unanswered(stages, axis, pair),
+        "share_of": "captions that mention a person", "note": note,
+    }  # fmt: skip
+
+
+def _largest(
+    matrices: Mapping[str, tuple[Sequence[str], sparse.csr_matrix]], flags: np.ndarray, options: Options, still: str
+) -> list[tuple[str, Estimate, str | None]]:
+    """Return for each kind the largest standardised difference of any tuple, tested, and the tuple."""
+    tested = max_t_p([matrix for _, matrix in matrices.values()], flags, options.permutations, options.seed)
+    floor = max_t_floor(flags, options.permutations)
+    found: list[tuple[str, Estimate, str | None]] = []
+    for (kind, (tuples, matrix)), p in zip(matrices.items(), tested, strict=True):
+        gap, place = largest_difference(matrix, flags)
+        if np.isnan(p):
+            found.append((kind, replace(gap, decision=NOT_TESTED, reason=still), None))
+        else:
+            found.append((kind, replace(gap, p=p, p_floor=floor), tuples[place]))
+    return found
+
+
+def largest_difference(matrix: sparse.csr_matrix, flags: np.ndarray) -> tuple[Estimate, int]:
+    """Return the difference of the column that max-T would take, and which it is.
+
+    The interval is the t interval at a level that holds for all columns together.
+    """
+    from scipy import stats
+
+    first, second = matrix[flags == 1], matrix[flags == 0]
+    rows = first.shape[0], second.shape[0]
+    (mean_a, var_a), (mean_b, var_b) = _moments(first), _moments(second)
+    gap, spread = mean_a - mean_b, np.sqrt(column_moments(matrix[flags >= 0])[1])
+    place = int(np.argmax(np.abs(gap) / np.where(spread > STILL, spread, np.inf)))
+    varying = max(int((spread > STILL).sum()), 1)
+    # A side that does not vary is not known for certain: at the least, one of its images is taken to differ by half.
+    variances = [
+        max(var[place], 0.25 * (count - 1) / count**2) / count for var, count in zip((var_a, var_b), rows, strict=True)
+    ]
+    half = float(stats.t.isf(0.025 / varying, sum(rows) - 2) * np.sqrt(sum(variances)))
+    value = float(gap[place])
+    return Estimate(value, value - half, value + half, n=sum(rows)), place
+
+
+def _distance_row(kind: str, counts: Counts, flags: np.ndarray, stage: str, about: Mapping[str, Any]) -> Row:
+    found = squared_distance(counts.matrix, flags).score_interval()
+    alone = percent(np.sqrt(max(found.value, 0.0)), 1)
+    note = f"above chance; as if one tuple alone were said in {alone} of captions more of one group; {about['note']}"
+    told = {**about, "unit": DISTANCE, "note": note}
+    return TECHNIQUE.row(QUANTITIES[kind], stage, None, replace(found, n=int((flags >= 0).sum())), **told)
+
+
+def _change_rows(
+    both: dict[str, tuple[Counts, Counts]], stages: Stages, other: str, axis: str, pair: Sequence[str], options: Options
+) -> list[Row]:
+    flags = _flags(stages, axis, pair, next(iter(both.values()))[0].images)
+    if not _enough(flags):
+        return []
+    about = _about(stages, axis, pair)
+    changes = {kind: change(now, then) for kind, (now, then) in both.items()}
+    rows = [_change_row(kind, *both[kind], moved, flags, other, about) for kind, (_, moved) in changes.items()]
+    if other != HUMAN_CAPTIONS:
+        return rows
+    for kind, found, largest in _largest(changes, flags, options, NO_CHANGE):
+        place = against(kind, other), SYSTEM_CAPTIONS, other
+        rows.append(ACROSS.row(*place, found, CHANGE_TEST, subject=largest, **about))
+    return rows
+
+
+def against(kind: str, other: str = HUMAN_CAPTIONS) -> str:
+    """Return the quantity of a kind of tuples compared with another stage."""
+    return f"{QUANTITIES[kind]} against {other}"
+
+
+def _change_row(
+    kind: str,
+    now: Counts,
+    then: Counts,
+    moved: sparse.csr_matrix,
+    flags: np.ndarray,
+    other: str,
+    about: Mapping[str, Any],
+) -> Row:
+    from scipy import sparse
+
+    signs = np.repeat([1.0, -1.0], [len(now.tuples), len(then.tuples)])
+    stacked = sparse.hstack([now.matrix, then.matrix], format="csr")
+    changed = int((abs(moved[flags >= 0]).sum(axis=1) > 1e-9).sum())
+    found = replace(squared_distance(stacked, flags, signs).interval(), n=int((flags >= 0).sum()))
+    note = f"above zero: the system widens the difference; the stages differ in {changed} images; {about['note']}"
+    told = {**about, "unit": f"change of the {DISTANCE}", "note": note}
+    return ACROSS.row(against(kind, other), SYSTEM_CAPTIONS, other, found, **told)
+
+
+def differing_tuples(
+    counts: Counts, flags: np.ndarray, stage: str, kind: str, about: Mapping[str, Any], most: int = MOST
+) -> pl.DataFrame:
+    """Return the tuples with the largest differences in the share of captions, Holm-corrected over all tuples of the kind.
+
+    The interval is Welch's.
+    """
+    from scipy import stats
+
+    first, second = counts.matrix[flags == 1], counts.matrix[flags == 0]
+    mean_a, var_a = _moments(first)
+    mean_b, var_b = _moments(second)
+    gap, error = mean_a - mean_b, np.sqrt(var_a / first.shape[0] + var_b / second.shape[0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(error > 0, gap / error, 0.0)
+    half = stats.norm.ppf(0.975) * error
+    place = {"stage": stage, "kind": kind, "axis": about["axis"], "group": about["group"], "versus": about["versus"]}
+    table = pl.DataFrame(
+        {
+            "tuple": counts.tuples,
+            "share of group": mean_a,
+            "share of versus": mean_b,
+            "difference": gap,
+            "low": gap - half,
+            "high": gap + half,
+            "p, corrected over the tuples": adjust(2 * stats.norm.sf(np.abs(z))),
+        }
+    ).select(*(pl.lit(text).alias(name) for name, text in place.items()), pl.all())
+    order = np.argsort(-np.abs(z), kind="stable")[:most]
+    return table[order]
+
+
+def _moments(matrix: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
+    rows = matrix.shape[0]
+    mean, variance = column_moments(matrix)
+    return mean, variance * rows / max(rows - 1, 1)
+
+
+TECHNIQUE = Technique(
+    "stereotyping",
+    "differing tuples",
+    "captions or labels, and annotated people",
+    "without annotated people there are no groups to compare",
+    measure,
+)
+ACROSS = Technique(
+    "stereotyping",
+    "differing tuples across stages",
+    "system captions, another stage, and annotated people",
+    "with one stage only nothing tells whether the system widened a difference",
+    measure_across,
+)

@@ -1,0 +1,257 @@
+"""The world of simulated captions: scenes with people in them, their labels, and sentences about them.
+
+A scene stands for a photograph in the demonstration, in calibrations and in simulated audits. It is described in words and
+never drawn; its labels, boxes and annotations are known exactly, so that a harm planted in captions of it can be counted.
+Worlds differ in what goes with which group. `faithful` plants nothing: it writes the human captions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.captions.measures.reading.mentions import with_synsets
+from portrayal.audits.captions.measures.reading.senses import synset_of
+from portrayal.audits.captions.measures.reading.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
+from portrayal.text.captions.scene_graph import SceneGraph
+
+NOUN = {"female": "woman", "male": "man"}
+ACTIONS = {"holding": ("hold", "ball"), "carrying": ("carry", "umbrella"), "reading": ("read", "book")}
+PLACES = ("park", "kitchen", "garden")
+THINGS = ("dog", "bicycle", "cup")
+OFTEN = 0.4  # how often a bicycle or a cup is there
+ASSIGNED = "the generator of the scenes"
+
+
+@dataclass(frozen=True)
+class World:
+    """What is in scenes, where it differs from chance: probabilities by group of the axis gender."""
+
+    red: Mapping[str, float] = field(default_factory=lambda: {"female": 0.5, "male": 0.5})
+    dog: Mapping[str, float] = field(default_factory=lambda: {"female": 0.4, "male": 0.4})
+    purse: Mapping[str, float] = field(default_factory=lambda: {"female": 0.0, "male": 0.0})
+    wheelchair: float = 0.0
+    elderly: float = 0.0
+    gendered: bool = True  # the labels say woman or man; else person
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One scene."""
+
+    image: str
+    gender: str
+    skin: str
+    worn: str  # dress or jacket
+    action: str
+    color: str  # of what is held
+    things: tuple[str, ...]
+    place: str
+    elderly: bool = False
+    unsaid: tuple[str, ...] = ()  # depicted, and too small for a caption to speak of
+
+    def content(self) -> str:
+        """Return the scene as a system is shown it: JSON, without the name of the image."""
+        return json.dumps({key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True)
+
+
+def read_scene(image: str, content: str) -> Scene:
+    """Return the scene of a stimulus."""
+    data = json.loads(content)
+    return Scene(image, **{**data, "things": tuple(data["things"]), "unsaid": tuple(data["unsaid"])})
+
+
+def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[Scene]:
+    """Return `number` scenes; groups are even and independent of all but what the world ties to them."""
+    world = world or World()
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, 2, (number, 2)).tolist()
+    choices = rng.integers(0, 6, (number, 3)).tolist()
+    chances = rng.random((number, 7)).tolist()
+    return [_scene(f"scene-{i:05d}", groups[i][0], groups[i][1], choices[i], chances[i], world) for i in range(number)]
+
+
+def all_scenes(world: World) -> Iterator[tuple[float, Scene]]:
+    """Yield every scene a world can have, with its probability: what `make_scenes` draws from."""
+    even = list(product(range(2), range(2), range(2), range(len(ACTIONS)), range(len(PLACES))))
+    for man, light, worn, action, place in even:
+        gender = ("female", "male")[man]
+        chances = [world.dog[gender], OFTEN, OFTEN, world.wheelchair, world.red[gender], world.elderly]
+        chances.append(world.purse[gender])
+        for there in product((True, False), repeat=len(chances)):
+            probability = prod(p if yes else 1 - p for p, yes in zip(chances, there, strict=True)) / len(even)
+            if probability > 0:
+                drawn = [0.0 if yes else 1.0 for yes in there]
+                yield probability, _scene("any", man, light, [worn, action, place], drawn, world)
+
+
+def _scene(image: str, man: int, light: int, chosen: list[int], chance: list[float], world: World) -> Scene:
+    gender = ("female", "male")[man]
+    things = ["dog"] if chance[0] < world.dog[gender] else []
+    things += [thing for thing, draw in zip(THINGS[1:], chance[1:3], strict=True) if draw < OFTEN]
+    things += ["wheelchair"] if chance[3] < world.wheelchair else []
+    return Scene(
+        image=image,
+        gender=gender,
+        skin=("darker", "lighter")[light],
+        worn=("dress", "jacket")[chosen[0] % 2],
+        action=list(ACTIONS)[chosen[1] % 3],
+        color="red" if chance[4] < world.red[gender] else "blue",
+        things=tuple(things),
+        place=PLACES[chosen[2] % 3],
+        elderly=chance[5] < world.elderly,
+        unsaid=("purse",) if chance[6] < world.purse[gender] else (),
+    )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a caption says of a scene, before it is put into words."""
+
+    person: str | None  # the noun, None where the person is not mentioned
+    adjective: str
+    worn: str
+    action: str
+    color: str  # empty where it is left out
+    things: tuple[str, ...]
+    place: str
+
+
+def faithful(scene: Scene) -> Said:
+    """Say everything that is there and nothing else."""
+    return Said(NOUN[scene.gender], "", scene.worn, scene.action, scene.color, scene.things, scene.place)
+
+
+def text(said: Said, wording: int = 0) -> str:
+    """Put it into words: 'In a park, a woman in a dress is holding a red ball next to a dog', or in one of the other ways."""
+    named, unnamed = WORDINGS[wording]
+    parts = {
+        "who": _a(f"{said.adjective} {said.person}".strip()),
+        "worn": f"a {said.worn}",
+        "doing": said.action,
+        "held": _a(f"{said.color} {ACTIONS[said.action][1]}".strip()),
+        "place": f"a {said.place}",
+        "around": f" next to {_list(said.things)}" if said.things else "",
+    }
+    words = (unnamed if said.person is None else named).format(**parts)
+    return words[0].upper() + words[1:]
+
+
+# How a caption is put into words, with somebody in it and with nobody.
+WORDINGS = (
+    ("in {place}, {who} in {worn} is {doing} {held}{around}.", "there is {held} and {worn} in {place}{around}."),
+    ("{who} in {worn} is {doing} {held} in {place}{around}.", "{held} and {worn} in {place}{around}."),
+    ("{who} wearing {worn} is {doing} {held}{around} in {place}.", "a photo of {held} and {worn} in {place}{around}."),
+    ("there is {who} in {worn} {doing} {held} in {place}{around}.", "in {place}, there is {held} and {worn}{around}."),
+)
+
+
+def graph(said: Said) -> SceneGraph:
+    """Return the scene graph of these words, as a perfect parser would."""
+    verb, held = ACTIONS[said.action]
+    attributes = ((held, said.color),) if said.color else ()
+    if said.person is None:
+        shown = (held, said.worn)
+        places = tuple((noun, "next to", thing) for noun in shown for thing in said.things)
+        places += tuple((noun, "in", said.place) for noun in shown)
+        return SceneGraph((*shown, *said.things, said.place), attributes, places)
+    who = said.person
+    relations = (
+        (who, "in", said.worn),
+        (who, verb, held),
+        *((who, f"{verb} next to", thing) for thing in said.things),
+        (who, f"{verb} in", said.place),
+    )
+    own = ((who, said.adjective),) if said.adjective else ()
+    return SceneGraph((who, said.worn, held, *said.things, said.place), own + attributes, relations)
+
+
+def _list(nouns: Sequence[str]) -> str:
+    parts = [_a(noun) for noun in nouns]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _a(words: str) -> str:
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+
+
+def stimuli(scenes: Sequence[Scene]) -> pl.DataFrame:
+    """Return the scenes as a Stimuli table, with the person's groups as factors."""
+    rows = [
+        {
+            "stimulus": scene.image,
+            "kind": "text",
+            "content": scene.content(),
+            "hash": hashlib.sha256(f"{scene.image} {scene.content()}".encode()).hexdigest(),
+            "source": "generated scene, described in words",
+            "license": "Apache-2.0",
+            "consent": "generated",
+            "gender": scene.gender,
+            "skin": scene.skin,
+        }
+        for scene in scenes
+    ]
+    return pl.DataFrame(rows)
+
+
+def as_stages(scenes: Sequence[Scene], seed: int = 0, gendered: bool = True) -> Stages:
+    """Return the human labels, boxes and annotations of the scenes; the labels name the gender or say person."""
+    rng = np.random.default_rng([seed, 1])
+    people_named = [NOUN[scene.gender] if gendered else "person" for scene in scenes]
+    said = [row for scene, who in zip(scenes, people_named, strict=True) for row in _labels(scene, who)]
+    people = [
+        (scene.image, axis, group, ASSIGNED)
+        for scene in scenes
+        for axis, group in (("gender", scene.gender), ("skin", scene.skin))
+    ]
+    return Stages(
+        images=[scene.image for scene in scenes],
+        mentions=with_synsets(said, HUMAN_LABELS),
+        boxes=_boxes(scenes, people_named, rng),
+        people=pl.DataFrame(people, schema=PEOPLE, orient="row"),
+    )
+
+
+def nouns(scene: Scene) -> list[str]:
+    """Return everything depicted but the person."""
+    return [scene.worn, ACTIONS[scene.action][1], *scene.things, scene.place, *scene.unsaid]
+
+
+def _labels(scene: Scene, who: str) -> list[tuple]:
+    verb, held = ACTIONS[scene.action]
+    rows: list[tuple] = [(scene.image, 0, "object", None, noun, None) for noun in (who, *nouns(scene))]
+    rows.append((scene.image, 0, "attribute", held, scene.color, None))
+    if scene.elderly:
+        rows.append((scene.image, 0, "attribute", who, "elderly", None))
+    rows.append((scene.image, 0, "relation", who, "in", scene.worn))
+    rows.append((scene.image, 0, "relation", who, verb, held))
+    around = [f"{verb} next to", "next to"]
+    rows += [(scene.image, 0, "relation", who, words, thing) for words in around for thing in scene.things]
+    rows += [(scene.image, 0, "relation", who, words, scene.place) for words in (f"{verb} in", "in")]
+    return rows
+
+
+def _boxes(scenes: Sequence[Scene], people: Sequence[str], rng: np.random.Generator) -> pl.DataFrame:
+    """Return one box for everything depicted, a large one for the person."""
+    each = [(scene.image, [who, *nouns(scene)]) for scene, who in zip(scenes, people, strict=True)]
+    shown = [(image, noun) for image, things in each for noun in things]
+    person = np.array([place == 0 for _, things in each for place in range(len(things))], dtype=bool)
+    draw = rng.random((len(shown), 4))
+    least, most = np.where(person, 0.35, 0.1), np.where(person, 0.6, 0.4)
+    width, height = least + (most - least) * draw[:, 0], least + (most - least) * draw[:, 1]
+    edges = {"left": draw[:, 2] * (1 - width), "top": draw[:, 3] * (1 - height)}
+    named = {"image": [image for image, _ in shown], "synset": [_noun_synset(noun) for _, noun in shown]}
+    return pl.DataFrame({**named, **edges, "width": width, "height": height}, schema=BOXES)
+
+
+@lru_cache(maxsize=1000)
+def _noun_synset(noun: str) -> str | None:
+    return synset_of(noun, "n")
