@@ -7,8 +7,8 @@ from pathlib import Path
 from portrayal.audits.contexts.charts import all_charts, tradeoff_table
 from portrayal.audits.contexts.findings import find_sentences
 from portrayal.audits.contexts.inputs import read_inputs
-from portrayal.audits.contexts.measure import measure, who_is_shown
-from portrayal.audits.contexts.measures.questions import FAMILY
+from portrayal.audits.contexts.measure import groups_shown, measure
+from portrayal.audits.contexts.measures.design import FAMILY
 from portrayal.audits.contexts.power import say_power
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import make_stimuli
@@ -51,7 +51,7 @@ AUDIT = Audit(
     measure=measure,
     charts=all_charts,
     findings=find_sentences,
-    groups=who_is_shown,
+    groups=groups_shown,
     shows=say_what_is_shown,
     tables=report_tables,
     inputs=read_inputs,

@@ -16,15 +16,16 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.congruence import FITS, congruence, expectancy
+from portrayal.audits.contexts.measures.design import FAMILY, Design
 from portrayal.audits.contexts.measures.mixed import mixed
-from portrayal.audits.contexts.measures.questions import FAMILY
 from portrayal.audits.contexts.measures.rq1_inferences import inferences
 from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, recognition
 from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
 from portrayal.audits.contexts.measures.rq4_attributes import attributes
 from portrayal.audits.contexts.measures.rq4_descriptions import descriptions
-from portrayal.audits.contexts.measures.sharing import sharing
-from portrayal.study.calibration import Calibration, over_seeds
+from portrayal.audits.contexts.measures.views import by_system
+from portrayal.study.calibration import Calibration
+from portrayal.study.parallel import over_seeds
 
 STEREOTYPES = {f"{kind[0].upper()}{at}": kind for kind in ("feminine", "masculine") for at in range(1, 5)}
 LABELS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
@@ -120,14 +121,17 @@ def _counts(moved: np.ndarray, taste: np.ndarray, random: np.random.Generator) -
 
 def rows_with_tests(pictures: pl.DataFrame, genders: Sequence[str], seed: int) -> Iterator[Mapping[str, Any]]:
     """Yield all rows of one audit that carry a test."""
+    design = _design(pictures, genders, seed)
+    (view,) = by_system(pictures)
+    for question in (congruence, inferences, recognition):
+        yield from question(view, design)
+    for question in (descriptions, attributes, expectancy, mixed):
+        yield from question(view, replace(design, seed=0))
+
+
+def _design(pictures: pl.DataFrame, genders: Sequence[str], seed: int) -> Design:
     labels = {name: LABELS[name] for name in genders}
-    yield from congruence(pictures, STEREOTYPES)
-    yield from inferences(pictures, genders, gender="")
-    yield from recognition(pictures, genders, seed)
-    yield from descriptions(pictures, ["gender", "race"])
-    yield from attributes(pictures, "gender", ["gender"])
-    yield from expectancy(pictures, STEREOTYPES, labels)
-    yield from mixed(pictures, ["gender", "race"], STEREOTYPES, labels)
+    return Design(labels, "gender", ["gender", "race"], STEREOTYPES, vectors={}, seed=seed).fit(pictures)
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
@@ -148,8 +152,7 @@ def _p_values(world: World, seed: int, run: int) -> list[tuple[str, str, float]]
     """Return measure, place and p of every test of an audit."""
     random = np.random.default_rng([seed, run, world.people])
     genders = list(LABELS)[: world.genders]
-    with sharing():
-        rows = list(rows_with_tests(draw_pictures(world, random), genders, seed + run))
+    rows = list(rows_with_tests(draw_pictures(world, random), genders, seed + run))
     return [
         (row["measure"], row.get("place") or "", row["p"])
         for row in rows
@@ -215,12 +218,9 @@ def planted_rows(world: World, seed: int, run: int) -> dict[str, Mapping[str, An
     """Return one row for each measure with a planted value, of one audit."""
     pictures = draw_pictures(world, np.random.default_rng([seed, run, world.people, 1]))
     genders = list(LABELS)[: world.genders]
-    labels = {name: LABELS[name] for name in genders}
-    with sharing():
-        rows = [
-            *congruence(pictures, STEREOTYPES), *expectancy(pictures, STEREOTYPES, labels),
-            *inferences(pictures, genders, gender=""), *recognition(pictures, genders, seed + run), *accuracy(pictures, labels),
-        ]  # fmt: skip
+    (view,), design = by_system(pictures), _design(pictures, genders, seed + run)
+    questions = (congruence, expectancy, inferences, recognition, accuracy)
+    rows = [row for question in questions for row in question(view, design)]
     wanted = {"place": ("F1", None), "inferred": ("feminine", None), "group": (None, A_GENDER, "female", FITS)}
     kept = [row for row in rows if all(row.get(name) in known for name, known in wanted.items())]
     return {row["measure"]: row for row in kept}

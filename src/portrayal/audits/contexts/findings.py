@@ -8,8 +8,8 @@ from dataclasses import replace
 import polars as pl
 
 from portrayal.audits.contexts.measures.confidence import VARIANT
-from portrayal.audits.contexts.measures.pictures import NEUTRAL
 from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, NO_GENDER
+from portrayal.audits.contexts.measures.views import NEUTRAL
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
 from portrayal.reporting.words.words import listed

@@ -1,4 +1,4 @@
-"""From the tags of pictures to the results of the contexts audit."""
+"""From the tags of pictures to the results of the contexts audit, and the groups whose silence is compared."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.coding import agreement, extend, queue
 from portrayal.audits.contexts.measures.confidence import Places, at_thresholds, confident
-from portrayal.audits.contexts.measures.membership import coverage_by_system, unknown_tags
+from portrayal.audits.contexts.measures.design import FACETS, FAMILY, Design, stereotypes_of
+from portrayal.audits.contexts.measures.membership import WordLists, coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures
-from portrayal.audits.contexts.measures.questions import FACETS, FAMILY, Design, answers_and_differences
+from portrayal.audits.contexts.measures.questions import answers_and_differences
 from portrayal.audits.contexts.measures.ratings import QUESTIONS, rating_table, ratings
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.warnings import remarks_of, warnings_of
@@ -21,42 +22,40 @@ from portrayal.tables import results
 
 def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     """Answer the four questions for every system of the study."""
-    typology, tags = extend(evidence.inputs["typology"], evidence.reviews), evidence.inputs["context_tags"]
-    design = _design(evidence, settings, typology)
+    inputs = evidence.inputs
+    lists = WordLists(extend(inputs["typology"], evidence.reviews), inputs["context_tags"])
+    design = Design(
+        _genders(settings, lists.typology), settings.gender, settings.factors, stereotypes_of(inputs["contexts"]),
+        mixed=settings.mixed, described=settings.described, seed=evidence.seed,
+    )  # fmt: skip
 
-    def answer(responses: pl.DataFrame, design: Design) -> tuple[pl.DataFrame, pl.DataFrame]:
-        pictures = describe_pictures(evidence.stimuli, responses, typology, tags, list(design.genders))
-        return answers_and_differences(pictures, design)
+    def answer(responses: pl.DataFrame, only: Places | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+        pictures = describe_pictures(evidence.stimuli, responses, lists, list(design.genders))
+        return answers_and_differences(pictures, replace(design, only=only))
 
     counted = confident(evidence.responses, settings.least_confidence)
-    answered, differences = answer(counted, design)
+    answered, differences = answer(counted)
     further = [least for least in settings.confidences if least > settings.least_confidence]
-
-    def some(responses: pl.DataFrame, places: Places) -> pl.DataFrame:
-        return answer(responses, replace(design, only=places))[0]
-
-    again = at_thresholds(answered, counted, further, FAMILY, some)
+    again = at_thresholds(answered, counted, further, FAMILY, lambda responses, only: answer(responses, only)[0])
     rated = _rated(evidence)
     judged = [*([] if rated is None else ratings(rated)), *agreement(evidence.reviews, evidence.seed)]
-    names = place_names(evidence.inputs["contexts"])
-    told = results(judged, facets=FACETS, audit="contexts")
-    found = pl.concat([answered, again, told]).with_columns(pl.col("place").replace(names))
-    unknown = unknown_tags(counted, typology, tags)
-    tables = {"unknown_tags": unknown.head(500), "coverage": coverage_by_system(counted, typology, tags)}
+    names = place_names(inputs["contexts"])
+    of_people = results(judged, facets=FACETS, audit="contexts")
+    found = pl.concat([answered, again, of_people]).with_columns(pl.col("place").replace(names))
+    unknown = unknown_tags(counted, lists)
+    tables = {"unknown_tags": unknown.head(500), "coverage": coverage_by_system(counted, lists)}
     if rated is not None:
         tables["ratings"] = rating_table(rated).with_columns(pl.col("place").replace(names))
-    pictures = {name: evidence.inputs[name] for name in ("contact_sheet", "places") if evidence.inputs.get(name)}
-    warnings = warnings_of(found, evidence.inputs)
-    remarks = remarks_of(found, evidence.inputs, settings.factors)
-    return Measured(found, tables, warnings, queue(unknown), pictures, differences, remarks=remarks)
+    pictures = {name: inputs[name] for name in ("contact_sheet", "places") if inputs.get(name)}
+    remarks = remarks_of(found, inputs, settings.factors)
+    return Measured(found, tables, warnings_of(found, inputs), queue(unknown), pictures, differences, remarks=remarks)
 
 
-def who_is_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame:
-    """Return the groups of people and places whose pictures may go unanswered: overall, and of people within each place."""
+def groups_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame:
+    """Return the groups of people and places whose pictures may go unanswered: overall, and within each place."""
     names = place_names(evidence.inputs["contexts"])
-    people = evidence.stimuli.filter(pl.col("person").is_not_null()).with_columns(
-        place=pl.col("context").replace(names)
-    )
+    shown = evidence.stimuli.filter(pl.col("person").is_not_null())
+    people = shown.with_columns(place=pl.col("context").replace(names))
     axes = list(dict.fromkeys([settings.gender, *settings.factors]))
     overall = groups_by(people, [*axes, "place"], "person").with_columns(within=pl.lit(None, pl.String))
     placed = people.select("stimulus", within="place").drop_nulls()
@@ -67,23 +66,6 @@ def place_names(contexts: pl.DataFrame) -> dict[str, str]:
     """Return each place's name for readers; a place without one goes by its code."""
     named = contexts.select("context", "name").drop_nulls().filter(pl.col("name") != "")
     return dict(named.iter_rows())
-
-
-def stereotypes_of(contexts: pl.DataFrame) -> dict[str, str]:
-    """Return the gender each stereotyped place goes with."""
-    return dict(contexts.drop_nulls("stereotype").select("context", "stereotype").iter_rows())
-
-
-def _design(evidence: Evidence, settings: ContextsSettings, typology: pl.DataFrame) -> Design:
-    return Design(
-        _genders(settings, typology),
-        settings.gender,
-        settings.factors,
-        stereotypes_of(evidence.inputs["contexts"]),
-        mixed=settings.mixed,
-        described=settings.described,
-        seed=evidence.seed,
-    )
 
 
 def _rated(evidence: Evidence) -> pl.DataFrame | None:

@@ -14,8 +14,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.membership import SUPER
-from portrayal.audits.contexts.measures.questions import FAMILY
+from portrayal.audits.contexts.measures.design import FAMILY, SUPER
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.stats.decisions.decision import flipped_share
 from portrayal.stats.decisions.multiplicity import LEVEL

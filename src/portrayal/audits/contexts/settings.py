@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from portrayal.audits.contexts.measures.questions import LABELS
+from portrayal.audits.contexts.measures.design import LABELS
 from portrayal.pictures.compose import Crop, CutHeads
 from portrayal.settings import Settings
 

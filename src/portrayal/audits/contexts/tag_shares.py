@@ -1,18 +1,30 @@
-"""Tags of any number of pictures, from a folder of Parquet files: what is a sum over people's pictures."""
+"""Contexts of tags that are larger than memory: the measures that are sums over people's pictures, folded over batches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from portrayal.audits.contexts.measure import stereotypes_of
-from portrayal.audits.contexts.measures.questions import Design
-from portrayal.audits.contexts.measures.tally import answer_tally, tally_pictures
+from portrayal.audits.contexts.measures.design import Design, stereotypes_of
+from portrayal.audits.contexts.measures.membership import WordLists
+from portrayal.audits.contexts.measures.pictures import KEYS, describe_pictures
+from portrayal.audits.contexts.measures.questions import answer_questions
+from portrayal.audits.contexts.measures.views import ALIKE, TAGGED, column, share_column
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.batches import ROWS, Source
-from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
+from portrayal.batches import ROWS, Source, whole_units
+from portrayal.folds import Fold, run_folds
+from portrayal.text.words.typology import load_contexts, load_typology
+
+AT_ONCE = 4  # tables added up together: a sum takes as long for one as for four
+SUMS = ("tags", "known", "place", ALIKE, TAGGED)
+NOTHING = pl.DataFrame(
+    schema={"system": pl.String, "stimulus": pl.String, "repeat": pl.Int64, "status": pl.String, "tag": pl.String}
+)
 
 
 def tag_shares(
@@ -63,11 +75,52 @@ def tag_shares(
     {'feminine': 1.0, 'masculine': 0.0, 'neutral': 1.0}
     """
     settings = ContextsSettings.model_validate({})
-    chosen = dict(settings.genders if genders is None else genders)
-    known = load_typology(typology)
-    clusters = set(known["sub_cluster"].drop_nulls())
-    chosen = {cluster: labels for cluster, labels in chosen.items() if cluster in clusters}
-    tallied = tally_pictures(stimuli, responses, known, load_context_tags(), list(chosen), rows)
-    named = settings.factors if factors is None else factors
-    design = Design(chosen, settings.gender, named, stereotypes_of(load_contexts()), seed=seed)
-    return answer_tally(tallied, design)
+    lists = WordLists(load_typology(typology))
+    clusters = set(lists.typology["sub_cluster"].drop_nulls())
+    named = settings.genders if genders is None else genders
+    named = {cluster: labels for cluster, labels in named.items() if cluster in clusters}
+    chosen = settings.factors if factors is None else factors
+    design = Design(named, settings.gender, chosen, stereotypes_of(load_contexts()), seed=seed)
+    fold = Fold(
+        "contexts",
+        partial(_count, stimuli, lists, list(named)),
+        partial(_answer, design),
+        needs=(*KEYS, "status", "tag"),
+        paper="Barlas et al. 2020, Sections 4.5.2 and 4.5.3",
+        add=_add,
+    )
+
+    def batches() -> Iterator[pl.DataFrame]:
+        return chain([NOTHING], whole_units(responses, KEYS, fold.needs, rows))
+
+    found: pl.DataFrame = run_folds([fold], batches)[fold.name]
+    return found
+
+
+def _count(
+    stimuli: pl.DataFrame, lists: WordLists, genders: Sequence[str], batch: pl.DataFrame, _: Any
+) -> list[pl.DataFrame]:
+    """Return one row for all pictures of a person in a place that came out alike; see `measures/views.py`."""
+    pictures = describe_pictures(stimuli, batch, lists, genders)
+    tagged, clusters = pl.col("tags") > 0, [name for name in pictures.columns if name.startswith(column(""))]
+    shares = [
+        pl.when(tagged).then(pl.col(name) / pl.col("tags")).otherwise(0.0).alias(share_column(name[len(column("")) :]))
+        for name in clusters
+    ]
+    counts = [pl.lit(1, pl.Int64).alias(ALIKE), tagged.cast(pl.Int64).alias(TAGGED), *shares]
+    return [_sum(pictures.with_columns(counts).drop("stimulus", "repeat"))]
+
+
+def _answer(design: Design, parts: list[pl.DataFrame], _: Any) -> pl.DataFrame:
+    return answer_questions(_sum(pl.concat(parts)), design)
+
+
+def _add(one: list[pl.DataFrame], other: list[pl.DataFrame]) -> list[pl.DataFrame]:
+    parts = [*one, *other]
+    return [_sum(pl.concat(parts))] if len(parts) > AT_ONCE else parts
+
+
+def _sum(parts: pl.DataFrame) -> pl.DataFrame:
+    sums = [name for name in parts.columns if name in SUMS or name.startswith((column(""), share_column("")))]
+    alike = [name for name in parts.columns if name not in sums]
+    return parts.group_by(alike, maintain_order=True).agg(pl.col(sums).sum()).select(parts.columns)

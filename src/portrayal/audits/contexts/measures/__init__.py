@@ -1,6 +1,4 @@
-"""The contexts audit's measures: whether a tagger sees a person differently in a stereotyped place.
-
-One module per question; `measure` puts them together.
+"""The contexts audit's measures: one module per question; `questions` puts them together.
 
 References
 ----------

@@ -1,25 +1,18 @@
-"""Stereotype congruence and linguistic expectancy: whether the tagger follows what is expected of a place."""
+"""Stereotype congruence and linguistic expectancy: whether the tagger follows what is expected of a place.
+
+Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 3.5 (expectancy) and 6 (the trade-off).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.people import (
-    DIFFERENCES,
-    condition,
-    count_per_person,
-    missing_note,
-    people_of,
-    per_person,
-    person_means,
-    places_of,
-)
-from portrayal.audits.contexts.measures.pictures import ALIKE, NEUTRAL, alike, by_system, how_many, shares, usable
-from portrayal.audits.contexts.measures.rq4_descriptions import levels_of
+from portrayal.audits.contexts.measures.design import Design
+from portrayal.audits.contexts.measures.views import ALIKE, DIFFERENCES, NEUTRAL, Rows, View
 from portrayal.reporting.words.words import number
 from portrayal.stats.decisions.decision import NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
@@ -27,11 +20,10 @@ from portrayal.stats.intervals.shares import bounded_mean, clustered_share
 from portrayal.stats.models.groups import welch
 from portrayal.stats.tests.permutation import sign_flip
 
-Rows = Iterator[dict[str, Any]]
 FITS, FITS_NOT = "people who fit the place", "people who do not"
 
 
-def congruence(pictures: pl.DataFrame, stereotypes: Mapping[str, str]) -> Rows:
+def congruence(view: View, design: Design) -> Rows:
     """Yield `congruence` and `neutral_share` rows, one each per system.
 
     In a place stereotyped to gender g a picture scores 1 when g is inferred, 0 when it is neutral or a gender that no place is
@@ -39,40 +31,36 @@ def congruence(pictures: pl.DataFrame, stereotypes: Mapping[str, str]) -> Rows:
     score is the mean over genders of their mean over that gender's places, so a tagger that always says one gender
     scores 0, and so does one that is always right about everybody: only following the place scores.
     """
-    for system, part in by_system(pictures).items():
-        placed = part.filter((pl.col("role") == "composite") & pl.col("context").is_in(list(stereotypes)))
-        kinds = {stereotypes[place] for place in placed["context"].unique()}
-        if len(kinds) < 2:
-            continue
-        yield _congruence_row(system, congruence_scores(usable(placed), stereotypes, kinds), placed)
-        yield _neutral_row(system, usable(placed), placed)
-
-
-def congruence_scores(
-    answered: pl.DataFrame, stereotypes: Mapping[str, str], kinds: Collection[str]
-) -> dict[str, float]:
-    """Return the score of each person who was seen in places of all `kinds` of stereotype."""
-    people = people_of(answered)
-    expected, inferred = (answered["context"].replace_strict(stereotypes, return_dtype=pl.String), answered["inferred"])
-    against = np.where(inferred.is_in(list(kinds)).to_numpy(), -1.0 / (len(kinds) - 1), 0.0)
-    values = np.where((inferred == expected).to_numpy(), 1.0, against)
-    columns = []
-    for kind in sorted(kinds):
-        here = expected == kind
-        columns.append(person_means(answered.filter(here), people, values[here.to_numpy()], ALIKE))
-    scores = np.mean(columns, axis=0)
-    return {person: float(score) for person, score in zip(people, scores, strict=True) if not np.isnan(score)}
-
-
-def _congruence_row(system: str, scores: Mapping[str, float], placed: pl.DataFrame) -> dict[str, Any]:
-    values, shown = np.array(list(scores.values())), placed["person"].n_unique()
+    if not design.wants("congruence"):
+        return
+    placed = view.placed.where(pl.col("context").is_in(list(design.stereotypes)))
+    kinds = {design.stereotypes[place] for place in placed["context"].unique()}
+    if len(kinds) < 2:
+        return
+    answered, (lost, _) = placed.answered.own, placed.missing
+    scores = congruence_scores(answered, design.stereotypes, kinds)
+    values = np.array(list(scores.values()))
     reason = _why_not(values)
     untested = {"decision": NOT_TESTED, "reason": reason} if len(values) else {}
     tested = {DIFFERENCES: (list(scores), values)} if not reason else untested
-    return bounded_mean(values, round(how_many(placed) / max(shown, 1))).row(
-        "congruence", system=system, p=np.nan if reason else sign_flip(values, alternative="two-sided").p,
-        n_missing=shown - len(values), unit="points", counted="people", note="one score per person", **tested,
+    yield bounded_mean(values, round(placed.count / max(placed.n_people, 1))).row(
+        "congruence", system=view.system, p=np.nan if reason else sign_flip(values, alternative="two-sided").p,
+        n_missing=placed.n_people - len(values), unit="points", counted="people", note="one score per person", **tested,
     )  # fmt: skip
+    neutral = clustered_share(answered.counts(answered.inferred(NEUTRAL)), answered.each)
+    yield neutral.row("neutral_share", system=view.system, n_missing=lost, unit="share", counted="pictures")
+
+
+def congruence_scores(answered: View, stereotypes: Mapping[str, str], kinds: Collection[str]) -> dict[str, float]:
+    """Return the score of each person who was seen in places of all `kinds` of stereotype."""
+    expected, inferred = answered["context"].replace_strict(stereotypes, return_dtype=pl.String), answered["inferred"]
+    against = np.where(inferred.is_in(list(kinds)).to_numpy(), -1.0 / (len(kinds) - 1), 0.0)
+    values = np.where((inferred == expected).to_numpy(), 1.0, against)
+    columns = [
+        answered.where(here).means(values[here.to_numpy()], ALIKE) for here in (expected == k for k in sorted(kinds))
+    ]
+    scores = np.mean(columns, axis=0)
+    return {person: float(score) for person, score in zip(answered.people, scores, strict=True) if not np.isnan(score)}
 
 
 def _why_not(scores: np.ndarray) -> str:
@@ -81,62 +69,42 @@ def _why_not(scores: np.ndarray) -> str:
     return "" if np.abs(scores).max() > STILL else "nobody's pictures follow the places, or go against them"
 
 
-def _neutral_row(system: str, answered: pl.DataFrame, placed: pl.DataFrame) -> dict[str, Any]:
-    people = people_of(answered)
-    neutral = (answered["inferred"] == NEUTRAL).to_numpy()
-    share = clustered_share(count_per_person(answered, people, neutral), per_person(answered, people, alike(answered)))
-    lost = missing_note(placed)[0]
-    return share.row("neutral_share", system=system, n_missing=lost, unit="share", counted="pictures")
-
-
-def expectancy(
-    pictures: pl.DataFrame, stereotypes: Mapping[str, str], genders: Mapping[str, Sequence[str]], gender: str = "gender"
-) -> Rows:
+def expectancy(view: View, design: Design) -> Rows:
     """Yield `expectancy` (all places) and `expectancy_of_place` rows.
 
     Linguistic expectancy says that what fits the stereotype is described more abstractly. The measure is abstract
     minus concrete share of tags, congruent minus incongruent. Over all places it is the mean over depicted groups of
     each person's congruent minus incongruent places, so what a place or a group does by itself cancels.
     """
-    if gender not in pictures.columns:
+    levels = view.levels([design.gender]).get(design.gender)
+    if levels is None or not design.wants("expectancy"):
         return
-    clusters = {label: cluster for cluster, labels in genders.items() for label in labels}
-    for system, part in by_system(pictures).items():
-        people = people_of(part)
-        own = np.array([clusters.get(label, "") for label in levels_of(part, people, [gender])[gender]], dtype=object)
-        abstract = {place: _abstractness(part, place, people) for place in places_of(part) if place in stereotypes}
-        for place, values in abstract.items():
-            yield _place_row(system, place, stereotypes[place], values, own)
-        if abstract:
-            yield _overall_row(system, abstract, stereotypes, own)
+    own = np.array([design.cluster_of.get(label, "") for label in levels], dtype=object)
+    abstract = {place: _abstractness(view.at[place].answered) for place in view.places if place in design.stereotypes}
+    for place, values in abstract.items():
+        yield _place_row(design.stereotypes[place], values, own, {"system": view.system, "place": place})
+    if abstract:
+        gaps = expectancy_gaps(abstract, design.stereotypes, own)
+        labelled, used = int(np.isin(own, list(gaps)).sum()), sum(map(len, gaps.values()))
+        yield mean_of_groups(list(gaps.values())).row(
+            "expectancy", system=view.system, group=FITS, versus=FITS_NOT, n_missing=labelled - used, unit="points",
+            counted="people",
+        )  # fmt: skip
 
 
-def _abstractness(part: pl.DataFrame, place: str, people: np.ndarray) -> np.ndarray:
-    here = usable(condition(part, place))
-    parts = shares(here, ["abstract", "concrete"])
-    return person_means(here, people, parts[:, 0] - parts[:, 1])
+def _abstractness(here: View) -> np.ndarray:
+    parts = here.shares(["abstract", "concrete"])
+    return here.means(parts[:, 0] - parts[:, 1])
 
 
-def _place_row(system: str, place: str, stereotype: str, values: np.ndarray, own: np.ndarray) -> dict[str, Any]:
+def _place_row(stereotype: str, values: np.ndarray, own: np.ndarray, about: dict[str, Any]) -> dict[str, Any]:
     known = ~np.isnan(values) & (own != "")
     found = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
     note = f"Welch t = {number(found.statistic)}, df = {number(found.df)}"
     return found.row(
-        "expectancy_of_place", system=system, place=place, group=FITS, versus=FITS_NOT,
-        n_missing=int((~known).sum()), unit="points", counted="people",
-        note="not tested: too few people on a side, or nothing varies" if np.isnan(found.p) else note,
-    )  # fmt: skip
-
-
-def _overall_row(
-    system: str, abstract: Mapping[str, np.ndarray], stereotypes: Mapping[str, str], own: np.ndarray
-) -> dict[str, Any]:
-    gaps = expectancy_gaps(abstract, stereotypes, own)
-    labelled = int(np.isin(own, list(gaps)).sum())
-    used = sum(len(gap) for gap in gaps.values())
-    return mean_of_groups(list(gaps.values())).row(
-        "expectancy", system=system, group=FITS, versus=FITS_NOT, n_missing=labelled - used, unit="points",
-        counted="people",
+        "expectancy_of_place", group=FITS, versus=FITS_NOT, n_missing=int((~known).sum()), unit="points",
+        counted="people", note="not tested: too few people on a side, or nothing varies" if np.isnan(found.p) else note,
+        **about,
     )  # fmt: skip
 
 

@@ -1,43 +1,38 @@
-"""How much of what a tagger says the typology knows; part of every result."""
+"""Coverage: how much of a tagger's words the typology knows; part of every result.
+
+Barlas et al. (2020), Section 4.5.1, put every tag into a cluster by hand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
-from portrayal.audits.contexts.measures.people import missing_note
-from portrayal.audits.contexts.measures.pictures import by_system, column, usable
+from portrayal.audits.contexts.measures.design import SUPER
+from portrayal.audits.contexts.measures.views import Rows, View, column
 from portrayal.reporting.words.words import percent
 from portrayal.stats.intervals.shares import clustered_share
 
 
-def coverage(pictures: pl.DataFrame, clusters: Sequence[str]) -> Iterator[dict[str, Any]]:
+def coverage(view: View) -> Rows:
     """Yield `coverage` rows: the share of tags the typology or a dictionary holds, and of each cluster."""
-    for system, part in by_system(pictures).items():
-        answered = usable(part)
-        lost, why = missing_note(part)
-        tags = answered["tags"].to_numpy()
-        for name in ("known", *clusters):
-            share = clustered_share(answered[name if name == "known" else column(name)].to_numpy(), tags)
-            absent = "never used by this tagger" if share.value == 0 else ""
-            note = why if name == "known" else absent
-            yield share.row(
-                "coverage", system=system, attribute=name, n_missing=lost, unit="share", counted="tags", note=note
-            )
+    answered, (lost, why) = view.answered, view.missing
+    tags = answered["tags"].to_numpy()
+    for name in ("known", *SUPER, "other"):
+        share = clustered_share(answered[name if name == "known" else column(name)].to_numpy(), tags)
+        note = why if name == "known" else "never used by this tagger" if share.value == 0 else ""
+        about = {"system": view.system, "attribute": name, "n_missing": lost}
+        yield share.row("coverage", unit="share", counted="tags", note=note, **about)
 
 
 def note_coverage(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add each system's coverage to the note of every one of its rows."""
     known = {
-        item["system"]: item["value"] for item in rows if item["measure"] == "coverage" and item["attribute"] == "known"
+        row["system"]: row["value"] for row in rows if row["measure"] == "coverage" and row["attribute"] == "known"
     }
-    return [{**item, "note": _with_coverage(item, known.get(item["system"]))} for item in rows]
+    return [{**row, "note": _with_coverage(row.get("note"), known.get(row["system"]))} for row in rows]
 
 
-def _with_coverage(item: dict[str, Any], known: float | None) -> str | None:
-    if known is None:
-        return item.get("note")
-    said = f"typology knows {percent(known, 1)} of the tags"
-    return f"{item['note']}; {said}" if item.get("note") else said
+def _with_coverage(note: str | None, known: float | None) -> str | None:
+    added = "" if known is None else f"typology knows {percent(known, 1)} of the tags"
+    return f"{note}; {added}" if note and added else added or note

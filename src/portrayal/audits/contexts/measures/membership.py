@@ -1,89 +1,89 @@
-"""Which clusters and places a tag belongs to: every distinct tag is looked up once."""
+"""Clusters and places that a tag belongs to: every distinct tag is looked up once.
+
+Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Section 4.5.1, Tables 5 (clusters) and 6 (dictionaries of places).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.contexts.measures.design import SUPER
 from portrayal.batches import Source, scan
 from portrayal.text.words.tag_spelling import normalise
-from portrayal.text.words.typology import clusters_of, read_tags
-
-SUPER = ("demographics", "concrete", "abstract")  # the headline vector
+from portrayal.text.words.typology import clusters_of, load_context_tags, load_typology, read_tags
 
 
-@dataclass(frozen=True)
-class Membership:
-    """Which clusters and contexts each distinct tag belongs to: a table of tags by columns."""
+@dataclass(frozen=True, eq=False)
+class WordLists:
+    """The typology and the places' dictionaries (those that ship when left out), each prepared once."""
 
-    tags: pl.DataFrame  # tag (as answered), known (some list holds it or its head), placed (it is in a cluster)
-    clusters: tuple[str, ...]
-    contexts: tuple[str, ...]
-    member: np.ndarray  # tags x (clusters + contexts), booleans
+    typology: pl.DataFrame = field(default_factory=load_typology)
+    context_tags: pl.DataFrame = field(default_factory=load_context_tags)
+
+    @cached_property
+    def known(self) -> dict[str, frozenset[str]]:
+        """The clusters of every entry of the typology."""
+        return clusters_of(self.typology)
+
+    @cached_property
+    def of_places(self) -> frozenset[str]:
+        """The entries of all places."""
+        return frozenset(self.context_tags["tag"])
+
+    @cached_property
+    def members(self) -> dict[str, set[str]]:
+        """The entries of each column: super-clusters, sub-clusters, then contexts."""
+        columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
+        for level in ("super_cluster", "sub_cluster"):
+            filled = self.typology.filter(pl.col(level).is_not_null())
+            for (name,), part in filled.group_by(level, maintain_order=True):
+                columns.setdefault(str(name), set()).update(part["tag"])
+        for (name,), part in self.context_tags.sort("context").group_by("context", maintain_order=True):
+            columns[str(name)] = set(part["tag"])
+        return columns
+
+    @cached_property
+    def contexts(self) -> tuple[str, ...]:
+        """The places, in order of code."""
+        return tuple(self.context_tags["context"].unique().sort())
+
+    @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """The super-clusters, then the sub-clusters."""
+        return tuple(name for name in self.members if name not in self.contexts)
+
+    @cached_property
+    def columns(self) -> dict[str, list[int]]:
+        """The columns of clusters and contexts that every entry is in."""
+        columns: dict[str, list[int]] = {}
+        for place, name in enumerate((*self.clusters, *self.contexts)):
+            for entry in self.members[name]:
+                columns.setdefault(entry, []).append(place)
+        return columns
 
 
-class _Lists:
-    """The typology and the places' dictionaries; equal only to the same two tables, so that they are prepared once."""
+def membership(tags: Sequence[str] | pl.Series, lists: WordLists) -> tuple[pl.DataFrame, np.ndarray]:
+    """Look every distinct tag up once; return the tags and a table of tags by clusters and contexts.
 
-    def __init__(self, typology: pl.DataFrame, context_tags: pl.DataFrame) -> None:
-        self.typology, self.context_tags = typology, context_tags
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Lists) and self.typology is other.typology and self.context_tags is other.context_tags
-
-    def __hash__(self) -> int:
-        return hash((id(self.typology), id(self.context_tags)))
-
-
-class _Prepared(NamedTuple):
-    """The lists, ready to be asked."""
-
-    known: dict[str, frozenset[str]]  # the clusters of every entry of the typology
-    of_places: frozenset[str]
-    clusters: tuple[str, ...]
-    contexts: tuple[str, ...]
-    columns: dict[str, list[int]]  # of every entry, the columns of clusters and contexts it is in
-
-
-@lru_cache(maxsize=4)
-def _prepared(lists: _Lists) -> _Prepared:
-    members = _members(lists.typology, lists.context_tags)
-    contexts = tuple(lists.context_tags["context"].unique().sort())
-    clusters = tuple(name for name in members if name not in contexts)
-    columns: dict[str, list[int]] = {}
-    for place, name in enumerate((*clusters, *contexts)):
-        for entry in members[name]:
-            columns.setdefault(entry, []).append(place)
-    known = clusters_of(lists.typology)
-    return _Prepared(known, frozenset(lists.context_tags["tag"]), clusters, contexts, columns)
-
-
-def membership(tags: Sequence[str] | pl.Series, typology: pl.DataFrame, context_tags: pl.DataFrame) -> Membership:
-    """Look every distinct tag up once, in the typology and in the contexts' dictionaries."""
-    given = list(tags)
-    normal = list(map(normalise, given))
-    known, of_places, clusters, contexts, columns = _prepared(_Lists(typology, context_tags))
-    read = read_tags(set(normal), known, of_places)
+    Of the tags: tag (as answered), known (some list holds it or its head), placed (it is in a cluster).
+    """
+    named = list(tags)
+    normal = list(map(normalise, named))
+    read = read_tags(set(normal), lists.known, lists.of_places)
     entries = [read.get(tag, ()) for tag in normal]
-    width = len(clusters) + len(contexts)
+    width = len(lists.clusters) + len(lists.contexts)
     member = np.zeros(len(entries) * width, dtype=bool)
-    member[
-        [row * width + column for row, entry in enumerate(entries) for one in entry for column in columns.get(one, ())]
-    ] = True
-    table = pl.DataFrame(
-        {
-            "tag": given,
-            "known": list(map(bool, entries)),
-            "placed": [not known.keys().isdisjoint(entry) for entry in entries],
-        },
-        schema={"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean},
-    )
-    return Membership(table, clusters, contexts, member.reshape(len(entries), width))
+    cells = ((row, one) for row, entry in enumerate(entries) for one in entry)
+    member[[row * width + column for row, one in cells for column in lists.columns.get(one, ())]] = True
+    placed = [not lists.known.keys().isdisjoint(entry) for entry in entries]
+    schema = {"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean}
+    table = pl.DataFrame({"tag": named, "known": list(map(bool, entries)), "placed": placed}, schema)
+    return table, member.reshape(len(entries), width)
 
 
 def tag_counts(responses: Source) -> pl.DataFrame:
@@ -96,10 +96,10 @@ def tag_counts(responses: Source) -> pl.DataFrame:
     return counted.collect(engine="streaming").sort("first").drop("first")
 
 
-def unknown_tags(responses: Source, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
+def unknown_tags(responses: Source, lists: WordLists) -> pl.DataFrame:
     """Return the tags that are in no cluster, most frequent first: tag, rows, systems."""
     counts = tag_counts(responses)
-    looked_up = membership(counts["tag"].unique().sort(), typology, context_tags).tags
+    looked_up, _ = membership(counts["tag"].unique().sort(), lists)
     return (
         counts.join(looked_up.filter(~pl.col("placed")), on="tag", how="semi")
         .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
@@ -109,26 +109,13 @@ def unknown_tags(responses: Source, typology: pl.DataFrame, context_tags: pl.Dat
     )
 
 
-def coverage_by_system(responses: Source, typology: pl.DataFrame, context_tags: pl.DataFrame) -> pl.DataFrame:
+def coverage_by_system(responses: Source, lists: WordLists) -> pl.DataFrame:
     """Return how much of each system's tags is read: system, uses, of_uses (share), distinct, of_distinct (share)."""
     counts = tag_counts(responses)
-    known = membership(counts["tag"].unique().sort(), typology, context_tags).tags.select("tag", "known")
-    seen = counts.join(known, on="tag", maintain_order="left")
+    looked_up, _ = membership(counts["tag"].unique().sort(), lists)
+    seen = counts.join(looked_up.select("tag", "known"), on="tag", maintain_order="left")
+    uses = pl.col("rows").sum()
     read = (pl.col("rows") * pl.col("known")).sum()
     return seen.group_by("system", maintain_order=True).agg(
-        uses=pl.col("rows").sum(),
-        of_uses=read / pl.col("rows").sum(),
-        distinct=pl.len(),
-        of_distinct=pl.col("known").mean(),
+        uses=uses, of_uses=read / uses, distinct=pl.len(), of_distinct=pl.col("known").mean()
     )
-
-
-def _members(typology: pl.DataFrame, context_tags: pl.DataFrame) -> dict[str, set[str]]:
-    """Column name to the entries in it: super-clusters, sub-clusters, then contexts."""
-    columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
-    for level in ("super_cluster", "sub_cluster"):
-        for (name,), part in typology.filter(pl.col(level).is_not_null()).group_by(level, maintain_order=True):
-            columns.setdefault(str(name), set()).update(part["tag"])
-    for (name,), part in context_tags.sort("context").group_by("context", maintain_order=True):
-        columns[str(name)] = set(part["tag"])
-    return columns

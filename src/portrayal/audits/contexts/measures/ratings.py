@@ -1,4 +1,6 @@
-"""What people say of the places: how gendered they look (Table 1), and whether raters knew the place (Table 2).
+"""Ratings of the places: how gendered they look, and whether raters knew the place.
+
+Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.1 and 4.2, Tables 1 and 2.
 
 Ratings are a Reviews table, three rows per rater and place: question `gendered` (judgment 0 feminine to 10 masculine),
 question `place` (judgment correct, partial or wrong, coded from the rater's own words, which the note keeps), and
@@ -24,31 +26,32 @@ NEITHER = 5  # of ratings: neither feminine nor masculine
 
 
 def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield `place_rating` rows (median by place, and by rater gender) and `place_named` rows (shares of the codes)."""
-    table = _wide(reviews)
-    for (place,), part in table.sort("item").group_by("item", maintain_order=True):
-        yield from _named(str(place), part)
-        kept = part.filter((pl.col("place") != "wrong") & pl.col("score").is_not_null())
-        lost = part.height - kept.height
+    """Yield `place_rating` rows (median by place, and by rater gender) and `place_named` rows (shares of codes)."""
+    for (place,), part in _wide(reviews).sort("item").group_by("item", maintain_order=True):
+        coded = part.filter(pl.col("place") != "not coded")
+        for code in CODES:
+            about = {"system": "raters", "place": place, "code": code, "n_missing": part.height - coded.height}
+            share = wilson(int((coded["place"] == code).sum()), coded.height)
+            yield share.row("place_named", unit="share", counted="raters", **about)
+        used = part.filter((pl.col("place") != "wrong") & pl.col("score").is_not_null())
         wrong = int((part["place"] == "wrong").sum())
-        yield _median(str(place), None, kept, lost, wrong)
-        for (who,), some in (
-            kept.drop_nulls("rater_gender").sort("rater_gender").group_by("rater_gender", maintain_order=True)
-        ):
-            yield _median(str(place), str(who), some, 0, 0)
+        note = f"without {plural(wrong, 'rater')} who got the place wrong" if wrong else ""
+        yield _median(str(place), None, used, part.height - used.height, note)
+        known = used.drop_nulls("rater_gender").sort("rater_gender")
+        for (who,), some in known.group_by("rater_gender", maintain_order=True):
+            yield _median(str(place), str(who), some, 0, "")
 
 
 def rating_table(reviews: pl.DataFrame) -> pl.DataFrame:
     """Return one row per place and rater: place, words (their free text), code, rating, rater_gender."""
     words = reviews.filter(pl.col("question") == "place").select("item", "reviewer", words="note")
     wide = _wide(reviews).join(words, on=["item", "reviewer"], how="left", nulls_equal=True)
-    return wide.select(
-        "words", "rater_gender", place="item", code="place", rating="score"
-    ).select("place", "words", "code", "rating", "rater_gender").sort("place", "words", "rating")  # fmt: skip
+    table = wide.select("words", "rater_gender", place="item", code="place", rating="score")
+    return table.select("place", "words", "code", "rating", "rater_gender").sort("place", "words", "rating")
 
 
 def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
-    """One row per place and rater: score, how the place was coded, the rater's gender."""
+    """Return one row per place and rater: score, the code of the place, the rater's gender."""
     chosen = reviews.filter(pl.col("question").is_in(QUESTIONS) & pl.col("judgment").is_not_null())
     wide = chosen.pivot("question", index=["item", "reviewer"], values="judgment", aggregate_function="first")
     wide = wide.with_columns(pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns)
@@ -62,24 +65,14 @@ def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
     return scored.with_columns(pl.col("place").fill_null("not coded"))
 
 
-def _named(place: str, part: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    coded = part.filter(pl.col("place") != "not coded")
-    for code in CODES:
-        count = int((coded["place"] == code).sum())
-        lost = part.height - coded.height
-        about = {"system": "raters", "place": place, "code": code, "n_missing": lost}
-        yield wilson(count, coded.height).row("place_named", unit="share", counted="raters", **about)
-
-
-def _median(place: str, who: str | None, kept: pl.DataFrame, lost: int, wrong: int) -> dict[str, Any]:
-    note = f"without {plural(wrong, 'rater')} who got the place wrong" if wrong else ""
+def _median(place: str, who: str | None, part: pl.DataFrame, lost: int, note: str) -> dict[str, Any]:
     about = {"system": "raters", "place": place, "group": who, "n_missing": lost, "note": note}
-    unit = "0 feminine to 10 masculine"
-    return median(kept["score"].to_numpy()).row("place_rating", unit=unit, counted="raters", **about)
+    found = median(part["score"].to_numpy())
+    return found.row("place_rating", unit="0 feminine to 10 masculine", counted="raters", **about)
 
 
 def median(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return the median and the order statistics around it that hold it with at least `level` chance."""
+    """Return the median and the order statistics around it that hold it with at least this chance."""
     from scipy import stats
 
     n = len(values)

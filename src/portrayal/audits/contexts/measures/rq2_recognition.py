@@ -1,8 +1,11 @@
-"""RQ2: whether the place is recognised, and whether that depends on the gender inferred."""
+"""RQ2: whether the place is recognised, and whether that depends on the gender inferred.
+
+Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.2, 4.5.3 and 5.2, Table 8.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -10,17 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.people import (
-    condition,
-    count_per_person,
-    missing_note,
-    people_of,
-    per_person,
-    places_of,
-    positions,
-)
-from portrayal.audits.contexts.measures.pictures import NEUTRAL, alike, by_system, how_many, is_inferred, usable
-from portrayal.audits.contexts.measures.sharing import shared
+from portrayal.audits.contexts.measures.design import Design
+from portrayal.audits.contexts.measures.views import NEUTRAL, Rows, View
 from portrayal.reporting.words.words import percent
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -28,107 +22,84 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.shares import Share, change, clustered_share
 from portrayal.stats.tests.people import Permuted, permute_people
 
-Rows = Iterator[dict[str, Any]]
 RARE = 0.1  # a background recognised in a smaller share of its pictures is flagged
 A_GENDER, NO_GENDER = "a gender", "no gender"
+NAME = "recognition_independence"
 
 
-def recognition(
-    pictures: pl.DataFrame,
-    genders: Sequence[str],
-    seed: int = 0,
-    only: Collection[str | None] | None = None,
-    described: bool = True,
-    tested: bool = True,
-) -> Rows:
-    """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows (Table 8).
+def recognition(view: View, design: Design) -> Rows:
+    """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows.
 
     A place is recognised when at least one tag is in its dictionary. `recognised` is Pr(Bg) (any) and Pr(Bg | inferred
-    gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred, and
-    between each two genders, in each place and as the mean over places, tested by permuting people. `place_share` is the
-    mean share of tags that speak of the place. With `only`, of these places alone; None among them is the mean over places. Not
-    `described`, the tests alone; not `tested`, none of them, for they ask which picture of whom is which.
+    gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred,
+    and between each two genders, in each place and as the mean over places, tested by permuting people; it needs single
+    pictures. `place_share` is the mean share of tags that speak of the place.
     """
-    for system, part in by_system(pictures).items():
-        people = people_of(part)
-        places = places_of(part)
-        for place in places if only is None else [place for place in places if place in only]:
-            here = condition(part, place)
-            answered, about = usable(here), {"system": system, "place": place}
-            if tested:
-                yield from _independence(answered, people, genders, seed, about)
-            if described:
-                yield from _described(here, answered, people, genders, about)
-        if tested and len(places) > 1 and (only is None or None in only):
-            placed = usable(part.filter(pl.col("role") == "composite"))
-            yield from _independence(placed, people, genders, seed, {"system": system})
+    for place in design.wanted(NAME, view.places):
+        here, about = view.at[place], {"system": view.system, "place": place}
+        if view.single:
+            yield from _independence(here.answered, design, about)
+        if design.describes:
+            yield from _describe(here, design, about)
+    if view.single and len(view.places) > 1 and design.wanted(NAME, [None]):
+        yield from _independence(view.placed.answered, design, {"system": view.system})
 
 
-def _described(
-    here: pl.DataFrame, answered: pl.DataFrame, people: np.ndarray, genders: Sequence[str], about: dict[str, str]
-) -> Rows:
-    """Yield what is not tested of a place: how often it is recognised, given whom, on which background."""
-    given = {outcome: is_inferred(answered, outcome) for outcome in (*genders, NEUTRAL)}
-    for outcome, chosen in {"any": np.ones(answered.height, bool), **given}.items():
-        yield _recognised(outcome, seen(answered, people, chosen), missing_note(here), about)
-    yield _place_share(answered, here, people, about)
-    yield from _backgrounds(here, answered, people, about)
+def _describe(here: View, design: Design, about: dict[str, Any]) -> Rows:
+    """Yield how often a place is recognised, given whom, on which background."""
+    answered, (lost, why) = here.answered, here.missing
+    given = {outcome: answered.inferred(outcome) for outcome in (*design.named, NEUTRAL)}
+    for outcome, chosen in {"any": np.ones(len(answered), bool), **given}.items():
+        share = seen(answered, chosen)
+        note = why if share.n else f"NA: no picture was inferred as {outcome}"
+        yield share.row(
+            "recognised", inferred=outcome, n_missing=lost, unit="share", counted="pictures", note=note, **about
+        )
+    tags = [answered[name].fill_null(0).to_numpy() for name in ("place", "tags")]
+    share = clustered_share(*map(answered.per_person, tags))
+    yield share.row("place_share", n=answered.count, n_missing=lost, unit="share", counted="pictures", **about)
+    rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
+    for name in here["background"].unique().sort():
+        chosen, among = (part["background"].eq_missing(name).to_numpy() for part in (answered, here))
+        share = seen(answered, chosen)
+        yield share.row(
+            "recognised_background", background=name, unit="share", counted="pictures",
+            n_missing=int((among * here.alike).sum() - (chosen * answered.alike).sum()),
+            note=rare if share.value < RARE else "", **about,
+        )  # fmt: skip
 
 
-def seen(answered: pl.DataFrame, people: np.ndarray, chosen: np.ndarray) -> Share:
+def seen(answered: View, chosen: np.ndarray) -> Share:
     """Return the share of the chosen pictures whose place was recognised, clustered by person."""
-    hits = _recognised_in(answered) & chosen
-    return clustered_share(count_per_person(answered, people, hits), count_per_person(answered, people, chosen))
+    return clustered_share(answered.counts(answered.recognised & chosen), answered.counts(chosen))
 
 
-@shared
-def _recognised_in(answered: pl.DataFrame) -> np.ndarray:
-    """Say in which of the pictures the place was recognised."""
-    return answered["recognised"].fill_null(False).to_numpy()
-
-
-@shared
-def _people_in(answered: pl.DataFrame) -> int:
-    return answered["person"].n_unique()
-
-
-def _recognised(outcome: str, share: Share, missing: tuple[int, str], about: dict[str, str]) -> dict[str, Any]:
-    lost, why = missing
-    note = why if share.n else f"NA: no picture was inferred as {outcome}"
-    return share.row(
-        "recognised", inferred=outcome, n_missing=lost, unit="share", counted="pictures", note=note, **about
-    )
-
-
-def _independence(
-    answered: pl.DataFrame, people: np.ndarray, genders: Sequence[str], seed: int, about: dict[str, str]
-) -> Rows:
-    """Yield the difference between pictures with and without an inferred gender, and between each two genders."""
-    none = is_inferred(answered, NEUTRAL)
-    sides = {A_GENDER: ~none, NO_GENDER: none} | {name: is_inferred(answered, name) for name in genders}
-    for first, second in [(A_GENDER, NO_GENDER), *combinations(sorted(genders), 2)]:
-        found = independence(answered, people, sides[first], sides[second], seed)
-        yield found.row(
-            "recognition_independence", group=first, versus=second,
-            n_missing=len(people) - _people_in(answered), unit="points", counted="people", **about,
+def _independence(answered: View, design: Design, about: dict[str, Any]) -> Rows:
+    """Yield the differences between pictures with and without an inferred gender, and between two genders."""
+    none = answered.inferred(NEUTRAL)
+    sides = {A_GENDER: ~none, NO_GENDER: none} | {name: answered.inferred(name) for name in design.named}
+    slots = _slots(answered)
+    for first, second in [(A_GENDER, NO_GENDER), *combinations(sorted(design.named), 2)]:
+        yield independence(answered, sides[first], sides[second], design.seed, slots).row(
+            NAME, group=first, versus=second, n_missing=len(answered.people) - answered.n_people, unit="points",
+            counted="people", **about,
         )  # fmt: skip
 
 
 def independence(
-    answered: pl.DataFrame, people: np.ndarray, first: np.ndarray, second: np.ndarray, seed: int = 0
+    answered: View, first: np.ndarray, second: np.ndarray, seed: int = 0, slots: np.ndarray | None = None
 ) -> Estimate:
     """Return how much more often places are recognised in the `first` pictures than in the `second`.
 
-    Of several places it is the mean of their differences. Whole people are permuted for p, so that several pictures of one
-    person stay together.
+    Of several places it is the mean of their differences. Whole people are permuted for p, so that several pictures of
+    one person stay together.
     """
-    n = _people_in(answered)
-    contexts = answered["context"]
+    n, contexts = answered.n_people, answered["context"]
     places = [contexts.eq_missing(place).to_numpy() for place in contexts.unique(maintain_order=True)]
     both = [here for here in places if (first & here).any() and (second & here).any()]
-    tested = _permuted(answered, positions(answered, people), both, first, second, seed)
+    tested = _permute(answered, both, first, second, seed, _slots(answered) if slots is None else slots)
     reason = _why_not(bool(both), tested)
-    shares = [[seen(answered, people, side & here) for side in (first, second)] for here in both]
+    shares = [[seen(answered, side & here) for side in (first, second)] for here in both]
     gap = _mean_gap(shares) if len(shares) > 1 else change(*shares[0]) if shares else Estimate()
     found = replace(gap, p=tested.p, n=n, p_floor=tested.floor)
     return replace(found, p=np.nan, decision=NOT_TESTED, reason=reason) if n and reason else found
@@ -155,58 +126,24 @@ def _why_not(both: bool, tested: Permuted) -> str:
     return "too few pictures of one kind for any difference to be found" if tested.floor >= LEVEL else ""
 
 
-def _permuted(
-    answered: pl.DataFrame,
-    who: np.ndarray,
-    places: Sequence[np.ndarray],
-    first: np.ndarray,
-    second: np.ndarray,
-    seed: int,
+def _permute(
+    answered: View, places: Sequence[np.ndarray], first: np.ndarray, second: np.ndarray, seed: int, slots: np.ndarray
 ) -> Permuted:
+    """Permute people over a grid of people and picture slots, zero where a person lacks a picture."""
     if not places:
         return Permuted(np.nan, 1.0)
     weights = np.zeros(len(first))
     for here in places:
         weights[here] = (first[here] / (first & here).sum()) - (second[here] / (second & here).sum())
     used = np.any(places, axis=0)
-    columns = [_recognised_in(answered), weights, np.ones(len(weights))]
-    grid = _grid(who[used], _slots(answered)[used], np.stack(columns, axis=1).astype(float)[used])
+    values = np.stack([answered.recognised, weights, np.ones(len(weights))], axis=1).astype(float)[used]
+    people, row = np.unique(answered.positions[used], return_inverse=True)
+    kinds, at = np.unique(slots[used], return_inverse=True)
+    grid = np.zeros((len(people), len(kinds), values.shape[1]))
+    grid[row, at] = values
     return permute_people(grid[..., 0], grid[..., 1], grid[..., 2] > 0, seed)
 
 
-def _grid(who: np.ndarray, slots: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values by person and picture slot (place, background, repeat), zero where a person lacks a picture."""
-    people, row = np.unique(who, return_inverse=True)
-    kinds, column = np.unique(slots, return_inverse=True)
-    grid = np.zeros((len(people), len(kinds), values.shape[1]))
-    grid[row, column] = values
-    return grid
-
-
-@shared
-def _slots(answered: pl.DataFrame) -> np.ndarray:
+def _slots(answered: View) -> np.ndarray:
     """Number the places, backgrounds and repeats of the pictures."""
-    return answered.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy()
-
-
-def _place_share(
-    answered: pl.DataFrame, here: pl.DataFrame, people: np.ndarray, about: dict[str, str]
-) -> dict[str, Any]:
-    share = clustered_share(
-        per_person(answered, people, answered["place"].fill_null(0).to_numpy()),
-        per_person(answered, people, answered["tags"].to_numpy()),
-    )
-    lost = missing_note(here)[0]
-    return share.row("place_share", n=how_many(answered), n_missing=lost, unit="share", counted="pictures", **about)
-
-
-def _backgrounds(here: pl.DataFrame, answered: pl.DataFrame, people: np.ndarray, about: dict[str, str]) -> Rows:
-    shown, said = here["background"], answered["background"]
-    rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
-    for name in here["background"].unique().sort():
-        chosen, among = said.eq_missing(name).to_numpy(), shown.eq_missing(name).to_numpy()
-        share, lost = (seen(answered, people, chosen), (among * alike(here)).sum() - (chosen * alike(answered)).sum())
-        yield share.row(
-            "recognised_background", background=name, n_missing=int(lost),
-            unit="share", counted="pictures", note=rare if share.value < RARE else "", **about,
-        )  # fmt: skip
+    return answered.table.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy()

@@ -1,23 +1,17 @@
-"""RQ3: whether the inferred gender is right, for each depicted group, where the place was recognised."""
+"""RQ3: whether the inferred gender is right for each depicted group, where the place was recognised.
+
+Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.3 and 5.3, Table 9.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from portrayal.audits.contexts.measures.people import condition, count_per_person, missing_note, people_of, places_of
-from portrayal.audits.contexts.measures.pictures import (
-    BASELINE,
-    alike,
-    by_system,
-    how_many,
-    is_inferred,
-    pictures_where,
-    usable,
-)
+from portrayal.audits.contexts.measures.design import Design
+from portrayal.audits.contexts.measures.views import BASELINE, Rows, View
 from portrayal.reporting.words.words import percent
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.shares import Share, change, clustered_share
@@ -25,72 +19,55 @@ from portrayal.stats.intervals.shares import Share, change, clustered_share
 LEAST = 0.1  # Table 9 prints NA where fewer places were recognised
 
 
-def accuracy(
-    pictures: pl.DataFrame, genders: Mapping[str, Sequence[str]], gender: str = "gender"
-) -> Iterator[dict[str, Any]]:
-    """Yield `gender_f1`, `gender_f1_change` (Table 9) and `gender_f1_overall` rows.
+def accuracy(view: View, design: Design) -> Rows:
+    """Yield `gender_f1`, `gender_f1_change` and `gender_f1_overall` rows.
 
     F1 of a depicted group is 2 TP / (inferred + depicted), over the pictures whose place was recognised and whose
     person has a label that some gender cluster names. `gender_f1_overall` is the mean over depicted groups of F1 over
     all pictures in places, recognised or not (or of the baseline, where nobody was put in a place).
     """
-    if gender not in pictures.columns:
+    if design.gender not in view.table.columns or not design.describes:
         return
-    for system, part in by_system(pictures).items():
-        known = [label for names in genders.values() for label in names]
-        labelled = pictures_where(part, part[gender].is_in(known))
-        people, present = people_of(labelled), set(labelled[gender].unique())
-        for cluster, labels in genders.items():
-            depicted = [label for label in labels if label in present]
-            if depicted:
-                yield from _of_cluster(system, labelled, people, cluster, depicted, gender)
-        if labelled.height:
-            yield _overall(system, labelled, people, genders, gender)
+    labelled = view.where(view[design.gender].is_in(list(design.cluster_of))).own
+    present = set(labelled[design.gender].unique())
+    for cluster, labels in design.genders.items():
+        depicted = [label for label in labels if label in present]
+        if depicted:
+            yield from _of_cluster(labelled, cluster, depicted, design.gender)
+    if len(labelled):
+        yield _overall(labelled, design.genders, design.gender)
 
 
-def f1(
-    answered: pl.DataFrame,
-    people: np.ndarray,
-    cluster: str,
-    labels: Sequence[str],
-    gender: str,
-    chosen: np.ndarray | None = None,
-) -> Share:
-    """Return F1 as a ratio of sums over people: twice the hits over inferred plus depicted; NaN without anybody depicted."""
-    inferred = is_inferred(answered, cluster)
-    depicted = answered[gender].is_in(list(labels)).fill_null(False).to_numpy()
-    if chosen is not None:
-        inferred, depicted = inferred & chosen, depicted & chosen
+def f1(answered: View, cluster: str, labels: Sequence[str], gender: str, chosen: np.ndarray | bool = True) -> Share:
+    """Return F1 as a ratio of sums over people; NaN where nobody of the chosen is depicted."""
+    inferred = answered.inferred(cluster) & chosen
+    depicted = answered[gender].is_in(list(labels)).fill_null(False).to_numpy() & chosen
     if not depicted.any():
-        return Share(n=0, influence=np.zeros(len(people)))
-    hits = count_per_person(answered, people, 2.0 * (inferred & depicted))
-    return clustered_share(hits, count_per_person(answered, people, inferred.astype(float) + depicted))
+        return Share(n=0, influence=np.zeros(len(answered.people)))
+    hits = answered.counts(2.0 * (inferred & depicted))
+    return clustered_share(hits, answered.counts(inferred.astype(float) + depicted))
 
 
-def _of_cluster(
-    system: str, part: pl.DataFrame, people: np.ndarray, cluster: str, labels: Sequence[str], gender: str
-) -> Iterator[dict[str, Any]]:
-    name = " or ".join(labels)
-    alone = condition(part, BASELINE)
-    before = f1(usable(alone), people, cluster, labels, gender) if alone.height else None
+def _of_cluster(labelled: View, cluster: str, labels: Sequence[str], gender: str) -> Rows:
+    name, alone = " or ".join(labels), labelled.alone
+    about = {"system": labelled.system, "group": name}
+    before = f1(alone.answered, cluster, labels, gender) if len(alone) else None
     if before is not None:
-        note = _nobody(before, name)
-        yield _row("gender_f1", before, note, how_many(usable(alone)), alone, system=system, place=BASELINE, group=name)
-    for place in places_of(part):
-        about = {"system": system, "place": place, "group": name}
-        here = condition(part, place)
-        answered = usable(here)
-        seen = answered["recognised"].fill_null(False).to_numpy()
-        recognised, after = (int((seen * alike(answered)).sum()), f1(answered, people, cluster, labels, gender, seen))
-        note = _too_few(recognised, how_many(answered)) or _nobody(after, name)
-        yield _row("gender_f1", after, note, recognised, here, **about)
+        yield _row("gender_f1", before, _nobody(before, name), alone.answered.count, alone, place=BASELINE, **about)
+    for place in labelled.places:
+        here = labelled.at[place]
+        answered = here.answered
+        recognised = int((answered.recognised * answered.alike).sum())
+        after = f1(answered, cluster, labels, gender, answered.recognised)
+        note = _too_few(recognised, answered.count) or _nobody(after, name)
+        yield _row("gender_f1", after, note, recognised, here, place=place, **about)
         if before is not None:
             note = note or _nobody(before, name)
-            yield _row("gender_f1_change", change(after, before), note, recognised, here, **about)
+            yield _row("gender_f1_change", change(after, before), note, recognised, here, place=place, **about)
 
 
 def _too_few(recognised: int, answered: int) -> str:
-    """Why the row is NA, or nothing."""
+    """Return why the row is NA, or nothing."""
     if answered == 0:
         return "NA: no usable answer"
     if recognised / answered < LEAST:
@@ -102,25 +79,21 @@ def _nobody(share: Share, name: str) -> str:
     return f"NA: no picture of {name} people could be scored" if np.isnan(share.value) else ""
 
 
-def _row(measure: str, found: Estimate, note: str, scored: int, shown: pl.DataFrame, **about: str) -> dict[str, Any]:
-    lost, why = missing_note(shown)
+def _row(measure: str, found: Estimate, note: str, scored: int, shown: View, **about: str) -> dict[str, Any]:
+    lost, why = shown.missing
     return (Estimate() if note else found).row(
         measure, n=scored, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about
     )
 
 
-def _overall(
-    system: str, part: pl.DataFrame, people: np.ndarray, genders: Mapping[str, Sequence[str]], gender: str
-) -> dict[str, Any]:
-    placed = part.filter(pl.col("role") == "composite")
-    shown = placed if placed.height else part
-    answered = usable(shown)
-    scores = [f1(answered, people, cluster, labels, gender) for cluster, labels in genders.items()]
+def _overall(labelled: View, genders: Mapping[str, Sequence[str]], gender: str) -> dict[str, Any]:
+    shown = labelled.placed if len(labelled.placed) else labelled
+    scores = [f1(shown.answered, cluster, labels, gender) for cluster, labels in genders.items()]
     groups = [share for share in scores if not np.isnan(share.value)]
-    found = _mean_share(groups, len(people)) if groups else Estimate()
+    found = _mean_share(groups, len(labelled.people)) if groups else Estimate()
     return found.row(
-        "gender_f1_overall", system=system, place=None if placed.height else BASELINE, n=how_many(answered),
-        n_missing=missing_note(shown)[0], unit="F1", counted="pictures",
+        "gender_f1_overall", system=labelled.system, place=None if len(labelled.placed) else BASELINE,
+        n=shown.answered.count, n_missing=shown.missing[0], unit="F1", counted="pictures",
         note=f"mean over {len(groups)} depicted groups",
     )  # fmt: skip
 

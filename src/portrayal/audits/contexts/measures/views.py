@@ -1,0 +1,198 @@
+"""Views of pictures: those of one system, in one place, that were answered; what measures ask is computed once.
+
+A row of a view is one picture, or several that came out alike (`counted`, in tables larger than memory): its cluster
+columns are then sums, `pictures` says how many it stands for, and `shares of CLUSTER` sums the clusters' shares of the
+tags over those that have tags. Whatever is a sum over a person's pictures is the same of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.contexts.measures.counting import divided
+from portrayal.tables import ANSWERED
+
+Rows = Iterator[dict[str, Any]]
+BASELINE = "baseline"
+NEUTRAL = "neutral"
+ALIKE = "pictures"  # how many pictures a row stands for
+TAGGED = "pictures with a tag"  # of these, those that have tags to share out
+DIFFERENCES = "differences"  # of a result: each person's difference, for the tests that flip whole people
+
+
+def column(cluster: str) -> str:
+    """Return the column that counts a cluster's tags; factors may be called like clusters."""
+    return f"in {cluster}"
+
+
+def share_column(cluster: str) -> str:
+    """Return the column that sums a cluster's shares of the tags, where a row stands for several pictures."""
+    return f"shares of {cluster}"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Some pictures of one system, and the people who are counted in them."""
+
+    table: pl.DataFrame
+    people: np.ndarray  # in order of name
+    system: str = ""
+    _inferred: dict[str, np.ndarray] = field(default_factory=dict)
+    _shares: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: pl.DataFrame, system: str = "") -> View:
+        """Return the view of a table, with everybody in it."""
+        return cls(table, table["person"].drop_nulls().unique().sort().to_numpy().astype(object), system)
+
+    def __len__(self) -> int:
+        return self.table.height
+
+    def __getitem__(self, name: str) -> pl.Series:
+        return self.table[name]
+
+    def where(self, chosen: pl.Series | pl.Expr) -> View:
+        """Return the chosen pictures with the same people; the very same view where all are chosen."""
+        if isinstance(chosen, pl.Series) and not chosen.null_count() and chosen.all():
+            return self
+        return View(self.table.filter(chosen), self.people, self.system)
+
+    @cached_property
+    def own(self) -> View:
+        """The same pictures, and only those people who are in them."""
+        return View.of(self.table, self.system)
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every row is one picture."""
+        return ALIKE not in self.table.columns
+
+    @cached_property
+    def alone(self) -> View:
+        """The pictures of people alone."""
+        return self.where(pl.col("role") == BASELINE)
+
+    @cached_property
+    def placed(self) -> View:
+        """The pictures of people in places."""
+        return self.where(pl.col("role") == "composite")
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The contexts that people were put in, in order of code."""
+        return sorted(self.placed["context"].drop_nulls().unique().to_list())
+
+    @cached_property
+    def at(self) -> dict[str | None, View]:
+        """The pictures of people alone (`baseline`) and in each place."""
+        return {BASELINE: self.alone, **{place: self.placed.where(pl.col("context") == place) for place in self.places}}
+
+    @cached_property
+    def answered(self) -> View:
+        """The pictures that were answered; a list without a tag is an answer: it names no gender and sees no place."""
+        return self.where(self.table["status"].is_in(ANSWERED))
+
+    @cached_property
+    def alike(self) -> np.ndarray:
+        """The number of pictures that each row stands for."""
+        return np.ones(len(self), dtype=np.int64) if self.single else self.table[ALIKE].to_numpy()
+
+    @cached_property
+    def count(self) -> int:
+        """The number of pictures."""
+        return int(self.alike.sum())
+
+    @cached_property
+    def missing(self) -> tuple[int, str]:
+        """The number of pictures without an answer, and how they break down."""
+        lost = self.where(~pl.col("status").is_in(ANSWERED))
+        kinds = lost.table.select("status", count=lost.alike).group_by("status").sum()
+        parts = kinds.sort("count", "status", descending=[True, False]).rows()
+        return lost.count, ", ".join(f"{count} {status}" for status, count in parts)
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """The place of each picture's person among the people."""
+        # A look-up by hash; a search among sorted objects takes ten times as long.
+        return self.table["person"].cast(pl.Enum(self.people.tolist())).to_physical().to_numpy().astype(int)
+
+    @cached_property
+    def n_people(self) -> int:
+        """The number of people in the pictures."""
+        return self.table["person"].n_unique()
+
+    @cached_property
+    def each(self) -> np.ndarray:
+        """The number of pictures of each person."""
+        return self.per_person(self.alike)
+
+    def per_person(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum of `values` (one per row) for each person."""
+        weights = np.asarray(values, float)
+        return np.bincount(self.positions, weights=weights, minlength=len(self.people)).astype(float)
+
+    def counts(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the number of `chosen` pictures (or how much of each) of each person."""
+        return self.per_person(chosen * self.alike)
+
+    def means(self, values: np.ndarray, counted: str = TAGGED) -> np.ndarray:
+        """Return the mean of `values` over each person's pictures; NaN for a person without any, or with NaN only.
+
+        Where a row stands for several pictures, its value is the mean over those that its column `counted` counts.
+        """
+        values = np.asarray(values, dtype=float)
+        there = ~np.isnan(values)
+        parts = there * (1 if self.single else self.table[counted].to_numpy())
+        sums, counts = self.per_person(np.where(there, values, 0.0) * parts), self.per_person(parts)
+        return np.divide(sums, counts, out=np.full(len(self.people), np.nan), where=counts > 0)
+
+    def inferred(self, gender: str) -> np.ndarray:
+        """Return in which of the pictures this gender is inferred."""
+        if gender not in self._inferred:
+            self._inferred[gender] = self.table["inferred"].eq_missing(gender).to_numpy()
+        return self._inferred[gender]
+
+    @cached_property
+    def recognised(self) -> np.ndarray:
+        """In which of the pictures the place is recognised."""
+        return self.table["recognised"].fill_null(False).to_numpy()
+
+    def shares(self, clusters: Sequence[str]) -> np.ndarray:
+        """Return each cluster's proportion of a picture's tags; NaN where there is no tag to share out."""
+        key = tuple(clusters)
+        if key not in self._shares:
+            self._shares[key] = cluster_shares(self.table, key)
+        return self._shares[key]
+
+    @cached_property
+    def _persons(self) -> pl.DataFrame:
+        return self.table.filter(pl.col("person").is_not_null()).unique("person").sort("person")
+
+    def levels(self, factors: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return each person's level of each factor; an empty string where it is not known."""
+        return {
+            name: self._persons[name].cast(pl.String).fill_null("").to_numpy().astype(str)
+            for name in factors
+            if name in self.table.columns
+        }
+
+
+def by_system(pictures: pl.DataFrame) -> list[View]:
+    """Return the pictures of each system, in order of first appearance."""
+    if pictures["system"].n_unique() == 1:
+        return [View.of(pictures, str(pictures["system"][0]))]
+    return [View.of(part, str(name)) for (name,), part in pictures.group_by("system", maintain_order=True)]
+
+
+def cluster_shares(table: pl.DataFrame, clusters: Sequence[str]) -> np.ndarray:
+    """Return each cluster's proportion of a row's tags, or the mean of it over the pictures that a row stands for."""
+    if ALIKE not in table.columns:
+        return divided([table[column(name)].to_numpy() for name in clusters], table["tags"].to_numpy())
+    sums, parts = table.select(map(share_column, clusters)).to_numpy(), table[TAGGED].to_numpy()[:, None]
+    return np.divide(sums, parts, out=np.full(sums.shape, np.nan), where=parts > 0)
