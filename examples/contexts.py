@@ -11,12 +11,14 @@ import polars as pl
 
 from portrayal.audits.contexts.datasets.openpeople import load_openpeople
 from portrayal.audits.contexts.factorial import compose_all
+from portrayal.audits.contexts.measures.design import Design
+from portrayal.audits.contexts.measures.membership import WordLists
 from portrayal.audits.contexts.measures.pictures import describe_pictures
-from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.audits.contexts.places import load_backgrounds
 from portrayal.pictures.images import open_image
 from portrayal.systems.taggers.local import tags_of
-from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
+from portrayal.text.words.typology import load_contexts
 
 
 def main() -> None:
@@ -30,7 +32,7 @@ def main() -> None:
             for name, file in manifest.select("stimulus", "file").iter_rows()
             for tag in tags_of(open_image(file).image.convert("RGB"))
         ]
-    pictures = describe_pictures(manifest, pl.DataFrame(answers), load_typology(), load_context_tags())
+    pictures = describe_pictures(manifest, pl.DataFrame(answers), WordLists())
     stereotypes = dict(load_contexts().select("context", "stereotype").iter_rows())
     results = answer_questions(pictures, Design(factors=("gender",), stereotypes=stereotypes))
     shown = results.filter(pl.col("measure").is_in(["congruence", "gender_f1_overall", "inferred_count"]))

@@ -12,18 +12,19 @@ from polars.testing import assert_frame_equal
 
 from benchmarks import out_of_core
 from portrayal import PortrayalError, mention_shares, tag_shares
-from portrayal.audits.captions.measures import erasing, stereotyping_words
-from portrayal.audits.captions.measures.audit import SUMS, measure_system
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages
-from portrayal.audits.contexts.measure import stereotypes_of
-from portrayal.audits.contexts.measures.membership import coverage_by_system, unknown_tags
+from portrayal.audits.captions.measures import erasing, words_included
+from portrayal.audits.captions.measures.audit import measure_system
+from portrayal.audits.captions.measures.options import Options
+from portrayal.audits.captions.measures.parts import SUMS
+from portrayal.audits.captions.measures.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.contexts.measures.design import Design, stereotypes_of
+from portrayal.audits.contexts.measures.membership import WordLists, coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures
-from portrayal.audits.contexts.measures.questions import Design, answer_questions
+from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.batches import whole_units
-from portrayal.edges.spill import Seen, hashes_of, unit_in_two
-from portrayal.engine.pool import ONE_THREAD
-from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
+from portrayal.edges.seen import Seen, hashes_of, unit_in_two
+from portrayal.engine.worker import ONE_THREAD
+from portrayal.text.words.typology import load_contexts
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]
 ESTIMATES = ["value", "low", "high", "n", "n_missing", "unit", "counted"]
@@ -32,7 +33,7 @@ NOT_SUMS = {
     "recognition_independence", "distance", "distance_anova", "distance_tukey", "distance_tukey_factor", "distance_variant",
     "coverage",
 }  # fmt: skip
-LISTS = load_typology(), load_context_tags()
+LISTS = WordLists()
 GENDERS = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
 
 
@@ -50,8 +51,8 @@ def tags(tmp_path_factory):
 
 
 def in_memory(responses, genders):
-    known, stimuli = load_typology(), out_of_core.stimuli()
-    pictures = describe_pictures(stimuli, responses, known, load_context_tags(), list(genders))
+    stimuli = out_of_core.stimuli()
+    pictures = describe_pictures(stimuli, responses, WordLists(), list(genders))
     design = Design(genders, "gender", ["gender", "race"], stereotypes_of(load_contexts()), mixed=False)
     return answer_questions(pictures, design)
 
@@ -87,11 +88,11 @@ def test_lazy_and_whole_tables_give_what_a_folder_gives(tags):
 
 def test_tags_nobody_knows_are_counted_in_a_folder_too(tags):
     """Against a plain count: `zqx` is the one word of WORDS that no list holds."""
-    known, places, whole = load_typology(), load_context_tags(), pl.read_parquet(tags / "*.parquet")
+    whole = pl.read_parquet(tags / "*.parquet")
     used = whole.drop_nulls("tag")
-    assert unknown_tags(tags, known, places).rows() == [("zqx", used.filter(tag="zqx").height, "s0, s1, s2")]
+    assert unknown_tags(tags, LISTS).rows() == [("zqx", used.filter(tag="zqx").height, "s0, s1, s2")]
     of_first = used.filter(system="s0")
-    found = coverage_by_system(tags, known, places)
+    found = coverage_by_system(tags, LISTS)
     assert found["system"].to_list() == whole["system"].unique(maintain_order=True).to_list()
     read = (of_first["tag"] != "zqx").mean()
     assert found.filter(system="s0").rows() == [("s0", of_first.height, read, 14, 13 / 14)]
@@ -132,7 +133,7 @@ def test_a_hash_that_two_units_share_is_no_unit_in_two_places():
     assert unit_in_two(units, hashes[:0]) is None
 
 
-@pytest.mark.parametrize("measure", [lambda f: tag_shares(f, out_of_core.stimuli()), lambda f: unknown_tags(f, *LISTS)])
+@pytest.mark.parametrize("measure", [lambda f: tag_shares(f, out_of_core.stimuli()), lambda f: unknown_tags(f, LISTS)])
 def test_files_with_other_columns_are_named(tags, tmp_path, measure):
     """What is null in one file is of any kind there, and a further column in one file is not read."""
     whole = pl.read_parquet(tags / "*.parquet")

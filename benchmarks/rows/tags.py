@@ -9,10 +9,14 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from benchmarks.shape import Benchmark, Peer
+
+if TYPE_CHECKING:
+    from portrayal.audits.contexts.measures.membership import WordLists
 
 TAGS = 30  # a picture
 GENDERS = ("feminine", "masculine")
@@ -25,8 +29,7 @@ class Tagged:
 
     stimuli: pl.DataFrame
     responses: pl.DataFrame
-    typology: pl.DataFrame
-    context_tags: pl.DataFrame
+    lists: WordLists
     members: pl.DataFrame  # tag, and a column of 0 and 1 for each cluster
     clusters: tuple[str, ...]
 
@@ -41,11 +44,10 @@ class Counted:
 
 def prepare(size: int) -> Tagged:
     """Draw so many tags from the typology, common ones more often."""
-    from portrayal.audits.contexts.measures.membership import membership
-    from portrayal.text.words.typology import load_context_tags, load_typology
+    from portrayal.audits.contexts.measures.membership import WordLists, membership
 
-    typology, context_tags = load_typology(), load_context_tags()
-    known = pl.Series("tag", sorted({*typology["tag"], *context_tags["tag"], "zebra crossing", "qwxz"}))
+    lists = WordLists()
+    known = pl.Series("tag", sorted({*lists.typology["tag"], *lists.context_tags["tag"], "zebra crossing", "qwxz"}))
     rng, pictures = np.random.default_rng(0), size // TAGS
     rows = (len(known) * rng.random(pictures * TAGS) ** 2).astype(np.uint32)
     tags = known.gather(rng.permutation(len(known)).astype(np.uint32)[rows])
@@ -57,17 +59,18 @@ def prepare(size: int) -> Tagged:
     stimuli = pl.DataFrame({"stimulus": names}).with_columns(
         role=pl.lit("baseline"), person=pl.col("stimulus"), context=pl.lit(None, pl.String)
     )
-    found = membership(known, typology, context_tags)
-    columns = {name: found.member[:, at].astype(np.uint8) for at, name in enumerate(found.clusters)}
+    member = membership(known, lists)[1]
+    columns = {name: member[:, at].astype(np.uint8) for at, name in enumerate(lists.clusters)}
     members = pl.DataFrame({"tag": known, **columns})
-    return Tagged(stimuli, responses, typology, context_tags, members, found.clusters)
+    return Tagged(stimuli, responses, lists, members, lists.clusters)
 
 
 def ours(data: Tagged) -> Counted:
-    from portrayal.audits.contexts.measures.pictures import column, describe_pictures, shares
+    from portrayal.audits.contexts.measures.pictures import describe_pictures
+    from portrayal.audits.contexts.measures.views import cluster_shares, column
 
-    pictures = describe_pictures(data.stimuli, data.responses, data.typology, data.context_tags, GENDERS)
-    shares(pictures, data.clusters)
+    pictures = describe_pictures(data.stimuli, data.responses, data.lists, GENDERS)
+    cluster_shares(pictures, data.clusters)
     counts = pictures.select(map(column, data.clusters))
     return Counted(counts, pictures["inferred"])
 

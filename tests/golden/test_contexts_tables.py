@@ -8,9 +8,11 @@ any and given N; see the published README).
 import polars as pl
 import pytest
 
+from portrayal.audits.contexts.measures.design import Design
+from portrayal.audits.contexts.measures.membership import WordLists
 from portrayal.audits.contexts.measures.pictures import describe_pictures
-from portrayal.audits.contexts.measures.questions import Design, answer_questions
-from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
+from portrayal.audits.contexts.measures.questions import answer_questions
+from portrayal.text.words.typology import load_contexts
 
 TAG = {"woman": "Woman", "man": "man", "neutral": "person"}
 CLUSTER = {"woman": "feminine", "man": "masculine", "neutral": "neutral"}
@@ -46,8 +48,7 @@ def run(stimuli: list[dict], answers: list[dict]) -> dict[tuple[str, str, str, s
     pictures = describe_pictures(
         pl.DataFrame(stimuli, schema_overrides=schema).unique("stimulus"),
         pl.DataFrame(answers, schema_overrides={"confidence": pl.Float64}),
-        load_typology(),
-        load_context_tags(),
+        WordLists(),
     )
     stereotypes = dict(load_contexts().select("context", "stereotype").iter_rows())
     found = answer_questions(pictures, Design(stereotypes=stereotypes, factors=("gender",), mixed=False))

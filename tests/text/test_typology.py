@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from portrayal.audits.contexts.measures.coding import decisions, extend, queue
-from portrayal.audits.contexts.measures.membership import unknown_tags
+from portrayal.audits.contexts.measures.membership import WordLists, unknown_tags
 from portrayal.errors import PortrayalError
 from portrayal.tables import REVIEWS
 from portrayal.text.words.tag_spelling import find, normalise, spellings
@@ -71,7 +71,7 @@ def test_normalisation_and_spellings():
 def test_coverage_of_real_tags(shared):
     rows = pl.read_csv(shared("data/tags/coco_2019/tags.csv.gz"))
     answered = rows.drop_nulls("tag").rename({"tagger": "system", "image_id": "stimulus"})
-    unknown = unknown_tags(answered, load_typology(), load_context_tags())
+    unknown = unknown_tags(answered, WordLists())
     assert 1 - unknown["rows"].sum() / answered.height > 0.9
 
 
@@ -171,7 +171,7 @@ def test_every_word_of_a_place_is_in_a_cluster():
 def test_tags_that_only_a_place_knows_wait_for_review():
     tags = pl.DataFrame({"system": "t", "tag": ["zumba", "big zumba", "qwxz", "chair"]})
     places = pl.DataFrame({"context": ["F1"], "tag": ["zumba"]})
-    assert unknown_tags(tags, load_typology(), places)["tag"].to_list() == ["big_zumba", "qwxz", "zumba"]
+    assert unknown_tags(tags, WordLists(load_typology(), places))["tag"].to_list() == ["big_zumba", "qwxz", "zumba"]
 
 
 def test_the_list_that_ships_holds_every_seed_of_the_script():

@@ -14,7 +14,7 @@ from portrayal.audits.contexts.calibration import (
     rows_with_tests,
     truths,
 )
-from portrayal.audits.contexts.measures.questions import FAMILY
+from portrayal.audits.contexts.measures.design import FAMILY
 
 RUNS = 12
 

@@ -12,7 +12,7 @@ from portrayal.audits.contexts import AUDIT
 from portrayal.audits.contexts.charts import change_chart, tradeoff_table
 from portrayal.audits.contexts.inputs import read_inputs
 from portrayal.audits.contexts.measures.coding import agreement
-from portrayal.audits.contexts.measures.questions import FACETS
+from portrayal.audits.contexts.measures.design import FACETS
 from portrayal.audits.contexts.stimuli import make_stimuli
 from portrayal.errors import PortrayalError
 from portrayal.reporting.charts.drawing import to_svg

@@ -9,18 +9,20 @@ from scipy import stats
 
 from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
 from portrayal.audits.contexts.measures.counting import MOST, count_clusters, count_runs, divided
+from portrayal.audits.contexts.measures.design import FACETS, Design
+from portrayal.audits.contexts.measures.membership import WordLists
 from portrayal.audits.contexts.measures.mixed import _coefficient
-from portrayal.audits.contexts.measures.people import people_of
 from portrayal.audits.contexts.measures.pictures import describe_pictures
-from portrayal.audits.contexts.measures.questions import FACETS, Design, answer_questions
+from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.audits.contexts.measures.ratings import median, ratings
 from portrayal.audits.contexts.measures.rq2_recognition import independence
 from portrayal.audits.contexts.measures.rq4_descriptions import HEADLINE, cosine_distance, distances
+from portrayal.audits.contexts.measures.views import View
 from portrayal.audits.contexts.warnings import remarks_of
 from portrayal.errors import PortrayalError
 from portrayal.stats.models.random_intercept import Fitted
 from portrayal.tables import REVIEWS
-from portrayal.text.words.typology import load_context_tags, load_typology
+from portrayal.text.words.typology import load_typology
 
 PLACES = {"F1": "feminine", "M1": "masculine"}
 WORDS = {"F1": "wedding dress", "M1": "garage"}
@@ -66,7 +68,7 @@ def audit(tags_of, people, repeats=1, places=("F1", "M1"), backgrounds=1):
 
 
 def pictures_of(stimuli, answers):
-    return describe_pictures(stimuli, answers, load_typology(), load_context_tags())
+    return describe_pictures(stimuli, answers, WordLists())
 
 
 def measured(stimuli, answers, **design):
@@ -200,10 +202,10 @@ def test_distance_by_hand_and_all_zero_is_missing():
     stimuli, answers = audit(
         lambda person, gender, place: ["woman", "hair"] if place is None else ["hair"], crowd(2, 0)
     )
-    found = distances(pictures_of(stimuli, answers), "F1", ["gender"])[HEADLINE]
+    found = distances(View.of(pictures_of(stimuli, answers)), "F1", ["gender"])[HEADLINE]
     assert found.values == pytest.approx([1 - 1 / np.sqrt(2)] * 2)
     stimuli, answers = audit(lambda person, gender, place: ["woman"] if place is None else ["zzz"], crowd(2, 0))
-    assert np.isnan(distances(pictures_of(stimuli, answers), "F1", ["gender"])[HEADLINE].values).all()
+    assert np.isnan(distances(View.of(pictures_of(stimuli, answers)), "F1", ["gender"])[HEADLINE].values).all()
 
 
 def test_small_cells_are_na_with_their_reason():
@@ -299,7 +301,7 @@ def test_three_genders_and_their_own_cluster():
         lambda person, gender, place: [named[gender], "hair", *([WORDS[place]] if place else [])], people
     )
     genders = {"feminine": ["female"], "masculine": ["male"], "nonbinary": ["nonbinary"]}
-    pictures = describe_pictures(stimuli, answers, typology, load_context_tags(), list(genders))
+    pictures = describe_pictures(stimuli, answers, WordLists(typology), list(genders))
     found = answer_questions(pictures, Design(genders=genders, factors=("gender",), stereotypes=PLACES, mixed=False))
     assert only(found, "gender_f1", "F1", group="nonbinary")["value"] == 1
     contrasts = found.filter(pl.col("measure") == "attribute_between").select("group", "versus").unique()
@@ -379,7 +381,7 @@ def test_scores_are_per_person_and_balanced_over_stereotypes():
     stimuli, answers = audit(lambda p, g, place: ["woman"], {"a": {"gender": "female"}}, places=("F1", "F2", "M1"))
     answered = pictures_of(stimuli, answers).filter(pl.col("role") == "composite")
     places = {"F1": "feminine", "F2": "feminine", "M1": "masculine"}
-    assert congruence_scores(answered, places, {"feminine", "masculine"}) == {"a": 0.0}
+    assert congruence_scores(View.of(answered), places, {"feminine", "masculine"}) == {"a": 0.0}
 
 
 def test_mean_of_groups_is_half_a_welch_difference():
@@ -476,7 +478,7 @@ def answered_pictures(people="abcdefgh", background="b"):
 
 def independent(answered):
     sides = [answered["inferred"].to_numpy() == name for name in ("feminine", "masculine")]
-    return independence(answered, people_of(answered), *sides)
+    return independence(View.of(answered), *sides)
 
 
 def test_independence_is_the_share_of_all_orders():

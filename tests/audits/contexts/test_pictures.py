@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from portrayal.audits.contexts.measures import codes
-from portrayal.audits.contexts.measures.codes import coded
-from portrayal.audits.contexts.measures.counting import MOST
-from portrayal.audits.contexts.measures.pictures import KEYS, column, describe_pictures, shares
+from portrayal.audits.contexts.measures import counting
+from portrayal.audits.contexts.measures.counting import MOST, coded
+from portrayal.audits.contexts.measures.membership import WordLists
+from portrayal.audits.contexts.measures.pictures import KEYS, describe_pictures
+from portrayal.audits.contexts.measures.views import cluster_shares, column
 from portrayal.tables import changes, starts
 
 TYPOLOGY = pl.DataFrame(
@@ -70,7 +71,7 @@ def _by_loop(answers: pl.DataFrame) -> dict[tuple[object, ...], dict[str, object
 
 def _holds(answers: pl.DataFrame, stimuli: pl.DataFrame | None = None) -> pl.DataFrame:
     shown = _stimuli(answers) if stimuli is None else stimuli
-    pictures = describe_pictures(shown, answers, TYPOLOGY, PLACES, GENDERS)
+    pictures = describe_pictures(shown, answers, WordLists(TYPOLOGY, PLACES), GENDERS)
     wanted = _by_loop(answers)
     assert [tuple(row) for row in pictures.select(KEYS).iter_rows()] == list(wanted)
     for name in next(iter(wanted.values()), {}):
@@ -82,7 +83,7 @@ def _holds(answers: pl.DataFrame, stimuli: pl.DataFrame | None = None) -> pl.Dat
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, 1 << 17])
 def test_counts_and_three_genders_are_those_of_a_loop(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codes, "CHUNK", chunk)
+    monkeypatch.setattr(counting, "CHUNK", chunk)
     _holds(_answers(60))
 
 
@@ -105,7 +106,7 @@ def test_a_system_that_failed_is_silent_and_a_null_is_no_tag() -> None:
     ]
     pictures = _holds(_table(rows))
     assert pictures["tags"].to_list() == [0, 0, 0, 2]
-    assert np.isnan(shares(pictures, ["feminine"])[:, 0]).tolist() == [True, True, True, False]
+    assert np.isnan(cluster_shares(pictures, ["feminine"])[:, 0]).tolist() == [True, True, True, False]
     assert pictures["inferred"].to_list() == ["neutral", "neutral", "neutral", "feminine"]
 
 
@@ -130,7 +131,7 @@ def test_a_key_that_is_null_is_a_key() -> None:
 
 
 def test_codes_name_every_string_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codes, "CHUNK", 3)
+    monkeypatch.setattr(counting, "CHUNK", 3)
     told = pl.Series("tag", ["b", None, "東京", "b", "", "a", None, "", "b"])
     names, numbers = coded(told)
     assert names.to_list() == ["b", None, "東京", "", "a"]
