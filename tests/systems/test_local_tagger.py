@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from portrayal.audits.contexts.datasets.openpeople import load_openpeople
-from portrayal.audits.contexts.phantom import Planted, Seen, describe, place_words
+from portrayal.audits.contexts.datasets.people import load_openpeople
+from portrayal.audits.contexts.world import Planted, Seen, describe, place_words
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_image
 from portrayal.systems.core.base import CallFailed, Question
@@ -53,12 +53,12 @@ def test_asks_and_reads_like_any_system(tmp_path):
 
 
 def test_the_phantom_plants_what_it_says():
-    stereotypes, words = {"M1": "masculine"}, place_words()
+    stereotypes = {"M1": "masculine"}
     planted = Planted(stereotype=0.4, right=1.0, recognised=0.8)
     random = np.random.default_rng(0)
-    told = [describe(Seen("female", "M1"), planted, stereotypes, words, random) for _ in range(3000)]
+    told = [describe(Seen("female", "M1"), planted, stereotypes, random) for _ in range(3000)]
     men = np.mean([bool({"man", "guy", "gentleman"} & set(tags)) for tags in told])
-    seen = np.mean([bool(set(words["M1"]) & set(tags)) for tags in told])
+    seen = np.mean([bool(set(place_words()["M1"]) & set(tags)) for tags in told])
     assert men == pytest.approx(0.4, abs=0.03)
     assert seen == pytest.approx(0.8, abs=0.03)
 

@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 from PIL import Image, ImageDraw
 
-from portrayal.audits.contexts.factorial import MANIFEST, Recipe, compose_all, read_manifest
-from portrayal.audits.contexts.places import load_backgrounds
+from portrayal.audits.contexts.factorial import MANIFEST, Recipe, compose_all, load_backgrounds, read_manifest
 from portrayal.errors import PortrayalError
 from portrayal.pictures.compose import fit_background, person_scale, place, scale_person, trim
 from portrayal.pictures.contact_sheet import contact_sheet

@@ -64,7 +64,7 @@ CALIBRATIONS = {
     "experiments": "portrayal.audits.associations.experiments.calibration",
 }
 SIMULATIONS: dict[str, str] = {
-    "contexts": "portrayal.audits.contexts.simulation",
+    "contexts": "portrayal.audits.contexts.calibration",
     "counterfactuals": "portrayal.audits.counterfactuals.simulation",
     "associations": "portrayal.audits.associations.simulation",
     "experiments": "portrayal.audits.associations.experiments.simulation",

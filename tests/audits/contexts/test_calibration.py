@@ -5,16 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from portrayal.audits.contexts.calibration import (
-    NULLS,
-    PLANTED,
-    WORLDS,
-    draw_pictures,
-    planted_rows,
-    rows_with_tests,
-    truths,
-)
+from portrayal.audits.contexts.calibration import planted_rows, rows_with_tests
 from portrayal.audits.contexts.measures.design import FAMILY
+from portrayal.audits.contexts.world import NULLS, PLANTED, WORLDS, draw_pictures, truths
 
 RUNS = 12
 

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 
 from portrayal import flow
 from portrayal.audits.contexts import AUDIT
-from portrayal.audits.contexts.charts import change_chart, tradeoff_table
+from portrayal.audits.contexts.figures import change_chart, tradeoff_table
 from portrayal.audits.contexts.inputs import read_inputs
 from portrayal.audits.contexts.measures.coding import agreement
 from portrayal.audits.contexts.measures.design import FACETS

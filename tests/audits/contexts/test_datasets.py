@@ -4,9 +4,7 @@ import pytest
 from PIL import Image
 
 from portrayal.audits.contexts.datasets.chicago_faces import load_chicago_faces
-from portrayal.audits.contexts.datasets.openpeople import load_openpeople
-from portrayal.audits.contexts.datasets.people_folder import load_people
-from portrayal.audits.contexts.recorded_images import recorded_stimuli
+from portrayal.audits.contexts.datasets.people import load_openpeople, load_people, recorded_stimuli
 from portrayal.errors import PortrayalError
 
 

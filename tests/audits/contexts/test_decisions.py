@@ -6,10 +6,10 @@ import pytest
 
 from audits.contexts.made_up_taggers import evidence_of, study_for
 from portrayal import flow
-from portrayal.audits.contexts.charts import all_charts
+from portrayal.audits.contexts.calibration import simulate, study_of
+from portrayal.audits.contexts.figures import all_charts
 from portrayal.audits.contexts.measures.congruence import expectancy_gaps
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance
-from portrayal.audits.contexts.simulation import simulate, study_of
 from portrayal.reporting.page.measured_run import find
 from portrayal.reporting.page.shown import shown_view
 from portrayal.stats.models.groups import anova, welch

@@ -8,7 +8,7 @@ import pytest
 
 from audits.contexts.made_up_taggers import evidence_of, study_for
 from portrayal import flow
-from portrayal.audits.contexts import report_tables
+from portrayal.audits.contexts.figures import report_tables
 from portrayal.audits.contexts.measure import measure
 from portrayal.audits.contexts.measures.confidence import VARIANT, confident
 from portrayal.audits.contexts.settings import ContextsSettings
@@ -199,8 +199,7 @@ def head_at_the_edge(folder):
 def test_a_head_cut_off_by_its_own_picture_meets_the_edge_of_the_frame(tmp_path):
     from PIL import Image
 
-    from portrayal.audits.contexts.factorial import ENLARGED, Recipe, compose_all
-    from portrayal.audits.contexts.places import load_backgrounds
+    from portrayal.audits.contexts.factorial import ENLARGED, Recipe, compose_all, load_backgrounds
 
     people, places = head_at_the_edge(tmp_path), load_backgrounds(per_context=1).head(1)
     made = compose_all(people, places, tmp_path / "made", Recipe(ratio=0.2))

@@ -5,7 +5,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from audits.planned_power import assert_plans_are_kept
-from portrayal.audits.contexts.simulation import SHAPES, simulate, study_of
+from portrayal.audits.contexts.calibration import simulate, study_of
+from portrayal.audits.contexts.world import SHAPES
 from portrayal.flow import audit_evidence
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.study.calibration import null_audits

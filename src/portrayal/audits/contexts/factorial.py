@@ -1,4 +1,4 @@
-"""Everybody in every place: the full factorial of people and backgrounds, each person alone, each background alone.
+"""Full factorial of people and backgrounds: everybody in every place, and each alone.
 
 Pictures and a manifest (`manifest.csv`) go into one folder, named after a hash of all that went in, so a second run finds them.
 A person whose picture cannot be used is left out, and named with the reason in the manifest: none is lost silently.
@@ -19,25 +19,29 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from portrayal.edges.folders import claim
+from portrayal.edges.paths import path_inside
 from portrayal.edges.writing import fresh
 from portrayal.engine import current_engine, in_order
 from portrayal.errors import PortrayalError
 from portrayal.pictures.compose import Crop, CutHeads, fit_background, person_scale, place, scale_person, trim
 from portrayal.pictures.cutout import CUT_HEAD, cut_out, flaws
 from portrayal.pictures.images import open_image
+from portrayal.tables import check, read_csv
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
     Fitted = Sequence[tuple[dict[str, Any], Picture, dict[str, Any]]]  # rows of backgrounds, fitted, and as stimuli
 
+SHIPPED = Path(__file__).parent / "backgrounds"
+BACKGROUNDS = dict.fromkeys(("background", "context", "file", "source", "license"), pl.String)
 MANIFEST = "manifest.csv"
 ENLARGED = "enlarged so that the cut lies at the edge of the frame"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How pictures are made."""
+    """Sizes and rules by which pictures are composed."""
 
     width: int = 640
     height: int = 480
@@ -48,16 +52,28 @@ class Recipe:
     quality: int = 92  # of the JPEG files
 
 
+def load_backgrounds(
+    folder: Path | str | None = None, per_context: int | None = None, also: Sequence[Path] = ()
+) -> pl.DataFrame:
+    """Return one row per background, of those that ship or a folder's."""
+    place = Path(folder or SHIPPED)
+    table = place if place.suffix == ".csv" else place / "backgrounds.csv"
+    if not table.is_file():
+        raise PortrayalError(f"no backgrounds.csv at {table}. It names each background's context and file.")
+    frame = check(read_csv(table, "a table of backgrounds"), BACKGROUNDS, table.name, "See docs/contexts.md.")
+    files = [str(path_inside(table.parent, name, also, table.name)) for name in frame["file"]]
+    frame = frame.with_columns(file=pl.Series(files, dtype=pl.String))
+    return frame.filter(pl.int_range(pl.len()).over("context") < per_context) if per_context else frame
+
+
 def compose_all(
     people: pl.DataFrame, backgrounds: pl.DataFrame, folder: Path, recipe: Recipe | None = None
 ) -> pl.DataFrame:
     """Write all pictures and the manifest; return the manifest.
 
-    Returns
-    -------
-    polars.DataFrame
-        One row per picture and per unusable person: stimulus, role (baseline, composite, background, unusable), person,
-        context, background, file, hash, person_share, scale, flags, source, license, consent, the recipe, and the factors.
+    It has one row per picture and per unusable person: stimulus, role (baseline, composite, background, unusable),
+    person, context, background, file, hash, person_share, scale, flags, source, license, consent, the recipe, and the
+    factors.
     """
     recipe = recipe or Recipe()
     inside = Path(folder) / _fingerprint(people, backgrounds, recipe)
@@ -65,22 +81,19 @@ def compose_all(
         return read_manifest(inside)
     claim(inside, "pictures")
     fitted = _fit_all(backgrounds, recipe, inside)
-    rows = [row for made in _everybody(people, fitted, recipe, inside) for row in made]
-    rows += [row for _, _, row in fitted]
+    shown = list(people.iter_rows(named=True))
+    compose = partial(_compose_person, fitted, recipe, inside)
+    if chosen().named:  # the workers of an engine that somebody named
+        each = in_order(partial(_composer, fitted, recipe, inside), shown, "person", label="pictures")
+    else:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            each = list(pool.map(compose, shown))
+    rows = [row for made in each for row in made] + [row for _, _, row in fitted]
     return _write_manifest(rows, people, recipe, inside)
 
 
-def _everybody(people: pl.DataFrame, fitted: Fitted, recipe: Recipe, folder: Path) -> list[list[dict[str, Any]]]:
-    """Make the pictures of each person: in threads, or by the workers of an engine that somebody named."""
-    rows = list(people.iter_rows(named=True))
-    if current_engine().named:
-        return in_order(partial(_composer, fitted, recipe, folder), rows, "person", label="pictures")
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda row: _one_person(row, fitted, recipe, folder), rows))
-
-
 def _composer(fitted: Fitted, recipe: Recipe, folder: Path) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
-    return lambda row: _one_person(row, fitted, recipe, folder)
+    return partial(_compose_person, fitted, recipe, folder)
 
 
 def read_manifest(folder: Path) -> pl.DataFrame:
@@ -93,22 +106,17 @@ def read_manifest(folder: Path) -> pl.DataFrame:
 
 
 def _fingerprint(people: pl.DataFrame, backgrounds: pl.DataFrame, recipe: Recipe) -> str:
-    """A hash of every picture's bytes, every factor and the recipe."""
+    """Return a hash of every picture's bytes, every factor and the recipe."""
     digest = hashlib.sha256(json.dumps(asdict(recipe), sort_keys=True).encode())
     for frame in (people, backgrounds):
         digest.update(frame.drop("file").write_csv().encode())
-        for name in frame["file"]:
-            digest.update(_bytes(name))
+        for path in map(Path, frame["file"]):
+            digest.update(hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"missing")
     return digest.hexdigest()[:20]
 
 
-def _bytes(name: str) -> bytes:
-    path = Path(name)
-    return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"missing"
-
-
 def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> Fitted:
-    """Fit each background once and write it alone; an unusable background stops the study, for every cell needs it."""
+    """Fit each background once and write it alone; an unusable one stops the study."""
     found = []
     for row in backgrounds.iter_rows(named=True):
         image = fit_background(open_image(row["file"]).image, (recipe.width, recipe.height), recipe.crop)
@@ -121,50 +129,39 @@ def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> Fitted:
     return found
 
 
-def _one_person(row: dict[str, Any], fitted: Fitted, recipe: Recipe, folder: Path) -> list[dict[str, Any]]:
+def _compose_person(fitted: Fitted, recipe: Recipe, folder: Path, row: dict[str, Any]) -> list[dict[str, Any]]:
     """Cut one person out once, and put them everywhere."""
     own = {key: row[key] for key in ("person", "source", "license", "consent")}
+    unusable = {**own, "stimulus": row["person"], "role": "unusable"}
     try:
         opened = open_image(row["file"])
         cutout = cut_out(opened.image, recipe.tolerance, Path(row["file"]).name)
         person = trim(cutout.image)
         scale = person_scale(person, (recipe.width, recipe.height), recipe.ratio)
     except PortrayalError as error:
-        return [{**own, "stimulus": row["person"], "role": "unusable", "flags": str(error)}]
+        return [{**unusable, "flags": str(error)}]
     flags = [*opened.notes, *flaws(cutout)]
     if CUT_HEAD in flags:
         if recipe.cut_heads == "leave out":
-            return [{**own, "stimulus": row["person"], "role": "unusable", "flags": CUT_HEAD}]
+            return [{**unusable, "flags": CUT_HEAD}]
         # A head that ends in mid-air is seen by nobody but in composites: the cut goes to the edge of the frame.
         scale, flags = max(scale, recipe.height / person.height), [*flags, ENLARGED]
-    scaled = scale_person(person, scale)
-    rows = [_alone(own, opened.image, flags, recipe, folder)]
-    for background, image, _ in fitted:
-        rows.append(_together(own, background, scaled, image, scale, flags, recipe, folder))
-    return rows
-
-
-def _alone(own: dict[str, Any], image: Picture, flags: list[str], recipe: Recipe, folder: Path) -> dict[str, Any]:
-    """The person's own picture, as it was taken, no larger than the composites."""
-    alone = image.convert("RGB")
+    alone = opened.image.convert("RGB")  # as it was taken, no larger than the composites
     alone.thumbnail((recipe.width, recipe.height))
     saved = _save(alone, own["person"], recipe, folder)
-    return {**own, "stimulus": own["person"], "role": "baseline", "flags": "; ".join(flags), **saved}
-
-
-def _together(
-    own: dict[str, Any], background: dict[str, Any], person: Picture, image: Picture, scale: float, flags: list[str],
-    recipe: Recipe, folder: Path,
-) -> dict[str, Any]:  # fmt: skip
-    placed = place(person, image, scale)
-    name = f"{own['person']}@{background['background']}"
-    noted = [*flags, "person clipped by the frame"] if placed.clipped else flags
-    return {
-        **own, "stimulus": name, "role": "composite", "context": background["context"],
-        "background": background["background"], "flags": "; ".join(noted), "scale": placed.scale,
-        "person_share": placed.person_share, "source": f"{own['source']}; {background['source']}",
-        "license": f"{own['license']}; {background['license']}", **_save(placed.image, name, recipe, folder),
-    }  # fmt: skip
+    rows = [{**own, "stimulus": own["person"], "role": "baseline", "flags": "; ".join(flags), **saved}]
+    scaled = scale_person(person, scale)
+    for background, image, _ in fitted:
+        placed = place(scaled, image, scale)
+        name = f"{own['person']}@{background['background']}"
+        noted = [*flags, "person clipped by the frame"] if placed.clipped else flags
+        rows.append({
+            **own, "stimulus": name, "role": "composite", "context": background["context"],
+            "background": background["background"], "flags": "; ".join(noted), "scale": placed.scale,
+            "person_share": placed.person_share, "source": f"{own['source']}; {background['source']}",
+            "license": f"{own['license']}; {background['license']}", **_save(placed.image, name, recipe, folder),
+        })  # fmt: skip
+    return rows
 
 
 def _save(image: Picture, name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What was found, in words: a claim for each measure of the family."""
+"""Findings in words: a claim for each measure of the family."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Findi
     results = measured.results
     sure = {name: replace(claim, after=lambda row: _when_sure(results, row)) for name, claim in CLAIMS.items()}
     return say(measured, {**sure, "distance_anova": _distance(results)})
+
+
+def say_pictures(group: str, axis: str, within: str | None) -> str:
+    """Name the pictures of a group, for sentences about silence."""
+    where = f" in the {within}" if within else ""
+    return f"pictures in the {group}" if axis == "place" else f"pictures of {group} people{where}"
 
 
 def _inferred(how: str) -> Callable[[Row], str]:
@@ -56,22 +62,16 @@ def _person(gender: str) -> str:
 
 
 def _within(how: str) -> Callable[[Row], str]:
-    def clause(row: Row) -> str:
-        return (
-            f"shifts {how} towards {_tags(row)} for {row['group']} people than for {row['versus']} people when the"
-            f" same people are put in the {row['place']}"
-        )
-
-    return clause
+    return lambda row: (
+        f"shifts {how} towards {_tags(row)} for {row['group']} people than for {row['versus']} people when the"
+        f" same people are put in the {row['place']}"
+    )
 
 
 def _between(how: str) -> Callable[[Row], str]:
-    def clause(row: Row) -> str:
-        return (
-            f"describes {row['group']} people with {how} {_tags(row)} than {row['versus']} people in the {row['place']}"
-        )
-
-    return clause
+    return lambda row: (
+        f"describes {row['group']} people with {how} {_tags(row)} than {row['versus']} people in the {row['place']}"
+    )
 
 
 def _tags(row: Row) -> str:
@@ -99,7 +99,7 @@ def _other_vectors(results: pl.DataFrame, row: Row) -> str:
 
 
 def _when_sure(results: pl.DataFrame, row: Row) -> str:
-    """Say with which of the surer tags alone the interval of the same test reaches 0, or that it does with none."""
+    """Say at which thresholds of confidence the interval of the same test reaches 0."""
     same = [
         pl.col(name).eq_missing(pl.lit(row[name], pl.String))
         for name in ("system", "group", "versus", "place", "inferred", "attribute", "factor")
@@ -109,8 +109,8 @@ def _when_sure(results: pl.DataFrame, row: Row) -> str:
     reached = again.filter(~clear.fill_null(False))["confidence"].to_list()
     if reached:
         return f"Counted with tags of a confidence of {listed(reached)} alone, the interval reaches 0."
-    told = again["confidence"].to_list()
-    return f"It holds with tags of a confidence of {listed(told)} alone." if told else ""
+    tried = again["confidence"].to_list()
+    return f"It holds with tags of a confidence of {listed(tried)} alone." if tried else ""
 
 
 CLAIMS = {

@@ -1,4 +1,4 @@
-"""From the tags of pictures to the results of the contexts audit, and the groups whose silence is compared."""
+"""Measure of the contexts audit: from tags of pictures to results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
 
 
 def groups_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame:
-    """Return the groups of people and places whose pictures may go unanswered: overall, and within each place."""
+    """Return the groups of people and places that each picture shows, overall and within places."""
     names = place_names(evidence.inputs["contexts"])
     shown = evidence.stimuli.filter(pl.col("person").is_not_null())
     people = shown.with_columns(place=pl.col("context").replace(names))
@@ -76,7 +76,7 @@ def _rated(evidence: Evidence) -> pl.DataFrame | None:
 
 
 def _genders(settings: ContextsSettings, typology: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the gender clusters: those the study names, which must exist, or of the usual ones those that do."""
+    """Return the gender clusters that a study names, or those usual ones that exist."""
     known = set(typology["sub_cluster"].drop_nulls())
     for cluster in settings.genders if "genders" in settings.model_fields_set else ():
         if cluster not in known:

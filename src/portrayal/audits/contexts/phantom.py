@@ -1,4 +1,4 @@
-"""A simulated tagger with a planted stereotype: `use = "phantom:contexts"`.
+"""Simulated tagger with a planted stereotype: `use = "phantom:contexts"`.
 
 It never looks at a picture. It reads the manifest beside the composed pictures, so it knows who stands where, and answers by
 chance from a seed: in a stereotyped place it names the place's gender instead of the person's with the chance `stereotype`,
@@ -19,84 +19,10 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.factorial import MANIFEST
-from portrayal.settings import Settings
+from portrayal.audits.contexts.world import Planted, Seen, describe
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.text.words.typology import load_context_tags, load_contexts
-
-GENDER_TAGS = {"feminine": ("woman", "girl", "lady"), "masculine": ("man", "guy", "gentleman")}
-CONCRETE = ("portrait", "hair", "face", "t-shirt", "clothing", "shirt", "neck", "chin", "white", "standing")
-ABSTRACT = (
-    "beautiful",
-    "serious",
-    "confident",
-    "happy",
-    "calm",
-    "model",
-    "attractive",
-    "friendly",
-    "elegant",
-    "professional",
-)
-LABELS = {
-    "female": "feminine",
-    "woman": "feminine",
-    "women": "feminine",
-    "male": "masculine",
-    "man": "masculine",
-    "men": "masculine",
-}
-
-
-class Planted(Settings):
-    """What is planted."""
-
-    stereotype: float = 0.5  # chance to name the place's gender
-    right: float = 0.85  # chance to name the person's gender otherwise; half of the rest is neutral, half wrong
-    recognised: float = 0.9  # chance to name the place
-    expectancy: float = 2.0  # further abstract tags, on average, for who fits the place
-    gap: float = 1.5  # further concrete tags in places, on average, for the group `changed`
-    changed: str = "female"
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What the manifest says of one picture."""
-
-    gender: str | None  # the depicted group's label
-    context: str | None
-
-
-def describe(seen: Seen, planted: Planted, stereotypes: Mapping[str, str], words: Mapping[str, Sequence[str]],
-             random: np.random.Generator) -> list[str]:  # fmt: skip
-    """Return the tags of one picture."""
-    own = LABELS.get(seen.gender or "", "")
-    place = stereotypes.get(seen.context or "", "")
-    tags = ["person"] if seen.gender else []
-    if seen.gender:
-        tags += _gender_tags(own, place, planted, random)
-        concrete = 3 + random.poisson(planted.gap * bool(place and seen.gender == planted.changed))
-        abstract = 2 + random.poisson(planted.expectancy * bool(place and place == own))
-        tags += random.choice(CONCRETE, min(concrete, len(CONCRETE)), replace=False).tolist()
-        tags += random.choice(ABSTRACT, min(abstract, len(ABSTRACT)), replace=False).tolist()
-    if seen.context and random.random() < planted.recognised:
-        tags += random.choice(words[seen.context], 2, replace=False).tolist()
-    return tags
-
-
-def _gender_tags(own: str, place: str, planted: Planted, random: np.random.Generator) -> list[str]:
-    """Follow the place, or the person, or chance."""
-    draw, follow = random.random(), random.random()
-    if place and follow < planted.stereotype:
-        named = place
-    elif draw < planted.right:
-        named = own
-    elif draw < (1 + planted.right) / 2:
-        named = ""
-    else:
-        named = next((cluster for cluster in GENDER_TAGS if cluster != own), "")
-    return [str(random.choice(GENDER_TAGS[named]))] if named in GENDER_TAGS else []
+from portrayal.text.words.typology import load_contexts
 
 
 @dataclass
@@ -106,7 +32,6 @@ class StereotypingTagger(BaseSystem):
     repeatable: bool = True
     batch: int = 256
     planted: Planted = Planted()
-    _words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _stereotypes: Mapping[str, str] = field(default_factory=dict)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
@@ -119,7 +44,7 @@ class StereotypingTagger(BaseSystem):
             return CallFailed(f"this phantom answers only pictures with a {MANIFEST} beside them")
         key = f"{self.planted.seed}|{question.stimulus}|{question.repeat}".encode()
         random = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:8]))
-        tags = describe(seen, self.planted, self._stereotypes, self._words, random)
+        tags = describe(seen, self.planted, self._stereotypes, random)
         return Answer(json.dumps(tags).encode(), version="phantom")
 
 
@@ -134,20 +59,10 @@ def _manifest(folder: str) -> dict[str, Seen]:
     return {name: Seen(label, context) for name, label, context in rows}
 
 
-def place_words() -> dict[str, list[str]]:
-    """Return the words of each place that say nothing about a gender or a person's traits."""
-    from portrayal.text.words.typology import load_typology
-
-    about_people = load_typology().filter(pl.col("super_cluster").is_in(["demographics", "abstract"]))["tag"]
-    table = load_context_tags().filter(~pl.col("tag").is_in(about_people.implode()))
-    return {str(name): part["tag"].to_list() for (name,), part in table.group_by("context", maintain_order=True)}
-
-
 def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:
     """Open the phantom with what the study plants."""
     return StereotypingTagger(
         **settings.fields("phantom:contexts", kind="tagger"),
         planted=settings.read(Planted),
-        _words=place_words(),
         _stereotypes=dict(load_contexts().select("context", "stereotype").iter_rows()),
     )

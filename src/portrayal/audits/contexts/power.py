@@ -1,4 +1,4 @@
-"""How often an audit of this design would find that a tagger follows the places: simulated under the report's own correction.
+"""Power of a contexts design: simulated audits under the report's own correction.
 
 One tagger names the gender of the place's stereotype in a share of the pictures, and otherwise what people are labelled as
 in 85 of 100 on average; the others never follow a place. Congruence and the changes of the inferred gender are tested
@@ -7,15 +7,15 @@ together by flipping people, which gets its part of the level (see `portrayal.st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.design import FAMILY, SUPER
+from portrayal.audits.contexts.measures.design import FAMILY, SUPER, stereotypes_of
 from portrayal.audits.contexts.settings import ContextsSettings
+from portrayal.audits.contexts.world import NO_GENDER, RIGHT, draw_genders
 from portrayal.stats.decisions.decision import flipped_share
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.intervals.shares import bounded_mean
@@ -23,11 +23,9 @@ from portrayal.stats.tests.max_t import EXACT, flip_jointly
 from portrayal.study.study import Study
 from portrayal.text.words.typology import load_contexts
 
-RIGHT = (8.5, 1.5)  # Beta of the chance to name a person's labelled gender: .85 on average, and not the same for all
 FOLLOWS = (0.1, 0.2, 0.3, 0.5)  # shares of pictures in which the place decides
 AUDITS = 400
 CERTAIN = 0.995  # of power: what is followed more often need not be simulated
-NEUTRAL = -1  # of inferred genders as numbers
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Plan:
 
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say, for `portrayal plan`, in how many of 100 audits a tagger that follows the places would be found."""
+    """Say in how many of 100 audits a tagger that follows places would be found."""
     plan = plan_of(study, stimuli)
     if plan is None:
         return ["without places of two stereotypes, or with fewer than two people in them, no stereotype can be shown"]
@@ -56,13 +54,12 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
 
 
 def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
-    """Return the design of a study; None where it has no two stereotypes or no two people."""
+    """Return the design of a study; None without two stereotypes or two people."""
     settings: ContextsSettings = study.settings
     contexts = load_contexts(study.folder / settings.contexts if settings.contexts else None)
-    stereotypes = dict(contexts.drop_nulls("stereotype").select("context", "stereotype").iter_rows())
-    placed = stimuli.filter(pl.col("role") == "composite", pl.col("context").is_in(list(stereotypes))).drop_nulls(
-        "person"
-    )
+    stereotypes = stereotypes_of(contexts)
+    stereotyped = (pl.col("role") == "composite") & pl.col("context").is_in(list(stereotypes))
+    placed = stimuli.filter(stereotyped, pl.col("person").is_not_null())
     places = [stereotypes[place] for place in placed["context"].unique().sort()]
     kinds = sorted(set(places))
     people = placed.unique("person").sort("person")
@@ -96,14 +93,14 @@ def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
 
 
 def _there(settings: ContextsSettings, people: pl.DataFrame) -> list[str]:
-    """Return the genders that people or the usual places have; one nobody has is not tested."""
+    """Return the genders that people or the usual places have."""
     labels = set(people[settings.gender]) if settings.gender in people.columns else set()
     usual = set(load_contexts()["stereotype"].drop_nulls())
     return [name for name, known in settings.genders.items() if name in usual or labels.intersection(known)]
 
 
 def power(plan: Plan, follow: float, seed: int = 0) -> float:
-    """Return the share of simulated audits in which the congruence of the tagger that follows is found."""
+    """Return the share of simulated audits that find the tagger's congruence."""
     audits = AUDITS if len(plan.own) <= EXACT else AUDITS // 4  # beyond, flips are drawn, which takes longer
     return sum(_finds(plan, follow, np.random.default_rng([seed, audit])) for audit in range(audits)) / audits
 
@@ -120,14 +117,14 @@ def _finds(plan: Plan, follow: float, random: np.random.Generator) -> bool:
 
 
 def _flipped(columns: np.ndarray, pictures: int) -> np.ndarray:
-    """Keep the congruence and, where places have one picture a person as baselines do, the changes that can be found."""
+    """Keep the congruence, and the changes that can be found by flipping people."""
     floors = 2.0 ** (1 - np.count_nonzero(columns[:, 1:], axis=0))
     changed = (floors < LEVEL) & (pictures == 1)
     return np.hstack([columns[:, :1], columns[:, 1:][:, changed]])
 
 
 def _differences(plan: Plan, follow: float, random: np.random.Generator) -> np.ndarray:
-    """Return people by tests: the congruence, then the change of each gender and of none in each place."""
+    """Return people by tests: the congruence, then each gender's change in each place."""
     right = random.beta(*RIGHT, len(plan.own))
     kinds = sorted(set(plan.places.tolist()))
     alone = draw_genders(plan.own, None, right, 0.0, len(kinds), random)
@@ -135,25 +132,8 @@ def _differences(plan: Plan, follow: float, random: np.random.Generator) -> np.n
         np.stack([draw_genders(plan.own, place, right, follow, len(kinds), random) for _ in range(plan.pictures)], axis=1)
         for place in plan.places
     ], axis=1)  # people x places x pictures  # fmt: skip
-    against = np.where(placed == NEUTRAL, 0.0, -1.0 / (len(kinds) - 1))
+    against = np.where(placed == NO_GENDER, 0.0, -1.0 / (len(kinds) - 1))
     scores = np.where(placed == plan.places[None, :, None], 1.0, against).mean(axis=2)
     congruence = np.mean([scores[:, plan.places == kind].mean(axis=1) for kind in kinds], axis=0)
-    changes = [(placed == kind).mean(axis=2) - (alone == kind)[:, None].astype(float) for kind in (*kinds, NEUTRAL)]
+    changes = [(placed == kind).mean(axis=2) - (alone == kind)[:, None].astype(float) for kind in (*kinds, NO_GENDER)]
     return np.column_stack([congruence, *changes])
-
-
-def draw_genders(
-    own: np.ndarray,
-    place: int | None,
-    right: Sequence[float] | np.ndarray,
-    follow: float,
-    kinds: int,
-    random: np.random.Generator,
-) -> np.ndarray:
-    """Return the gender a tagger names for each person: the place's, their own, none, or another one."""
-    draw, chance = random.random(len(own)), np.asarray(right)
-    others = (own + 1 + random.integers(0, max(kinds - 1, 1), len(own))) % kinds
-    named = np.where(draw < chance, own, np.where(draw < (1 + chance) / 2, NEUTRAL, others))
-    if place is None or not follow:
-        return named
-    return np.where(random.random(len(own)) < follow, place, named)

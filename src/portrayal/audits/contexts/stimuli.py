@@ -1,4 +1,4 @@
-"""The pictures of the contexts audit: people in places, or a table of recorded images."""
+"""Stimuli of the contexts audit: people composed into places, or a table of recorded images."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from portrayal.study.study import Study
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
-    """Compose the pictures, or take the table of recorded images; Stimuli with role, person, context and factors."""
+    """Return Stimuli with role, person, context and factors, composing pictures where they are needed."""
     settings: ContextsSettings = study.settings
     if not settings.images or only_replayed(study):
-        from portrayal.audits.contexts.recorded_images import recorded_stimuli
+        from portrayal.audits.contexts.datasets.people import recorded_stimuli
 
         return recorded_stimuli(study.folder / settings.people)
     manifest = compose_pictures(study)
@@ -25,17 +25,13 @@ def make_stimuli(study: Study) -> pl.DataFrame:
 
 
 def compose_pictures(study: Study) -> pl.DataFrame:
-    """Put the people into the places, once: what was composed before is found in its folder."""
-    from portrayal.audits.contexts.factorial import Recipe, compose_all
-    from portrayal.audits.contexts.places import load_backgrounds
+    """Put the people into the places; pictures that were composed before stay as they are."""
+    from portrayal.audits.contexts.factorial import Recipe, compose_all, load_backgrounds
 
     settings: ContextsSettings = study.settings
     folder = study.folder / settings.pictures if settings.pictures else cache_folder("contexts")
-    backgrounds = load_backgrounds(
-        study.folder / settings.backgrounds if settings.backgrounds else None,
-        settings.per_context,
-        study.picture_folders(),
-    )
+    where = study.folder / settings.backgrounds if settings.backgrounds else None
+    backgrounds = load_backgrounds(where, settings.per_context, study.picture_folders())
     recipe = Recipe(
         settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop, settings.cut_heads
     )
@@ -43,25 +39,21 @@ def compose_pictures(study: Study) -> pl.DataFrame:
 
 
 def _people(study: Study) -> pl.DataFrame:
+    from portrayal.audits.contexts.datasets import chicago_faces, people
+
     settings: ContextsSettings = study.settings
     path = study.folder / settings.people
     if settings.people == "openpeople":
-        from portrayal.audits.contexts.datasets.openpeople import load_openpeople
-
-        return load_openpeople()
+        return people.load_openpeople()
     if path.is_dir():
-        from portrayal.audits.contexts.datasets.chicago_faces import load_chicago_faces
-
         norming = study.folder / settings.norming if settings.norming else None
-        return load_chicago_faces(path, norming, settings.consent)
-    from portrayal.audits.contexts.datasets.people_folder import load_people
-
-    return load_people(
+        return chicago_faces.load_chicago_faces(path, norming, settings.consent)
+    return people.load_people(
         path, license_name=settings.people_license, consent=settings.consent, also=study.picture_folders()
     )
 
 
 def only_replayed(study: Study) -> bool:
-    """Tell whether all answers are recorded tags and the people a CSV: no picture is needed then."""
+    """Return whether no picture is needed: recorded tags of people in a CSV."""
     replayed = all(system.use.startswith("replay:") for system in study.systems)
     return replayed and study.settings.people.endswith(".csv")

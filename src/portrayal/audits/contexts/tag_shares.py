@@ -1,4 +1,4 @@
-"""Contexts of tags that are larger than memory: the measures that are sums over people's pictures, folded over batches."""
+"""Measures of more tags than memory holds, folded over batches of pictures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tag_shares(
     seed: int = 0,
     rows: int = ROWS,
 ) -> pl.DataFrame:
-    """Measure taggers on more tags than memory holds: inferred genders, places recognised, cluster shares, by group.
+    """Measure taggers on more tags than memory holds.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def tag_shares(
 def _count(
     stimuli: pl.DataFrame, lists: WordLists, genders: Sequence[str], batch: pl.DataFrame, _: Any
 ) -> list[pl.DataFrame]:
-    """Return one row for all pictures of a person in a place that came out alike; see `measures/views.py`."""
+    """Return one row for all pictures of a person and place that are alike."""
     pictures = describe_pictures(stimuli, batch, lists, genders)
     tagged, clusters = pl.col("tags") > 0, [name for name in pictures.columns if name.startswith(column(""))]
     shares = [

@@ -1,4 +1,4 @@
-"""What a reader must know before the numbers: people left out, places not recognised, groups too small."""
+"""Warnings before the numbers: people left out, places not recognised, groups too small."""
 
 from __future__ import annotations
 
@@ -17,31 +17,19 @@ KNOWN = 0.8  # of the tags, under which a warning says so
 
 
 def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any]) -> list[str]:
-    """Return what stands at the top of the report: the instrument may not measure what it is meant to."""
+    """Return the warnings at the top of the report."""
     return [*_gendered_places(results), *_rated_otherwise(results, inputs.get("contexts")), *_low_coverage(results)]
 
 
 def remarks_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
-    """Return what is said in the section: who was left out or shown larger, what was not recognised, small groups."""
-    return [
-        *_left_out(inputs.get("unusable", ())),
-        *_enlarged(inputs.get("cut_heads", ())),
-        *_unrecognised(results),
-        *_small_cells(results, factors),
-    ]
-
-
-def _left_out(unusable: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"{person} was left out: {reason}" for person, reason in unusable]
-
-
-def _enlarged(people: Sequence[str]) -> list[str]:
-    if not people:
-        return []
-    return [
-        f"The heads of {listed(list(people))} are cut off by the edges of their own pictures. They are shown larger than the others, so"
-        " that the cut lies at the edge of the frame; what differs between them and others may be their size."
-    ]
+    """Return the remarks of the section: people left out, places not recognised, small groups."""
+    remarks = [f"{person} was left out: {reason}" for person, reason in inputs.get("unusable", ())]
+    if people := inputs.get("cut_heads", ()):
+        remarks.append(
+            f"The heads of {listed(list(people))} are cut off by the edges of their own pictures. They are shown larger than the others, so"
+            " that the cut lies at the edge of the frame; what differs between them and others may be their size."
+        )
+    return [*remarks, *_unrecognised(results), *_small_cells(results, factors)]
 
 
 def _gendered_places(results: pl.DataFrame) -> list[str]:
@@ -58,7 +46,7 @@ def _gendered_places(results: pl.DataFrame) -> list[str]:
 
 
 def _rated_otherwise(results: pl.DataFrame, contexts: pl.DataFrame | None) -> list[str]:
-    """Say which places the study's own raters do not find gendered as the stereotype has it."""
+    """Name places that the study's own raters do not find gendered as assumed."""
     rows = results.filter(pl.col("measure") == "place_rating", pl.col("group").is_null())
     if contexts is None or rows.is_empty():
         return []
@@ -86,7 +74,7 @@ def _unrecognised(results: pl.DataFrame) -> list[str]:
 
 
 def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
-    """Name groups of fewer than three people; and, apart, those of whom a system answered about fewer than three."""
+    """Name groups of fewer than three people, shown or answered about."""
     rows = results.filter(
         pl.col("measure") == "distance", pl.col("group").is_not_null(), pl.col("value").is_null()
     ).with_columns(shown=pl.col("n") + pl.col("n_missing"))

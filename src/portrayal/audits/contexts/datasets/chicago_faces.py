@@ -1,4 +1,4 @@
-"""The Chicago Face Database: its folder of pictures and its norming sheet, which users obtain themselves.
+"""Chicago Face Database: pictures and norming sheet, which users obtain themselves.
 
 Not redistributable, so nothing of it is here. Ask for it at chicagofaces.org. The norming sheet is an Excel file; save its main
 sheet as CSV. Gender and race are self-reported by the people shown.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.contexts.datasets.people_folder import PEOPLE
+from portrayal.audits.contexts.datasets.people import PEOPLE
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_csv
 

@@ -1,4 +1,4 @@
-"""Coding of tags that are in no cluster yet: a queue for people, and what their decisions come to.
+"""Coding of tags that are in no cluster: a queue for people, and their decisions.
 
 A decision is a Reviews row: item (the tag), question `cluster`, reviewer, judgment (cluster names, several joined by `;`).
 Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Section 4.5.1, had two authors put every tag into its clusters.
@@ -24,7 +24,7 @@ QUESTION = "cluster"
 
 
 def queue(unknown: pl.DataFrame, most: int = 500) -> pl.DataFrame:
-    """Return the unknown tags (from `unknown_tags`) as Reviews that wait for a judgment, most frequent first."""
+    """Return the unknown tags as Reviews that wait for a judgment."""
     rows = [
         {"item": tag, "question": QUESTION, "reviewer": None, "judgment": None, "note": f"{count} times: {systems}"}
         for tag, count, systems in unknown.head(most).iter_rows()
@@ -48,7 +48,7 @@ def _in_order(text: str) -> str:
 
 
 def extend(typology: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame:
-    """Return the typology with the clusters that all coders of a tag agree on in place of its own."""
+    """Return the typology, with the clusters that all coders of a tag agree on."""
     judged = decisions(reviews)
     if judged.is_empty():
         return typology
@@ -83,7 +83,7 @@ def _place(name: str, places: dict[str, tuple[str, str | None]]) -> tuple[str, s
 
 
 def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield `coding_agreement` rows for each pair of coders: the share of equal decisions, and Cohen's kappa."""
+    """Yield `coding_agreement` rows: each pair's share of equal decisions and Cohen's kappa."""
     judged = decisions(reviews).drop_nulls("reviewer")
     for first, second in combinations(judged["reviewer"].unique().sort().to_list(), 2):
         both = judged.filter(reviewer=first).join(judged.filter(reviewer=second), on="item")

@@ -1,4 +1,4 @@
-"""Confidence of a service in its tags: which tags are counted, and whether a finding hangs on those it is less sure of.
+"""Confidence of a service in its tags: whether a finding hangs on unsure ones.
 
 An addition to Barlas et al. (2020), who took the tags as they came.
 """
@@ -19,7 +19,7 @@ Places = Mapping[str, Collection[str | None]]  # of each measure, those it is wa
 
 
 def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
-    """Return the responses without the tags of less confidence; one without any tag left is an answer still."""
+    """Return the responses without tags of less confidence; none left is an answer still."""
     if least <= 0 or responses["confidence"].null_count() == responses.height:
         return responses
     scale = pl.when(pl.col("confidence").max().over("system") > 1).then(100.0).otherwise(1.0)
@@ -34,7 +34,7 @@ def at_thresholds(
     family: Sequence[str],
     measure: Callable[[pl.DataFrame, Places], pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return `with_confidence` rows: each test with p at most .05 again, with the surer tags alone."""
+    """Return `with_confidence` rows: tests with p at most .05 on the surer tags."""
     unsure = responses.filter(pl.col("confidence").is_not_null())["system"].unique()
     tested = pl.col("measure").is_in(family) & (pl.col("p") <= LEVEL)
     wanted = found.filter(tested, pl.col("system").is_in(unsure.implode()))

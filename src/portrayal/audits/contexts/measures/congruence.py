@@ -52,7 +52,7 @@ def congruence(view: View, design: Design) -> Rows:
 
 
 def congruence_scores(answered: View, stereotypes: Mapping[str, str], kinds: Collection[str]) -> dict[str, float]:
-    """Return the score of each person who was seen in places of all `kinds` of stereotype."""
+    """Return the score of everybody seen in places of all `kinds` of stereotype."""
     expected, inferred = answered["context"].replace_strict(stereotypes, return_dtype=pl.String), answered["inferred"]
     against = np.where(inferred.is_in(list(kinds)).to_numpy(), -1.0 / (len(kinds) - 1), 0.0)
     values = np.where((inferred == expected).to_numpy(), 1.0, against)
@@ -111,7 +111,7 @@ def _place_row(stereotype: str, values: np.ndarray, own: np.ndarray, about: dict
 def expectancy_gaps(
     abstract: Mapping[str, np.ndarray], stereotypes: Mapping[str, str], own: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return, for each gender, its people's abstractness in places that fit them less that in the others.
+    """Return by gender its people's abstractness in fitting places less other places.
 
     A place's mean over people is taken off first: it cancels where everybody was seen everywhere, and somebody who lacks
     one place is then compared in the others, not left out.
@@ -131,7 +131,7 @@ def expectancy_gaps(
 
 
 def _mean(rows: np.ndarray) -> np.ndarray:
-    """Return the mean of each column over the rows that have a number; NaN where none has."""
+    """Return the mean of each column's numbers; NaN where it has none."""
     there = ~np.isnan(rows)
     counts = there.sum(axis=0)
     sums = np.where(there, rows, 0.0).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Counting of clusters per picture on integer codes: millions of tag rows in a second or two.
+"""Counting of clusters per picture on integer codes, millions of rows a second.
 
 Every string of a long column is hashed once, on all cores, and the distinct ones are named: a tag is then a number. Two
 of v distinct strings share a hash with a chance of about v^2 / 2^65: 3 in a million for ten million. A tag's clusters are
@@ -24,7 +24,6 @@ CHUNK = 1 << 17  # rows of strings at a time: their hashes stay in the processor
 SEEN_FIRST = 1 << 15
 AHEAD = 2  # chunks for each thread that are looked at while earlier ones are taken
 WORD = 64  # bits
-MOST = 255  # tags of a picture whose counts are packed
 BLOCK = 1 << 13  # rows divided at a time: their columns stay in the processor's cache
 RUNS = 1 << 18  # rows counted at a time: they stay in the processor's cache
 
@@ -32,7 +31,7 @@ Look = TypeVar("Look")
 
 
 def coded(column: pl.Series) -> tuple[pl.Series, Ids]:
-    """Return the distinct strings in the order they are first met (null among them), and each one's place there.
+    """Return the distinct strings in order of appearance, and the number of each.
 
     Examples
     --------
@@ -60,7 +59,7 @@ def coded(column: pl.Series) -> tuple[pl.Series, Ids]:
 
 
 def in_chunks(look: Callable[[int, int], Look], rows: int) -> Iterator[tuple[int, Look]]:
-    """Yield each chunk's first row and what `look` returns of it, in order; threads look ahead."""
+    """Yield each chunk's first row and what `look` returns; threads look ahead."""
     workers = os.cpu_count() or 1
     waiting: deque[tuple[int, Future[Look]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
@@ -73,35 +72,16 @@ def in_chunks(look: Callable[[int, int], Look], rows: int) -> Iterator[tuple[int
             yield first, looked.result()
 
 
-def count_clusters(tags: np.ndarray, pictures: np.ndarray, n_pictures: int, member: np.ndarray) -> np.ndarray:
-    """Return how many of each picture's tags are in each cluster, pictures by clusters."""
-    counts = np.zeros((n_pictures, member.shape[1]), dtype=np.int64)
-    if not len(tags) or not member.shape[1]:
-        return counts
-    starts = np.append(0, np.flatnonzero(pictures[1:] != pictures[:-1]) + 1)
-    apart = np.bincount(pictures[starts]).max() > 1  # a picture's rows lie in several places
-    if not apart and longest_run(starts, len(tags)) <= MOST:
-        counts[pictures[starts]] = count_runs(tags, starts, member).T
-        return counts
-    for place, column in enumerate(member.T):
-        counts[:, place] = np.bincount(pictures, weights=column[tags], minlength=n_pictures)
-    return counts
-
-
-def longest_run(starts: np.ndarray, rows: int) -> int:
-    """Return how many rows the longest run has, of runs that begin at `starts`."""
-    return int(np.diff(starts, append=rows).max(initial=0))
-
-
 def count_runs(tags: np.ndarray, starts: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """Count the clusters of every run of rows, on all cores; clusters by runs, 8-bit (at most 255 rows a run)."""
+    """Count the clusters of every run of rows, on all cores; clusters by runs."""
     from scipy import sparse
 
-    bits = longest_run(starts, len(tags)).bit_length()
+    longest = int(np.diff(starts, append=len(tags)).max(initial=1))
+    bits = longest.bit_length()
     words, ends = _pack(member, bits), np.append(starts[1:], len(tags))
-    counts = np.empty((member.shape[1], len(starts)), dtype=np.uint8)
+    counts = np.empty((member.shape[1], len(starts)), dtype=np.uint8 if bits <= 8 else np.int64)
     edges = np.unique(np.append(np.searchsorted(starts, np.arange(0, len(tags), RUNS)), len(starts)))
-    ones = np.ones(RUNS + MOST, dtype=np.uint64)
+    ones = np.ones(min(RUNS + longest, len(tags)), dtype=np.uint64)
 
     def count(first: int, last: int) -> None:
         low, high = starts[first], ends[last - 1]
@@ -116,7 +96,7 @@ def count_runs(tags: np.ndarray, starts: np.ndarray, member: np.ndarray) -> np.n
 
 
 def divided(columns: Sequence[np.ndarray], by: np.ndarray) -> np.ndarray:
-    """Divide each column by another, on all cores; rows by columns, NaN where the other is not above 0."""
+    """Divide each column by another on all cores; NaN where it is not positive."""
     quotients = np.empty((len(by), len(columns)))
 
     def divide(start: int) -> None:
@@ -133,7 +113,7 @@ def divided(columns: Sequence[np.ndarray], by: np.ndarray) -> np.ndarray:
 
 
 def _pack(member: np.ndarray, bits: int) -> np.ndarray:
-    """Put the clusters of each tag into 64-bit words, so many bits apart; tags by words."""
+    """Put the clusters of each tag into 64-bit words, so many bits apart."""
     each = WORD // bits
     words = np.zeros((len(member), -(-member.shape[1] // each)), dtype=np.uint64)
     for place, column in enumerate(member.T):

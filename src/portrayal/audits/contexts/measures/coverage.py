@@ -15,7 +15,7 @@ from portrayal.stats.intervals.shares import clustered_share
 
 
 def coverage(view: View) -> Rows:
-    """Yield `coverage` rows: the share of tags the typology or a dictionary holds, and of each cluster."""
+    """Yield `coverage` rows: the share of tags that some list or each cluster holds."""
     answered, (lost, why) = view.answered, view.missing
     tags = answered["tags"].to_numpy()
     for name in ("known", *SUPER, "other"):

@@ -1,4 +1,4 @@
-"""Design of a contexts study: genders, factors, stereotypes of places, and the rows that are wanted."""
+"""Design of a contexts study: genders, factors, stereotypes, and the rows that are wanted."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Design:
 
     @property
     def describes(self) -> bool:
-        """Whether rows that only describe are wanted too."""
+        """True where rows that only describe are wanted too."""
         return self.described and self.only is None
 
     def wants(self, *measures: str) -> bool:

@@ -68,7 +68,7 @@ class WordLists:
 
 
 def membership(tags: Sequence[str] | pl.Series, lists: WordLists) -> tuple[pl.DataFrame, np.ndarray]:
-    """Look every distinct tag up once; return the tags and a table of tags by clusters and contexts.
+    """Look every distinct tag up; return the tags and their clusters and contexts.
 
     Of the tags: tag (as answered), known (some list holds it or its head), placed (it is in a cluster).
     """
@@ -87,7 +87,7 @@ def membership(tags: Sequence[str] | pl.Series, lists: WordLists) -> tuple[pl.Da
 
 
 def tag_counts(responses: Source) -> pl.DataFrame:
-    """Return how often each system used each tag: system, tag, rows, in the order of first use.
+    """Return system, tag, rows: how often each tag was used, in order of appearance.
 
     `responses` is a table, a lazy one or a folder of Parquet files; what is kept are the distinct tags.
     """
@@ -110,7 +110,7 @@ def unknown_tags(responses: Source, lists: WordLists) -> pl.DataFrame:
 
 
 def coverage_by_system(responses: Source, lists: WordLists) -> pl.DataFrame:
-    """Return how much of each system's tags is read: system, uses, of_uses (share), distinct, of_distinct (share)."""
+    """Return the share of tags that is read, of uses and distinct ones, by system."""
     counts = tag_counts(responses)
     looked_up, _ = membership(counts["tag"].unique().sort(), lists)
     seen = counts.join(looked_up.select("tag", "known"), on="tag", maintain_order="left")

@@ -1,4 +1,4 @@
-"""The better test of RQ4: a mixed model of all places at once, with the person as a random effect.
+"""Mixed model for RQ4: all places at once, the person as a random effect.
 
 Barlas et al. (2020), Section 5.4, test each place by an ANOVA of one distance per person, which cannot use that the same
 people stand in every place. Here each picture is a row, the person shifts all of theirs by a random intercept, and
@@ -42,7 +42,7 @@ def mixed(view: View, design: Design) -> Rows:
 
 
 def _matrix(here: View, design: Design) -> tuple[list[tuple[str, str, str]], list[bool], np.ndarray]:
-    """Return the tested columns' factor and two sides, which are people's, and all columns with them last."""
+    """Return the tested columns' names, which are people's, and all columns."""
     places = here["context"].to_numpy()
     columns = [np.ones(len(here))] + [(places == name).astype(float) for name in sorted(set(places))[1:]]
     names: list[tuple[str, str, str]] = []
@@ -58,7 +58,7 @@ def _matrix(here: View, design: Design) -> tuple[list[tuple[str, str, str]], lis
 
 
 def _congruent(here: View, design: Design) -> np.ndarray:
-    """Return 1 where a picture's person fits its place, 0 where not, NaN where either is unknown."""
+    """Return 1 where a picture's person fits its place, 0 or NaN elsewhere."""
     own = [design.cluster_of.get(label) for label in here.table[design.gender].cast(pl.String)]
     expected = [design.stereotypes.get(place) for place in here["context"]]
     pairs = zip(own, expected, strict=True)

@@ -1,4 +1,4 @@
-"""Places with nobody in them: whether the place alone brings out gendered tags, and is recognised at all.
+"""Places with nobody in them: whether they bring out gendered tags, and are recognised.
 
 An addition to Barlas et al. (2020), whose composites always show somebody. Few pictures, so it is described, not tested.
 """
@@ -18,7 +18,7 @@ GENDERED, STEREOTYPED, RECOGNISED = (f"{what}_without_people" for what in ("gend
 
 
 def nobody(alone: View, design: Design) -> Rows:
-    """Yield the shares of pictures of a place alone in which a gender is named, and the place recognised.
+    """Yield the shares of places alone with a gender named, and with the place recognised.
 
     `gendered_without_people` is the share with any gender, over all places and by place and gender; of these,
     `stereotype_without_people` is the share with the gender of the place's stereotype.

@@ -1,4 +1,4 @@
-"""Tables of pictures, made from tags: one row per system and picture, with the clusters of its tags counted.
+"""Tables of pictures, made from tags: the clusters of each picture's tags are counted.
 
 The columns of the table that every question starts from:
 
@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.counting import MOST, coded, count_clusters, count_runs, in_chunks, longest_run
+from portrayal.audits.contexts.measures.counting import coded, count_runs, in_chunks
 from portrayal.audits.contexts.measures.membership import WordLists, membership
 from portrayal.audits.contexts.measures.views import NEUTRAL, column
 from portrayal.errors import PortrayalError
@@ -32,11 +32,11 @@ def describe_pictures(
     stimuli: pl.DataFrame, responses: pl.DataFrame, lists: WordLists, genders: Sequence[str] = ("feminine", "masculine")
 ) -> pl.DataFrame:
     """Return one row per system, picture and repeat: cluster counts, inferred gender, place recognised."""
-    pictures, begins, rows = _number(responses.select(*KEYS, "status"))
+    pictures, begins, order = _number(responses.select(*KEYS, "status"))
     names, codes = coded(responses["tag"].cast(pl.String))
     for start, silent in in_chunks(partial(_silent, responses.select("status", "tag")), len(codes)):
         codes[start + silent] = len(names)
-    counts = _count(codes, begins, rows, pictures.height, _members(names, lists))
+    counts = count_runs(codes if order is None else codes[order], begins, _members(names, lists))
     columns = [*map(column, lists.clusters), *(f"place {context}" for context in lists.contexts), "known", "tags"]
     counted = pictures.hstack(
         [pl.Series(name, numbers.astype(np.int64)) for name, numbers in zip(columns, counts, strict=True)]
@@ -45,7 +45,7 @@ def describe_pictures(
 
 
 def _silent(responses: pl.DataFrame, start: int, end: int) -> np.ndarray:
-    """Return which rows from a start to an end hold no tag, counted from the start."""
+    """Return the rows between two that hold no tag, counted from the first."""
     tagged = (responses["status"][start:end] == "answered") & responses["tag"][start:end].is_not_null()
     if tagged.all(ignore_nulls=False):
         return np.empty(0, np.int64)
@@ -53,7 +53,7 @@ def _silent(responses: pl.DataFrame, start: int, end: int) -> np.ndarray:
 
 
 def _members(names: pl.Series, lists: WordLists) -> np.ndarray:
-    """Look the names up: of each its clusters and places, whether it is known, and that it is a tag.
+    """Look the names up: clusters and places, whether known, and that it is a tag.
 
     Null is no tag, and neither is the row behind the last name, for rows that hold no tag.
     """
@@ -65,9 +65,9 @@ def _members(names: pl.Series, lists: WordLists) -> np.ndarray:
 
 
 def _number(keys: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray, np.ndarray | None]:
-    """Return each picture once, where runs of its responses begin, and the picture that each response is of.
+    """Return each picture once, where its responses begin, and an order of all responses.
 
-    The last is None where a picture's responses lie together, as recorded ones do: then each run is a picture.
+    The order is None where a picture's responses lie together already, as recorded ones do.
     """
 
     def look(start: int, end: int) -> np.ndarray:
@@ -84,22 +84,13 @@ def _number(keys: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray, np.ndarray | 
     if pictures.height == first.height:
         return pictures, begins, None
     numbers = pictures.drop("status").with_row_index("row")
-    rows = keys.join(numbers, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")["row"]
-    return pictures, begins, rows.to_numpy()
-
-
-def _count(
-    codes: np.ndarray, begins: np.ndarray, rows: np.ndarray | None, pictures: int, member: np.ndarray
-) -> np.ndarray:
-    """Return how many tags of each cluster each picture has, clusters by pictures."""
-    if rows is None and len(codes) and longest_run(begins, len(codes)) <= MOST:
-        return count_runs(codes, begins, member)
-    each = np.repeat(np.arange(pictures), np.diff(begins, append=len(codes))) if rows is None else rows
-    return count_clusters(codes, each, pictures, member).T
+    rows = keys.join(numbers, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")["row"].to_numpy()
+    order = np.argsort(rows, kind="stable")
+    return pictures, np.searchsorted(rows[order], np.arange(pictures.height)), order
 
 
 def _beside(pictures: pl.DataFrame, factors: pl.DataFrame) -> pl.DataFrame:
-    """Put the factors of its stimulus beside each picture; equal columns of stimuli need no look-up."""
+    """Put the factors of its stimulus beside each picture."""
     if factors["stimulus"].equals(pictures["stimulus"]):
         return pictures.hstack(factors.drop("stimulus").get_columns())
     return pictures.join(factors, on="stimulus", how="left", maintain_order="left")
@@ -115,7 +106,7 @@ def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
 
 
 def _judge(table: pl.DataFrame, contexts: Sequence[str], genders: Sequence[str]) -> pl.DataFrame:
-    """Add the inferred gender (Section 4.5.2: the most tags win) and whether the place was recognised."""
+    """Add the inferred gender (the most tags win) and whether the place was recognised."""
     scores = table.select(map(column, genders)).to_numpy() if table.height else np.zeros((0, len(genders)), int)
     best = scores.max(axis=1, initial=0)
     alone = (scores == best[:, None]).sum(axis=1) == 1

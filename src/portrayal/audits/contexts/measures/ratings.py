@@ -26,7 +26,7 @@ NEITHER = 5  # of ratings: neither feminine nor masculine
 
 
 def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield `place_rating` rows (median by place, and by rater gender) and `place_named` rows (shares of codes)."""
+    """Yield `place_rating` rows (medians, also by rater gender) and `place_named` rows (shares)."""
     for (place,), part in _wide(reviews).sort("item").group_by("item", maintain_order=True):
         coded = part.filter(pl.col("place") != "not coded")
         for code in CODES:
@@ -51,7 +51,7 @@ def rating_table(reviews: pl.DataFrame) -> pl.DataFrame:
 
 
 def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per place and rater: score, the code of the place, the rater's gender."""
+    """Return one row per place and rater: score, code, the rater's gender."""
     chosen = reviews.filter(pl.col("question").is_in(QUESTIONS) & pl.col("judgment").is_not_null())
     wide = chosen.pivot("question", index=["item", "reviewer"], values="judgment", aggregate_function="first")
     wide = wide.with_columns(pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns)
@@ -72,7 +72,7 @@ def _median(place: str, who: str | None, part: pl.DataFrame, lost: int, note: st
 
 
 def median(values: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return the median and the order statistics around it that hold it with at least this chance."""
+    """Return the median and the order statistics that hold it at this level."""
     from scipy import stats
 
     n = len(values)

@@ -70,7 +70,7 @@ def _change(outcome: str, after: View, before: View, about: dict[str, Any]) -> d
 
 
 def _test(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Dealt:
-    """Test the changes by which of a person's pictures could be those alone; people who never vary say nothing."""
+    """Test the changes by dealing each person's pictures; people who never vary are left out."""
     vary = (now + then > 0) & (now + then < here + alone)
     return deal_pictures(now[vary], here[vary], then[vary], alone[vary]) if vary.any() else Permuted(np.nan, 1.0)
 

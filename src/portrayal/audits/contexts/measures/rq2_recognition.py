@@ -89,7 +89,7 @@ def _independence(answered: View, design: Design, about: dict[str, Any]) -> Rows
 def independence(
     answered: View, first: np.ndarray, second: np.ndarray, seed: int = 0, slots: np.ndarray | None = None
 ) -> Estimate:
-    """Return how much more often places are recognised in the `first` pictures than in the `second`.
+    """Return the difference in recognising places between the `first` and the `second` pictures.
 
     Of several places it is the mean of their differences. Whole people are permuted for p, so that several pictures of
     one person stay together.
@@ -106,7 +106,7 @@ def independence(
 
 
 def _mean_gap(shares: Sequence[Sequence[Share]]) -> Estimate:
-    """Return the mean of differences of shares of the same people, with a t interval over people."""
+    """Return the mean difference of shares, with a t interval over people."""
     from scipy import special
 
     gaps = [one.value - two.value for one, two in shares]
@@ -129,7 +129,7 @@ def _why_not(both: bool, tested: Permuted) -> str:
 def _permute(
     answered: View, places: Sequence[np.ndarray], first: np.ndarray, second: np.ndarray, seed: int, slots: np.ndarray
 ) -> Permuted:
-    """Permute people over a grid of people and picture slots, zero where a person lacks a picture."""
+    """Permute people over picture slots; zero where a person lacks a picture."""
     if not places:
         return Permuted(np.nan, 1.0)
     weights = np.zeros(len(first))

@@ -1,4 +1,4 @@
-"""RQ3: whether the inferred gender is right for each depicted group, where the place was recognised.
+"""RQ3: whether the inferred gender is right where the place was recognised.
 
 Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.3 and 5.3, Table 9.
 """
@@ -39,7 +39,7 @@ def accuracy(view: View, design: Design) -> Rows:
 
 
 def f1(answered: View, cluster: str, labels: Sequence[str], gender: str, chosen: np.ndarray | bool = True) -> Share:
-    """Return F1 as a ratio of sums over people; NaN where nobody of the chosen is depicted."""
+    """Return F1 as a ratio of sums over people; NaN without anybody depicted."""
     inferred = answered.inferred(cluster) & chosen
     depicted = answered[gender].is_in(list(labels)).fill_null(False).to_numpy() & chosen
     if not depicted.any():
@@ -99,7 +99,7 @@ def _overall(labelled: View, genders: Mapping[str, Sequence[str]], gender: str) 
 
 
 def _mean_share(groups: Sequence[Share], people: int) -> Estimate:
-    """Return the mean of shares of the same people; with no spread, the mean of their own ends."""
+    """Return the mean of shares of the same people, with an interval over them."""
     from scipy.special import stdtrit
 
     value = float(np.mean([share.value for share in groups]))

@@ -100,7 +100,7 @@ def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float) -> Estimate:
 
 
 def _apart(one: np.ndarray, two: np.ndarray) -> Estimate:
-    """Return the difference of means of people who are all alike, with ends from both means' own."""
+    """Return the difference of means where all of a group are alike."""
     first, second = bounded_mean(one), bounded_mean(two)
     gap = first.value - second.value
     low = gap - np.hypot(first.value - first.low, second.high - second.value)

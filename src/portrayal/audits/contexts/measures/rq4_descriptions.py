@@ -62,7 +62,7 @@ class Distances:
 
 
 def cosine_distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return 1 - cos of the rows; NaN where a row is all zero, for it has no direction.
+    """Return 1 - cos of the rows; NaN where one is all zero.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def distances_from_baseline(here: View, alone: View, clusters: Sequence[str]) ->
 def distances(
     view: View, place: str, factors: Sequence[str], vectors: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Distances]:
-    """Return each person's mean distance between their baseline and their pictures in a place, by vector."""
+    """Return each person's mean distance from baseline in a place, by vector."""
     here, alone, levels = view.at[place].answered, view.alone.answered, view.levels(factors)
     return {
         name: Distances(here.means(distances_from_baseline(here, alone, clusters)), levels)

@@ -1,4 +1,4 @@
-"""Views of pictures: those of one system, in one place, that were answered; what measures ask is computed once.
+"""Views of pictures: what several measures ask of them is computed once.
 
 A row of a view is one picture, or several that came out alike (`counted`, in tables larger than memory): its cluster
 columns are then sums, `pictures` says how many it stands for, and `shares of CLUSTER` sums the clusters' shares of the
@@ -32,7 +32,7 @@ def column(cluster: str) -> str:
 
 
 def share_column(cluster: str) -> str:
-    """Return the column that sums a cluster's shares of the tags, where a row stands for several pictures."""
+    """Return the column that sums a cluster's shares over several pictures."""
     return f"shares of {cluster}"
 
 
@@ -58,7 +58,7 @@ class View:
         return self.table[name]
 
     def where(self, chosen: pl.Series | pl.Expr) -> View:
-        """Return the chosen pictures with the same people; the very same view where all are chosen."""
+        """Return the chosen pictures with the same people."""
         if isinstance(chosen, pl.Series) and not chosen.null_count() and chosen.all():
             return self
         return View(self.table.filter(chosen), self.people, self.system)
@@ -70,7 +70,7 @@ class View:
 
     @cached_property
     def single(self) -> bool:
-        """Whether every row is one picture."""
+        """True where every row is one picture."""
         return ALIKE not in self.table.columns
 
     @cached_property
@@ -95,7 +95,7 @@ class View:
 
     @cached_property
     def answered(self) -> View:
-        """The pictures that were answered; a list without a tag is an answer: it names no gender and sees no place."""
+        """The pictures that were answered; a list without a tag is an answer."""
         return self.where(self.table["status"].is_in(ANSWERED))
 
     @cached_property
@@ -142,7 +142,7 @@ class View:
         return self.per_person(chosen * self.alike)
 
     def means(self, values: np.ndarray, counted: str = TAGGED) -> np.ndarray:
-        """Return the mean of `values` over each person's pictures; NaN for a person without any, or with NaN only.
+        """Return the mean of `values` over each person's pictures; NaN without any number.
 
         Where a row stands for several pictures, its value is the mean over those that its column `counted` counts.
         """
@@ -164,7 +164,7 @@ class View:
         return self.table["recognised"].fill_null(False).to_numpy()
 
     def shares(self, clusters: Sequence[str]) -> np.ndarray:
-        """Return each cluster's proportion of a picture's tags; NaN where there is no tag to share out."""
+        """Return each cluster's proportion of a picture's tags; NaN without tags."""
         key = tuple(clusters)
         if key not in self._shares:
             self._shares[key] = cluster_shares(self.table, key)
@@ -191,7 +191,7 @@ def by_system(pictures: pl.DataFrame) -> list[View]:
 
 
 def cluster_shares(table: pl.DataFrame, clusters: Sequence[str]) -> np.ndarray:
-    """Return each cluster's proportion of a row's tags, or the mean of it over the pictures that a row stands for."""
+    """Return each cluster's proportion of tags, or its mean over a row's pictures."""
     if ALIKE not in table.columns:
         return divided([table[column(name)].to_numpy() for name in clusters], table["tags"].to_numpy())
     sums, parts = table.select(map(share_column, clusters)).to_numpy(), table[TAGGED].to_numpy()[:, None]

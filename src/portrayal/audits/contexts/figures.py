@@ -1,4 +1,4 @@
-"""The figures of the contexts audit: who is inferred where, Figures 4 to 7, the trade-off, the contact sheet."""
+"""Figures and tables of the contexts audit: Figures 4 to 7, trade-off, contact sheet."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ from portrayal.reporting.charts.encodings import colors, renamed, shapes
 from portrayal.reporting.charts.theme import MUTED
 from portrayal.reporting.page.section import file_name
 from portrayal.stats.decisions.decision import STILL
-from portrayal.study.audit import Chart, Measured
+from portrayal.study.audit import Chart, Measured, ReportTable
 
 X_TITLE = "F1 of the gender named, mean over depicted groups"
 TRADED = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
 Y_TITLE = "congruent minus incongruent"
+PICTURES = (
+    ("places", "The places",
+     "Each place by its name, as it is shown without people (the first of its backgrounds)."),
+    ("contact_sheet", "Every picture of the design",
+     "One row per person, one column per background; the first row shows backgrounds alone, the first column people."),
+)  # fmt: skip
 
 
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
-    """Return the charts of a report; one that would show nothing but zeros is left out."""
-    return [*_places(measured), *_sheet(measured), *_tradeoff(measured), *_inferred(measured), *_changes(measured)]
+    """Return the charts of a report, without those that show only zeros."""
+    shown = [Chart(*of, png=measured.pictures[of[0]]) for of in PICTURES if of[0] in measured.pictures]
+    return [*shown, *_tradeoff(measured), *_inferred(measured), *_changes(measured)]
 
 
 def _rows(results: pl.DataFrame, measure: str) -> pl.DataFrame:
@@ -52,7 +59,7 @@ def _inferred(measured: Measured) -> list[Chart]:
 
 
 def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -> Any:
-    """Return Figures 4 to 7 for any tagger and place, or all places: mean change of tag use from baseline, by group."""
+    """Return Figures 4 to 7 for a tagger: mean change of tag use by group."""
     rows = _rows(results, "attribute_change").filter(pl.col("system") == system)
     chosen = rows if place is None else rows.filter(pl.col("place") == place)
     label = pl.concat_str("place", pl.lit(": "), "group") if place is None else pl.col("group")
@@ -104,7 +111,7 @@ def _tradeoff(measured: Measured) -> list[Chart]:
 
 
 def _crosses(table: pl.DataFrame) -> Any:
-    """Draw a point a system, with its two intervals as a cross, over a line at no congruence."""
+    """Draw a cross of two intervals for each system, over a line at no congruence."""
     import altair as alt
 
     base = alt.Chart(table.with_columns(series="system"), width=440, height=230)
@@ -123,21 +130,21 @@ def _crosses(table: pl.DataFrame) -> Any:
     return zero.encode(alt.Y("y:Q", title=Y_TITLE)) + up + across + points
 
 
-def _places(measured: Measured) -> list[Chart]:
-    if "places" not in measured.pictures:
-        return []
-    text = "Each place by its name, as it is shown without people (the first of its backgrounds)."
-    return [Chart("places", "The places", text, png=measured.pictures["places"])]
-
-
-def _sheet(measured: Measured) -> list[Chart]:
-    if "contact_sheet" not in measured.pictures:
-        return []
-    return [
-        Chart(
-            "contact_sheet",
-            "Every picture of the design",
-            "One row per person, one column per background; the first row shows backgrounds alone, the first column people.",
-            png=measured.pictures["contact_sheet"],
-        )
-    ]
+def report_tables(measured: Measured, settings: ContextsSettings) -> list[ReportTable]:
+    """Return the trade-off's numbers, the tags in no cluster, coverage, and raters' words."""
+    tables = [
+        ReportTable("unknown_tags", "Tags in no cluster", "They wait in reviews.csv for people to put them in a cluster.",
+                    measured.tables["unknown_tags"].head(50)),
+        ReportTable("coverage", "How much of each tagger's words is read", "Of all uses of tags, and of distinct tags, the share that"
+                    " the typology or a place's dictionary holds, as a whole or by its head.", measured.tables["coverage"]),
+    ]  # fmt: skip
+    if "ratings" in measured.tables:
+        tables.append(
+            ReportTable("ratings", "What raters said of the places", "Their own words, how these were coded, their rating (0"
+                        " feminine, 10 masculine) and their own gender where they gave it.", measured.tables["ratings"].head(100))
+        )  # fmt: skip
+    tradeoff = tradeoff_table(measured.results)
+    if not tradeoff.is_empty():
+        text = "Gender F1, stereotype congruence and the share of neutral answers, per tagger."
+        tables.insert(0, ReportTable("tradeoff", "The trade-off in numbers", text, tradeoff))
+    return tables

@@ -1,0 +1,108 @@
+"""People of a study: pictures with a CSV, recorded images, or ten generated adults.
+
+A CSV has `image_id`, optionally `file`, and one column per factor. Recorded tags are measured without the pictures they
+speak of: columns `person`, `context`, `background` and `role` are then no factors. With them a recorded factorial design
+comes back whole; without them every image is a person alone.
+
+The generated adults are those of the `openpeople` package (MIT), in like clothes before a grey backdrop. Labels come with
+it, given by whoever described the people before generating them: sex, ethnicity (mixed, so not used as groups), and a
+Fitzpatrick skin type that does not always match the picture. Skin types I to III are called lighter, IV to VI darker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from portrayal.edges.paths import path_inside
+from portrayal.errors import PortrayalError
+from portrayal.tables import STIMULI, read_csv
+
+# Every loader gives these columns, then the factors.
+PEOPLE = ("person", "file", "source", "license", "consent")
+ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif")
+ROLES = ("baseline", "composite", "background")
+LIGHTER = ("I", "II", "III")
+
+
+def load_people(
+    table: Path | str, source: str = "", license_name: str = "not stated", consent: str = "", also: Sequence[Path] = ()
+) -> pl.DataFrame:
+    """Return one row per person: person, file, source, license, consent, and the factors."""
+    frame, path = read_person_table(table), Path(table)
+    if "file" in frame.columns:
+        files = [str(path_inside(path.parent, name, also, path.name)) for name in frame["file"]]
+    else:
+        files = [_find(path.parent, name) for name in frame["person"]]
+    described = {"source": source or path.name, "license": license_name, "consent": consent}
+    return _first(_fill(frame.with_columns(file=pl.Series(files, dtype=pl.String)), described), PEOPLE)
+
+
+def read_person_table(table: Path | str) -> pl.DataFrame:
+    """Read a people CSV; the id becomes `person`, every other column stays text."""
+    path = Path(table)
+    frame = read_csv(path, "a CSV of people")
+    if "person" not in frame.columns and "image_id" in frame.columns:
+        frame = frame.with_columns(pl.col("image_id").alias("person"))
+    if "person" not in frame.columns:
+        raise PortrayalError(
+            f"{path.name} lacks column 'image_id' (found: {', '.join(frame.columns)}). One row per picture; see docs/contexts.md."
+        )
+    return frame
+
+
+def _find(folder: Path, name: str) -> str:
+    for ending in ENDINGS:
+        if (folder / f"{name}{ending}").is_file():
+            return str(path_inside(folder, f"{name}{ending}", (), "the CSV"))
+    raise PortrayalError(f"no picture of {name!r} in {folder}. Add a column 'file' to the CSV.")
+
+
+def recorded_stimuli(table: Path | str) -> pl.DataFrame:
+    """Return one stimulus per image of a people CSV, with role, person, context and factors."""
+    frame, name = read_person_table(table), Path(table).name
+    if "image_id" not in frame.columns:
+        frame = frame.with_columns(pl.col("person").alias("image_id"))
+    frame = _fill(frame, {"context": None, "background": None})
+    if "role" not in frame.columns:
+        composite = pl.col("context").is_not_null() & pl.col("person").is_not_null()
+        frame = frame.with_columns(role=pl.when(composite).then(pl.lit("composite")).otherwise(pl.lit("baseline")))
+    strange = set(frame["role"].drop_nulls()) - set(ROLES)
+    if strange:
+        raise PortrayalError(f"{name} has role {sorted(strange)[0]!r}. Expected one of {', '.join(ROLES)}.")
+    hashes = [hashlib.sha256(f"{name}:{image}".encode()).hexdigest() for image in frame["image_id"]]
+    described = {"source": f"recorded: {name}", "license": "not stated", "consent": "recorded answers only"}
+    filled = _fill(frame, described).with_columns(
+        pl.col("image_id").alias("stimulus"), pl.lit("image").alias("kind"), pl.col("image_id").alias("content"),
+        pl.Series("hash", hashes, dtype=pl.String), pl.col("background").fill_null(pl.col("context")),
+    )  # fmt: skip
+    return _first(filled, (*STIMULI, "role", "person", "context", "background")).drop("image_id", "file", strict=False)
+
+
+def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
+    """Return one row per generated person: person, file, source, license, consent, gender, skin, skin_type, age."""
+    from portrayal.pictures.people import generated_people
+
+    rows = []
+    for name, assets, labels in generated_people():
+        skin = labels["skin_tone"].removeprefix("Fitzpatrick ").strip()
+        rows.append({
+            "person": name, "file": str(assets / f"{picture}.jpg"), "source": "openpeople 0.1.2, generated",
+            "license": "MIT", "consent": "generated", "gender": labels["sex"],
+            "skin": "lighter" if skin in LIGHTER else "darker", "skin_type": skin, "age": labels["age_range"],
+        })  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def _fill(frame: pl.DataFrame, missing: dict[str, str | None]) -> pl.DataFrame:
+    """Add the columns that are not there."""
+    return frame.with_columns(
+        pl.lit(text, pl.String).alias(name) for name, text in missing.items() if name not in frame.columns
+    )
+
+
+def _first(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    return frame.select(*names, pl.exclude(*names))
