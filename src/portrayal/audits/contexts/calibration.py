@@ -44,8 +44,7 @@ from portrayal.audits.contexts.world import (
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
 from portrayal.study.audit import Evidence
-from portrayal.study.calibration import Calibration, Simulated
-from portrayal.study.parallel import over_seeds
+from portrayal.study.calibration import Calibration, Simulated, over_seeds
 from portrayal.study.study import Study
 from portrayal.study.study_file import make_study
 from portrayal.systems.core.base import Answer

@@ -83,7 +83,7 @@ def compose_all(
     fitted = _fit_all(backgrounds, recipe, inside)
     shown = list(people.iter_rows(named=True))
     compose = partial(_compose_person, fitted, recipe, inside)
-    if chosen().named:  # the workers of an engine that somebody named
+    if current_engine().named:  # the workers of an engine that somebody named
         each = in_order(partial(_composer, fitted, recipe, inside), shown, "person", label="pictures")
     else:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

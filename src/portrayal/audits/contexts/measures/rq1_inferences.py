@@ -58,7 +58,7 @@ def _change(outcome: str, after: View, before: View, about: dict[str, Any]) -> d
     there = (after.each > 0) & (before.each > 0)
     now, then, here, alone = (each[there] for each in (*hits, after.each, before.each))
     shifts = now / here - then / alone
-    tested = _test(now, here, then, alone) if after.single and len(shifts) else Dealt(np.nan, 1.0)
+    tested = _test(now, here, then, alone) if after.single and len(shifts) else Permuted(np.nan, 1.0)
     few = tested.floor >= LEVEL
     reason = {"decision": NOT_TESTED, "reason": TOO_FEW if after.single else TOO_MANY} if few and len(shifts) else {}
     # Flipped together with others only where a person's pictures alone and in the place could change hands.
@@ -69,7 +69,7 @@ def _change(outcome: str, after: View, before: View, about: dict[str, Any]) -> d
     )  # fmt: skip
 
 
-def _test(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Dealt:
+def _test(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Permuted:
     """Test the changes by dealing each person's pictures; people who never vary are left out."""
     vary = (now + then > 0) & (now + then < here + alone)
     return deal_pictures(now[vary], here[vary], then[vary], alone[vary]) if vary.any() else Permuted(np.nan, 1.0)
