@@ -9,8 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from portrayal.edges.seen import Seen, hashes_of, unit_in_two
-from portrayal.engine.worker import ONE_THREAD
 
 from benchmarks import out_of_core
 from portrayal import PortrayalError, mention_shares, tag_shares
@@ -24,6 +22,8 @@ from portrayal.audits.contexts.measures.membership import WordLists, coverage_by
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.batches import whole_units
+from portrayal.edges.spill import Seen, hashes_of, unit_in_two
+from portrayal.engine.pool import ONE_THREAD
 from portrayal.text.words.typology import load_contexts
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]

@@ -113,7 +113,7 @@ def test_a_system_that_failed_is_silent_and_a_null_is_no_tag() -> None:
 def test_one_picture_no_picture_and_more_tags_than_a_byte_counts() -> None:
     _holds(_answers(1))
     _holds(_answers(60)[:0])
-    long = _table([("s", "p0", 0, "answered", "man")] * (300) + [("s", "p1", 0, "answered", "smile")])
+    long = _table([("s", "p0", 0, "answered", "man")] * 300 + [("s", "p1", 0, "answered", "smile")])
     assert _holds(long)[column("masculine")].to_list() == [300, 0]
 
 
