@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from scipy import optimize, stats
 
-from portrayal.audits.counterfactuals.measures.flips import any_flip, label_flips, share
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
 from portrayal.audits.counterfactuals.measures.measure import label_slopes, measure_counterfactuals
 from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.slopes import normalised, normalised_slopes, reversal_scores
+from portrayal.audits.counterfactuals.measures.sums import flip_counts
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
@@ -193,17 +193,20 @@ def test_flips_by_hand():
     # only: it changes without coming or going between the ends. So 2/4, 1/4 and 4/4.
     given = [[0, 0, 0, 1, 1], [0, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 1, 0, 0]]
     present = np.array(given, dtype=float)[:, :, None]
-    flips = next(label_flips(present, ["a", "b", "c", "d"]))
-    assert [ends.value for ends in flips] == [0.5, 0.25, 1.0]
-    assert any_flip(present, ["a", "b", "c", "d"]).value == 1.0
+    assert [count[0] for count in flip_counts(present >= 0.5, ["a", "b", "c", "d"])] == [2, 1, 4]
+    rows = measure_counterfactuals(*answers(present, FIVE, ["nurse"], pictures=1)).results
+    shares = dict(rows.filter(pl.col("label") == "nurse").select("measure", "value").iter_rows())
+    assert [shares[f"flip_{kind}"] for kind in ("comes", "goes", "changes")] == [0.5, 0.25, 1.0]
+    assert rows.filter(measure="any_flip")["value"].to_list() == [1.0]
     # Wilson for 2 of 4: centre (1/2 + z^2/8) / (1 + z^2/4) = 1/2, half width .3499.
-    assert flips.comes.low == pytest.approx(0.1500, abs=5e-5)
+    assert rows.filter(measure="flip_comes", label="nurse")["low"][0] == pytest.approx(0.1500, abs=5e-5)
 
 
-def test_no_flip_in_few_clusters_is_no_certainty():
-    ends = share(np.zeros(6, dtype=bool), ["a", "a", "b", "b", "c", "c"])
-    assert (ends.value, ends.low) == (0.0, 0.0)
-    assert ends.high == pytest.approx(0.5615, abs=5e-5)  # Wilson for 0 of 3
+def test_no_flip_in_few_people_is_no_certainty():
+    rows = measure_counterfactuals(*answers(np.zeros((6, 5, 1)), FIVE, ["nurse"])).results
+    ((value, low, high, n),) = rows.filter(measure="any_flip").select("value", "low", "high", "n").rows()
+    assert (value, low, n) == (0.0, 0.0, 3)
+    assert high == pytest.approx(0.5615, abs=5e-5)  # Wilson for 0 of 3
 
 
 def test_blocks_leave_out_broken_series_and_count_them(random_present: np.ndarray):

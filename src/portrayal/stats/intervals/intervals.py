@@ -72,22 +72,6 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level
     return Estimate(mean, mean - half, mean + half, n=len(values))
 
 
-def mean_of_sums(total: float, squares: float, n: int, level: float = 0.95) -> Estimate:
-    """Return the `clustered_mean` of n values from their sum and sum of squares.
-
-    Examples
-    --------
-    >>> [round(end, 6) for end in mean_of_sums(6, 14, 3)] == [round(end, 6) for end in clustered_mean(np.array([1, 2, 3]))]
-    True
-    """
-    if n < 2:
-        return Estimate(total / n if n else np.nan, n=n)
-    mean = total / n
-    error = np.sqrt(max(squares - n * mean**2, 0.0) / (n - 1) / n)
-    half = float(t_quantile(n - 1, level) * error)
-    return Estimate(mean, mean - half, mean + half, n=n)
-
-
 def ratio_interval(
     top: np.ndarray, bottom: np.ndarray, null: float = 0.0, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -106,14 +90,12 @@ def ratio_interval(
 
 
 def ratio_ends(
-    top: float, bottom: float, tops: float, product: float, bottoms: float, count: float
-) -> tuple[float, float]:
-    """Return the `ratio_interval` of one column from sums over its units."""
-    ratio = top / bottom if count > 1 and bottom > 0 else top
-    squares = max(tops - 2 * ratio * product + ratio**2 * bottoms, 0.0)
-    column = [np.asarray(float(part)) for part in (ratio, bottom, squares, count)]
-    low, high = _ratio_ends(column[0], column[1], column[2], column[3], 0.0, 0.95)
-    return float(low), float(high)
+    top: np.ndarray, bottom: np.ndarray, tops: np.ndarray, product: np.ndarray, bottoms: np.ndarray, count: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends that `ratio_interval` gives, from sums over units, their squares and products."""
+    ratio = np.divide(top, bottom, out=np.array(top, float), where=(count > 1) & (bottom > 0))
+    squares = np.maximum(tops - 2 * ratio * product + ratio**2 * bottoms, 0.0)
+    return _ratio_ends(ratio, bottom, squares, count, 0.0, 0.95)
 
 
 def _ratio_ends(

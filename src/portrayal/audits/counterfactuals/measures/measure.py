@@ -11,8 +11,7 @@ import polars as pl
 from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import blocks
-from portrayal.audits.counterfactuals.measures.refusals import refusal_scores
-from portrayal.audits.counterfactuals.measures.rows import FACETS, FAMILY, BlockSlopes, Row, block_rows, estimate
+from portrayal.audits.counterfactuals.measures.rows import FACETS, FAMILY, Row, Tests, tested_rows
 from portrayal.audits.counterfactuals.measures.slopes import by_person
 from portrayal.reporting.words.words import listed, plural
 from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE, decide
@@ -41,8 +40,8 @@ def measure_counterfactuals(
     Measured
         With tables `labels` (one row per label) and `rates` (one per label and step).
     """
-    found = [estimate(block, repeats) for block in blocks(stimuli, responses)]
-    rows = [row for each in found for row in block_rows(each, plain_too)]
+    found = [Tests(block, repeats) for block in blocks(stimuli, responses)]
+    rows = [row for each in found for row in tested_rows(each, plain_too)]
     differences = _differences(rows, found)
     placebo = _placebo(rows, differences, plain_too, seed)
     followed = placebo.filter(pl.col("decision") == FOUND)
@@ -110,14 +109,14 @@ def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
     return joined.select(*labels.columns[:after], "p_adjusted", "decision", *labels.columns[after:])
 
 
-def _differences(rows: Sequence[Row], found: Sequence[BlockSlopes]) -> pl.DataFrame:
+def _differences(rows: Sequence[Row], found: Sequence[Tests]) -> pl.DataFrame:
     """Return each person's score beside the number of the row that tests it; all rows are flipped together."""
     scores: dict[tuple[str | None, ...], tuple[list[str], np.ndarray]] = {
         (each.block.system, *each.block.axis, label): (each.people, each.scores[:, place])
         for each in found
         for place, label in enumerate(each.block.labels)
     }
-    scores |= {(each.block.system, *each.block.axis, None): refusal_scores(each.block, each.repeats) for each in found}
+    scores |= {(e.block.system, *e.block.axis, None): (e.refused_people, e.refusal_scores) for e in found}
     tested = [
         (number, *scores[tuple(row.get(name) for name in KEYS)])
         for number, row in enumerate(rows)
@@ -157,7 +156,7 @@ def _unmeasurable(row: Row, failed: Mapping[Axis, str], moved: Collection[tuple[
     return {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
 
 
-def _labels_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
+def _labels_table(found: Sequence[Tests]) -> pl.DataFrame:
     """One row per label: what Tables 1, 2, 5 and 6 are cut from."""
     rows = [row for each in found for row in _label_columns(each)]
     return pl.DataFrame(rows, schema=LABELS, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
@@ -175,24 +174,24 @@ RATES = {
 }  # fmt: skip
 
 
-def _label_columns(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
-    slopes = found.slopes
+def _label_columns(found: Tests) -> Iterator[tuple[Any, ...]]:
+    slopes, spacing = found.slopes, float(np.diff(found.block.values).mean())
     for place, label in enumerate(found.block.labels):
         slope = float(slopes.slope[place])
         yield (
             found.block.system, *found.block.axis, label, slope, slopes.low[place], slopes.high[place],
-            slope * found.spacing, found.p[place], slopes.p_paper[place], found.passes(place),
+            slope * spacing, found.p[place], slopes.p_paper[place], found.passes(place),
             int(slopes.at_centre[place]), len(found.people), is_plain(label), occupation_group(label),
         )  # fmt: skip
 
 
-def _rates_table(found: Sequence[BlockSlopes]) -> pl.DataFrame:
+def _rates_table(found: Sequence[Tests]) -> pl.DataFrame:
     """One row per label and step: what Figure 5 is drawn from."""
     rows = [row for each in found for row in _rates(each)]
     return pl.DataFrame(rows, schema=RATES, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _rates(found: BlockSlopes) -> Iterator[tuple[Any, ...]]:
+def _rates(found: Tests) -> Iterator[tuple[Any, ...]]:
     """Yield the share of people at each step, and as a multiple of the centre's with its band, which is 1 at the centre."""
     block, each = found.block, by_person(found.block.present, found.block.people)
     if not len(each):

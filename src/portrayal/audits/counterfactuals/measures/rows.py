@@ -1,27 +1,32 @@
-"""Results rows of one block: every label's slopes, flips and rates, and the block's own figures."""
+"""Rows of one system along one axis, from sums over people: slopes, flips, rates, refusals.
+
+What needs every series by itself (p, the logistic slope, the slope of confidences) comes from `Tests`; a set larger
+than memory has none. A system that refuses every second face of one end must not look fair: refusals are an outcome.
+Joo, Kaerkkaeinen (2020), Gender slopes, section Results, Tables 1, 2, 5 and 6.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import floor, log2
 from typing import Any
 
 import numpy as np
 
 from portrayal.audits.counterfactuals.measures.axis import PLACEBO, POLES
-from portrayal.audits.counterfactuals.measures.flips import any_flip, label_flips
 from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.logistic import LogisticSlopes, conditional_logistic
 from portrayal.audits.counterfactuals.measures.presence import Block
-from portrayal.audits.counterfactuals.measures.refusals import refusal_rows
 from portrayal.audits.counterfactuals.measures.slopes import (
     Slopes,
-    by_person,
     normalised_slopes,
-    raw_slopes,
+    raw_slopes_of,
     reversal_scores,
+    slopes_of,
 )
+from portrayal.audits.counterfactuals.measures.sums import Sums
 from portrayal.reporting.words.words import plural
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -35,200 +40,230 @@ PAPER_P, PAPER_SLOPE = 0.001, 0.03  # the paper's filters
 FEWEST = floor(1 - log2(LEVEL)) + 1  # people whose signs can give a p under the level
 UNIT = "share of the centre's rate per unit of the value"
 UNMOVED = f"fewer than {FEWEST} people get it more often towards one end than towards the other"
+UNREFUSED = f"fewer than {FEWEST} people are refused more often towards one end than towards the other"
 NO_SERIES = "nobody has an answer at every step"
 NO_LABEL = "it gave nobody any label"
+FLIPS = ("comes", "goes", "changes")
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class BlockSlopes:
-    """All estimates of one block, one entry per label in each."""
+class Tests:
+    """Tests of one block, and all else that needs every series by itself; one entry per label in each."""
 
     block: Block
-    slopes: Slopes  # normalised by the centre; of a label absent there, of the share itself
-    scores: np.ndarray  # people x labels, whole numbers: what the reversal test flips
-    p: np.ndarray
-    logistic: LogisticSlopes
-    confidence: Slopes | None
     repeats: int = 1
 
-    @property
-    def spacing(self) -> float:
-        """The distance between neighbouring steps."""
-        return float(np.diff(self.block.values).mean())
+    @cached_property
+    def sums(self) -> Sums:
+        """The sums over people."""
+        return Sums.of(self.block)
+
+    @cached_property
+    def slopes(self) -> Slopes:
+        """The normalised slopes."""
+        return self.sums.slopes
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """People by labels, whole numbers: their signs are flipped by the reversal test."""
+        return reversal_scores(self.block.present, self.block.people, self.repeats)
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """The p of each label by itself."""
+        return sign_flip_columns(self.scores)
+
+    @cached_property
+    def refusal_scores(self) -> np.ndarray:
+        """The same scores of refusals, of the people asked at every step."""
+        return reversal_scores(self.block.refused[:, :, None], self.block.refused_people, self.repeats)[:, 0]
+
+    @cached_property
+    def logistic(self) -> LogisticSlopes:
+        """The conditional logistic slopes."""
+        return conditional_logistic(self.block.present, self.block.values, self.block.people)
+
+    @cached_property
+    def confidence(self) -> Slopes | None:
+        """The slopes of confidences, where every answer has one."""
+        scored = np.isfinite(self.block.scores).all() and bool(self.block.scores.any())
+        return normalised_slopes(self.block.scores, self.block.values, self.block.people) if scored else None
 
     @property
     def people(self) -> list[str]:
         """The people, in the order of the scores."""
         return sorted(set(self.block.people))
 
+    @property
+    def refused_people(self) -> list[str]:
+        """The people, in the order of the scores of refusals."""
+        return sorted(set(self.block.refused_people))
+
     def passes(self, place: int) -> bool:
-        """Say whether a label passes the paper's filters."""
+        """Return whether a label passes the paper's filters."""
         return bool(self.slopes.p_paper[place] < PAPER_P and abs(self.slopes.slope[place]) > PAPER_SLOPE)
 
     def moved(self, place: int) -> int:
         """Count the people who get a label more often towards one end."""
         return int(np.count_nonzero(self.scores[:, place]))
 
+    def of_slope(self, place: int) -> Row:
+        """Return p of a label, or why it is not tested."""
+        moved, block = self.moved(place), self.block
+        tested: Row = {"p": self.p[place], "p_floor": 2.0 ** (1 - moved)}
+        if not block.pictures:
+            return {**tested, "decision": NOT_MEASURABLE, "reason": NO_SERIES, "p": None}
+        if moved >= FEWEST:
+            return tested
+        few = UNMOVED  # where gaps leave so few, nothing is said of how often others get a label
+        if block.n_missing and len(self.people) < FEWEST:
+            everybody = plural(block.asked_people, "person", "people")
+            few = f"only {len(self.people)} of {everybody} got an answer at every step"
+        return {**tested, "decision": NOT_TESTED, "reason": few, "p": None}
 
-def estimate(block: Block, repeats: int = 1) -> BlockSlopes:
-    """Estimate everything of one block."""
-    scored = np.isfinite(block.scores).all() and bool(block.scores.any())
-    scores = reversal_scores(block.present, block.people, repeats)
-    return BlockSlopes(
-        block,
-        normalised_slopes(block.present, block.values, block.people),
-        scores,
-        sign_flip_columns(scores),
-        conditional_logistic(block.present, block.values, block.people),
-        normalised_slopes(block.scores, block.values, block.people) if scored else None,
-        repeats,
-    )
+    def of_refusals(self) -> Row:
+        """Return p of the slope of refusals, or why it is not tested."""
+        moved = int(np.count_nonzero(self.refusal_scores))
+        tested: Row = {"p": float(sign_flip_columns(self.refusal_scores[:, None])[0]), "p_floor": 2.0 ** (1 - moved)}
+        return tested if moved >= FEWEST else {**tested, "decision": NOT_TESTED, "reason": UNREFUSED, "p": None}
 
 
-def block_rows(found: BlockSlopes, plain_too: bool = False) -> Iterator[Row]:
-    """Yield all rows of a block; those of a placebo, and of plain concepts unless they are wanted, are in no family of tests."""
-    refusals = refusal_rows(found.block, _base(found.block), FEWEST, found.repeats)
-    rows = [*_label_rows(found), *_group_rows(found.block), *_own_rows(found), *refusals]
-    for row in rows:
-        outside = found.block.axis.attribute == PLACEBO or (not plain_too and is_plain(row.get("label") or ""))
+def tested_rows(tests: Tests, plain_too: bool = False) -> Iterator[Row]:
+    """Yield all rows of a block; a placebo's, and unwanted plain concepts', are in no family of tests."""
+    block = tests.block
+    for row in axis_rows(block.system, tests.sums, block.asked_people, len(block.pictures) + block.lost, tests):
+        outside = block.axis.attribute == PLACEBO or (not plain_too and is_plain(row.get("label") or ""))
         yield {**row, "family": EXPLORATORY} if outside else row
 
 
-def _label_rows(found: BlockSlopes) -> Iterator[Row]:
+def axis_rows(
+    system: str, sums: Sums, asked_people: int, asked_pictures: int, tests: Tests | None = None
+) -> Iterator[Row]:
+    """Yield all rows of a system along an axis; without tests, those of labels only where some series is whole."""
+    about = {"system": system, **sums.axis._asdict(), "counted": "people"}
+    base = {**about, "n": sums.people, "n_missing": asked_people - sums.people}
+    if sums.people or tests:
+        yield from _label_rows(sums, base, tests)
+        yield from _start_rows(sums, base)
+        yield from _group_rows(sums, base)
+    note = ""
+    if tests:
+        movable = sum(tests.moved(place) >= FEWEST for place in range(len(sums.labels)))
+        lost = asked_pictures - sums.pictures
+        gone = f"; {plural(lost, 'source image')} left out: a step has no usable answer" if lost else ""
+        note = f"{movable} can be tested with {plural(sums.people, 'person', 'people')}{gone}"
+    yield Estimate(float(len(sums.labels)), unit="labels", note=note).row("labels_tested", **base)
+    if sums.people:
+        yield wilson(sums.changed, sums.people).row("any_flip", **base, unit="share")
+    answers = {"n": len(sums.values) * asked_pictures, "counted": "answers", "unit": "share"}
+    yield wilson(sums.empty, answers["n"]).row("empty_answers", **{**base, **answers})
+    refused = {**about, "n": sums.refused_people, "n_missing": asked_people - sums.refused_people}
+    yield from _refusal_rows(sums, refused, tests)
+
+
+def _label_rows(sums: Sums, base: Row, tests: Tests | None) -> Iterator[Row]:
     """Yield the rows of every label, and one that says so where there is none."""
-    if not found.block.labels and found.block.pictures:
-        reason = {"decision": NOT_TESTED, "reason": NO_LABEL}
-        yield Estimate().row("slope", **_base(found.block), unit=UNIT, **reason)
-    flips = list(label_flips(found.block.present, found.block.people)) if found.block.pictures else []
-    for place, label in enumerate(found.block.labels):
-        base = _base(found.block, label=label)
-        yield from _slope_rows(found, place, base)
-        for name, share in zip(("comes", "goes", "changes"), flips[place] if flips else (), strict=False):
-            yield share.row(f"flip_{name}", **base, unit="share")
-        yield from _rate_rows(found, place, base)
-    yield from _start_rows(found.block)
+    if tests and not sums.labels and sums.people:
+        yield Estimate().row("slope", **base, unit=UNIT, decision=NOT_TESTED, reason=NO_LABEL)
+    slopes = sums.slopes
+    raw = raw_slopes_of(sums.columns(sums.labels), sums.values, sums.people)
+    for place, label in enumerate(sorted(sums.labels)):
+        about, absent = {**base, "label": label}, bool(sums.people) and not slopes.at_centre[place]
+        kind = "plain concept" if is_plain(label) else (occupation_group(label) or "")
+        tested = tests.of_slope(place) if tests else {}
+        if absent:
+            note = "; ".join(filter(None, ["nobody gets it at the centre: no normalised slope", kind]))
+            yield _slope(raw, place).row("raw_slope", **about, unit="points", note=note, **tested)
+        else:
+            slope, spacing = _slope(slopes, place), float(np.diff(sums.values).mean())
+            yield slope.row("slope", **about, unit=UNIT, note=kind, **tested)
+            per_step = slope.map(lambda end, spacing=spacing: end * spacing)
+            yield per_step.row("slope_per_step", **about, unit="share of the centre's rate per step", note=kind)
+            yield _paper_row(slopes, place, len(sums.values), about)
+        if tests:
+            yield from _series_rows(tests, place, about)
+        for name, count in zip(FLIPS, sums.flips[label] if sums.people else (), strict=False):
+            yield wilson(float(count), sums.people).row(f"flip_{name}", **about, unit="share")
+        for value, count in zip(sums.values, sums.labels[label] if absent else (), strict=False):
+            rate = wilson(float(count), sums.people)
+            yield rate.row("rate", **about, step=f"{value:+.2g}", unit="share", note="absent at the centre")
+        if sums.compared:
+            yield _gap_row(sums, label, about)
 
 
-def _own_rows(found: BlockSlopes) -> Iterator[Row]:
-    """Yield what is said of the block as a whole."""
-    block, base = found.block, _base(found.block)
-    movable = sum(found.moved(place) >= FEWEST for place in range(len(block.labels)))
-    note = f"{movable} can be tested with {plural(len(found.people), 'person', 'people')}"
-    lost = f"; {plural(block.lost, 'source image')} left out: a step has no usable answer" if block.lost else ""
-    yield Estimate(float(len(block.labels)), unit="labels", note=note + lost).row("labels_tested", **base)
-    if block.pictures:
-        yield any_flip(block.present, block.people).row("any_flip", **base, unit="share")
-    asked = len(block.values) * (len(block.pictures) + block.lost)
-    counts = {"n": asked, "counted": "answers"}
-    yield wilson(block.empty, asked).row("empty_answers", **{**base, **counts}, unit="share")
+def _paper_row(slopes: Slopes, place: int, steps: int, about: Row) -> Row:
+    paper = Estimate(slopes.slope[place], p=slopes.p_paper[place])
+    passed = slopes.p_paper[place] < PAPER_P and abs(slopes.slope[place]) > PAPER_SLOPE
+    note = (
+        f"least squares over {steps} steps, as published; {'passes' if passed else 'does not pass'} "
+        f"p < {PAPER_P} and |slope| > {PAPER_SLOPE}"
+    )
+    return paper.row("paper_slope", **about, unit=UNIT, note=note)
 
 
-def _group_rows(block: Block) -> Iterator[Row]:
-    """Yield the slope of each occupation group: at least one of its labels given."""
-    groups: dict[str, list[int]] = {}
-    for place, label in enumerate(block.labels):
-        if group := occupation_group(label):
-            groups.setdefault(group, []).append(place)
-    if not groups or not block.pictures:
-        return
-    present = np.stack([block.present[:, :, places].max(axis=2) for places in groups.values()], axis=2)
-    slopes = normalised_slopes(present, block.values, block.people)
-    for place, (group, places) in enumerate(groups.items()):
-        note = "any of: " + ", ".join(block.labels[at] for at in places)
-        about = _base(block, occupation=group)
-        yield _slope(slopes, place).row("occupation_group_slope", **about, unit=UNIT, note=note)
+def _series_rows(tests: Tests, place: int, about: Row) -> Iterator[Row]:
+    """Yield the slopes that are fitted over single series: logistic, and of confidences."""
+    slope = _slope(tests.logistic, place)
+    note = f"{plural(int(tests.logistic.n[place]), 'source image')} changed"
+    if np.isinf(slope.value):
+        note += f"; every one of them towards {'+' if slope.value > 0 else '-'}: no finite slope"
+    yield slope.row("logistic_slope", **about, unit="log odds per unit of the value", note=note)
+    if tests.confidence is not None:
+        unit = "share of the centre's mean score per unit"
+        yield _slope(tests.confidence, place).row("confidence_slope", **about, unit=unit)
 
 
-def _start_rows(block: Block) -> Iterator[Row]:
-    """Yield the slopes of those who start in each group of the attribute: they tell a cue from the mere amount of editing."""
-    starts = np.array([start or "" for start in block.starts])
-    groups = sorted(set(starts) - {""})
-    for group in groups if len(groups) > 1 else []:
-        mine = starts == group
-        people = [person for person, inside in zip(block.people, mine, strict=True) if inside]
-        slopes = normalised_slopes(block.present[mine], block.values, people)
-        for place, label in enumerate(block.labels):
-            about = {**_base(block, label=label), "group": group, "n": len(set(people)), "n_missing": 0}
+def _gap_row(sums: Sums, label: str, about: Row) -> Row:
+    """Return what the centre itself changed, of those whose unedited photograph has an answer."""
+    gaps = list(sums.gaps[label].elements())
+    found = clustered_mean(np.array([*gaps, *[0.0] * (sums.compared - len(gaps))]))
+    counts = {"n": sums.compared, "n_missing": sums.people - sums.compared, "unit": "points"}
+    note = "unedited photograph less the centre, which is itself synthetic"
+    return found.row("unedited_gap", **{**about, **counts}, note=note)
+
+
+def _start_rows(sums: Sums, base: Row) -> Iterator[Row]:
+    """Yield the slopes of those who start in each group: they tell a cue from the mere amount of editing."""
+    for group, (people, columns) in sorted(sums.starts.items()) if len(sums.starts) > 1 else ():
+        slopes = slopes_of(sums.columns(columns), sums.values, people)
+        for place, label in enumerate(sorted(sums.labels)):
+            about = {**base, "label": label, "group": group, "n": people, "n_missing": 0}
             yield _slope(slopes, place).row("slope_by_start", **about, unit=UNIT)
 
 
-def _slope_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
-    """Yield slope, slope per step, the paper's test, and the logistic and confidence slopes."""
-    slopes, label = found.slopes, found.block.labels[place]
-    note = "plain concept" if is_plain(label) else (occupation_group(label) or "")
-    tested = {"p": found.p[place], "p_floor": 2.0 ** (1 - found.moved(place)), **_untested(found, place)}
-    if found.block.pictures and not slopes.at_centre[place]:
-        raw = raw_slopes(found.block.present[:, :, [place]], found.block.values, found.block.people)
-        note = "; ".join(filter(None, ["nobody gets it at the centre: no normalised slope", note]))
-        yield _slope(raw, 0).row("raw_slope", **base, unit="points", note=note, **tested)
-    else:
-        slope = _slope(slopes, place)
-        yield slope.row("slope", **base, unit=UNIT, note=note, **tested)
-        per_step = slope.map(lambda end: end * found.spacing)
-        yield per_step.row("slope_per_step", **base, unit="share of the centre's rate per step", note=note)
-        yield _paper_row(found, place, base)
-    yield _logistic_row(found, place, base)
-    if found.confidence is not None:
-        slope = _slope(found.confidence, place)
-        yield slope.row("confidence_slope", **base, unit="share of the centre's mean score per unit")
+def _group_rows(sums: Sums, base: Row) -> Iterator[Row]:
+    """Yield the slope of each occupation group: at least one of its labels given."""
+    members: dict[str, list[str]] = {}
+    for label in sorted(sums.labels):
+        members.setdefault(occupation_group(label) or "", []).append(label)
+    for group, labels in members.items():
+        if group and sums.people:
+            slopes = slopes_of(sums.occupations[group][:, None], sums.values, sums.people)
+            about, note = {**base, "occupation": group}, "any of: " + ", ".join(labels)
+            yield _slope(slopes, 0).row("occupation_group_slope", **about, unit=UNIT, note=note)
 
 
-def _untested(found: BlockSlopes, place: int) -> Row:
-    """Return the decision and reason where there is nothing to test."""
-    if not found.block.pictures:
-        return {"decision": NOT_MEASURABLE, "reason": NO_SERIES, "p": None}
-    if found.moved(place) < FEWEST:
-        return {"decision": NOT_TESTED, "reason": _few(found), "p": None}
-    return {}
+def _refusal_rows(sums: Sums, about: Row, tests: Tests | None) -> Iterator[Row]:
+    """Yield the share refused at each value, and its slope, where some are refused and some are not.
 
-
-def _few(found: BlockSlopes) -> str:
-    """Return why too few people can tell: where gaps leave so few, nothing is said of how often others get a label."""
-    if found.block.n_missing and len(found.people) < FEWEST:
-        return f"only {len(found.people)} of {plural(found.block.asked_people, 'person', 'people')} got an answer at every step"
-    return UNMOVED
-
-
-def _paper_row(found: BlockSlopes, place: int, base: Row) -> Row:
-    passed = "passes" if found.passes(place) else "does not pass"
-    note = (
-        f"least squares over {len(found.block.values)} steps, as published; {passed} "
-        f"p < {PAPER_P} and |slope| > {PAPER_SLOPE}"
-    )
-    paper = Estimate(found.slopes.slope[place], p=found.slopes.p_paper[place])
-    return paper.row("paper_slope", **base, unit=UNIT, note=note)
-
-
-def _logistic_row(found: BlockSlopes, place: int, base: Row) -> Row:
-    slope = _slope(found.logistic, place)
-    note = f"{plural(int(found.logistic.n[place]), 'source image')} changed"
-    if np.isinf(slope.value):
-        note += f"; every one of them towards {'+' if slope.value > 0 else '-'}: no finite slope"
-    return slope.row("logistic_slope", **base, unit="log odds per unit of the value", note=note)
-
-
-def _rate_rows(found: BlockSlopes, place: int, base: Row) -> Iterator[Row]:
-    """Yield raw rates of a label absent at the centre, and what the centre itself changed."""
-    block = found.block
-    if block.pictures and not found.slopes.at_centre[place]:
-        each = by_person(block.present[:, :, place], block.people)
-        for step, value in enumerate(block.values):
-            rate = wilson(float(each[:, step].sum()), len(each))
-            note = "absent at the centre"
-            yield rate.row("rate", **base, step=f"{value:+.2g}", unit="share", note=note)
-    gap = block.unedited[:, place] - block.present[:, block.centre, place]
-    known = np.isfinite(gap)
-    if known.any():
-        each = by_person(gap[known], [person for person, here in zip(block.people, known, strict=True) if here])
-        counts = {"n": len(each), "n_missing": len(set(block.people)) - len(each), "unit": "points"}
-        note = "unedited photograph less the centre, which is itself synthetic"
-        yield clustered_mean(each).row("unedited_gap", **{**base, **counts}, note=note)
-
-
-def _base(block: Block, **facets: str) -> Row:
-    about = {"system": block.system, **block.axis._asdict(), **facets}
-    return {**about, "n": len(set(block.people)), "counted": "people", "n_missing": block.n_missing}
+    Where those refused have questions that failed as well, no series of theirs is whole: that is said, for it is not fairness.
+    """
+    shares = sums.refused[: len(sums.values)]
+    if not shares.any():
+        if tests and tests.block.refused_in_part:
+            people = plural(tests.block.refused_in_part, "person", "people")
+            reason = f"it refused {people}, none of whom got an answer or a refusal at every step"
+            untested = {"decision": NOT_TESTED, "reason": reason}
+            yield {"measure": "refusal_slope", **about, "unit": "points", "value": None, **untested}
+        return
+    for value, count in zip(sums.values, shares, strict=True):
+        share = wilson(float(count), sums.refused_people)
+        yield share.row("refused", **about, step=f"{value:+.2g}", unit="share")
+    if shares.sum() < len(shares) * sums.refused_people:
+        slope = _slope(raw_slopes_of(sums.refused[:, None], sums.values, sums.refused_people), 0)
+        tested = tests.of_refusals() if tests else {}
+        yield slope.row("refusal_slope", **about, unit="points", note="refused per unit of the value", **tested)
 
 
 def _slope(slopes: Slopes | LogisticSlopes, place: int) -> Estimate:

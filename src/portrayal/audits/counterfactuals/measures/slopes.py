@@ -1,4 +1,6 @@
-"""The normalised slope of a label, the paper's p-value, and an interval by people.
+"""Normalised slope of a label, the paper's p-value, and an interval over people.
+
+Joo, Kaerkkaeinen (2020), Gender slopes, section Results, Tables 1, 2, 5 and 6, Figure 5.
 
 With y_k the share of people who get the label at step k (a person with several pictures counts once, by the mean over
 them) and c the centre, z_k = y_k / y_c, and the slope b is that of the least-squares line of z on the attribute value
@@ -6,7 +8,7 @@ a_k [1]_. Since z is linear in the y's given y_c,
 
     b = sum_k w_k y_k / y_c,   w_k = (a_k - mean a) / sum_k (a_k - mean a)^2,
 
-a ratio of two means over people, with the interval of such a ratio (`portrayal.stats.intervals.intervals.ratio_interval`).
+a ratio of two means over people, with the interval of such a ratio (`portrayal.stats.intervals.intervals.ratio_ends`).
 
 References
 ----------
@@ -20,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.stats.intervals.intervals import ratio_interval
+from portrayal.stats.intervals.intervals import ratio_ends
 
 DUST = 1e-12  # what adding and taking away leaves of zero
 
@@ -76,21 +78,42 @@ def line(values: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def normalised_slopes(present: np.ndarray, values: np.ndarray, people: list[str] | np.ndarray) -> Slopes:
     """Return slope, interval and the paper's p for every label."""
-    centre = int(np.flatnonzero(values == 0)[0])
     each = by_person(present, people)
-    shares = each.mean(axis=0) if len(each) else np.full(present.shape[1:], np.nan)
-    slope, p_paper = line(values, normalised(shares, centre))
-    low, high = ratio_interval(rises(each, values), each[:, centre])
-    return Slopes(slope, low, high, p_paper, (each[:, centre] > 0).sum(axis=0))
+    return slopes_of(slope_sums(each, values), values, len(each))
 
 
-def raw_slopes(present: np.ndarray, values: np.ndarray, people: list[str] | np.ndarray) -> Slopes:
+def slope_sums(each: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return sums over people, a column for each label; those of parts add up.
+
+    The steps; then the rise, its square and its product with the centre; the centre and its square; how many people have
+    either, and how many the centre.
+    """
+    centre, rise = each[:, centre_of(values)], rises(each, values)
+    parts = [rise, rise**2, rise * centre, centre, centre**2, (rise != 0) | (centre != 0), centre > 0]
+    return np.vstack([each.sum(axis=0), *(part.sum(axis=0) for part in parts)])
+
+
+def slopes_of(sums: np.ndarray, values: np.ndarray, people: int) -> Slopes:
+    """Return the normalised slopes from sums over so many people."""
+    steps = len(values)
+    rise, squares, cross, centre, centres, moved, at_centre = sums[steps:]
+    shares = sums[:steps] / people if people else np.full((steps, sums.shape[1]), np.nan)
+    slope, p_paper = line(values, normalised(shares, centre_of(values)))
+    low, high = ratio_ends(rise, centre, squares, cross, centres, moved)
+    return Slopes(slope, low, high, p_paper, at_centre.astype(int))
+
+
+def raw_slopes_of(sums: np.ndarray, values: np.ndarray, people: int) -> Slopes:
     """Return the slopes of the shares themselves, for labels that nobody gets at the centre."""
-    each = by_person(present, people)
-    rise = rises(each, values)
-    slope = rise.mean(axis=0) if len(each) else np.full(present.shape[2], np.nan)
-    low, high = ratio_interval(rise, np.ones(rise.shape))
-    return Slopes(slope, low, high, np.full(len(slope), np.nan), np.zeros(len(slope), dtype=int))
+    rise, squares = sums[len(values) : len(values) + 2]
+    nothing, everybody = np.full(len(rise), np.nan), np.full(len(rise), float(people))
+    low, high = ratio_ends(rise, everybody, squares, rise, everybody, everybody)
+    return Slopes(rise / people if people else nothing, low, high, nothing, np.zeros(len(rise), dtype=int))
+
+
+def centre_of(values: np.ndarray) -> int:
+    """Return the place of the neutral step."""
+    return int(np.flatnonzero(values == 0)[0])
 
 
 def rises(each: np.ndarray, values: np.ndarray) -> np.ndarray:
