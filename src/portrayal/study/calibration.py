@@ -65,7 +65,7 @@ CALIBRATIONS = {
 }
 SIMULATIONS: dict[str, str] = {
     "contexts": "portrayal.audits.contexts.calibration",
-    "counterfactuals": "portrayal.audits.counterfactuals.simulation",
+    "counterfactuals": "portrayal.audits.counterfactuals.calibration",
     "associations": "portrayal.audits.associations.simulation",
     "experiments": "portrayal.audits.associations.experiments.simulation",
     "captions": "portrayal.audits.captions.simulation",

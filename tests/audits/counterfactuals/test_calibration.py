@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from portrayal.audits.counterfactuals.calibration import SETTINGS, Setting, calibrate, phantoms, run_setting
+from portrayal.audits.counterfactuals.calibration import SETTINGS, calibrate, phantoms, run_setting
+from portrayal.audits.counterfactuals.world import Setting
 
 
 def test_few_runs_hold_what_a_thousand_promise():

@@ -14,9 +14,9 @@ from portrayal.audits.counterfactuals.measures.axis import Axis, with_poles
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.measures.world import shipped_table
 from portrayal.audits.counterfactuals.occupation_queries import occupation_queries
-from portrayal.audits.counterfactuals.phantom import LABELS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
+from portrayal.audits.counterfactuals.world import LABELS
 from portrayal.pictures.series.folder import Chosen, read_folder
 from portrayal.pictures.series.manifest import MADE
 from portrayal.pictures.series.values import steps

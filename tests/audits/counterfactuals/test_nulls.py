@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy import stats
 
-from portrayal.audits.counterfactuals.simulation import SHAPES
+from portrayal.audits.counterfactuals.world import SHAPES
 from portrayal.flow import audit_evidence
 from portrayal.study.calibration import null_audits
 

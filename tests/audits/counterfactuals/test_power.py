@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from audits.planned_power import assert_plans_are_kept
+from portrayal.audits.counterfactuals.calibration import simulate
 from portrayal.audits.counterfactuals.power import power, say_power
-from portrayal.audits.counterfactuals.simulation import simulate
 
 
 def test_the_power_that_is_planned_is_found():

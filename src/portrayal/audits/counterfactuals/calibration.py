@@ -1,43 +1,45 @@
-"""The slopes against phantom classifiers: labels with a planted slope, zero included.
+"""Calibration of the slopes against taggers with planted ones, zero included; and whole simulated audits.
 
-A phantom gives label l to image i at value a with chance q_il (1 + beta_l a), so its normalised slope is beta_l
-exactly. The q_il differ between people, and the answers about one person hang together: at each step an image uses,
-with some chance, one and the same random number, and half of a person's images share theirs. Nothing of that is known
-to the instrument.
+Without an effect a label comes and goes by chance, hanging together within a person; with one, the first tagger's first
+label follows gender with the planted slope. Nothing of that is known to the instrument. Raw answers of whole audits are
+read as recorded ones are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from portrayal.audits.counterfactuals.inputs import references
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
+from portrayal.audits.counterfactuals.power import power
+from portrayal.audits.counterfactuals.world import (
+    ATTRIBUTES,
+    FAILING,
+    SHAPES,
+    Setting,
+    draw_labels,
+    draw_stimuli,
+    present,
+)
 from portrayal.pictures.series.values import steps
+from portrayal.recorder.ledger import Entry
+from portrayal.recorder.responses import read_responses
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
-from portrayal.study.calibration import Calibration
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Calibration, Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.systems.core.base import Answer
 
-STEM = "counterfactuals"
+SYSTEMS = ("first", "second")
 SLOPES = (0.05, -0.1, 0.2, -0.3)  # planted where a label has an effect
 NAMED = 0.2  # the slope whose power is the headline figure
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One kind of simulated audit."""
-
-    people: int
-    pictures: int  # of each person
-    labels: int
-    rate: tuple[float, float]  # of a label at the centre: drawn between these
-    shared: float  # the chance that a step uses the image's own random number
-    planted: float  # the share of labels with a slope
-    attribute: str = "gender"
-
-
 SETTINGS = {
     "200 people, 60 labels, all without a slope": Setting(200, 1, 60, (0.02, 0.5), 0.5, 0.0),
     "200 people, 60 labels, a tenth with a slope": Setting(200, 1, 60, (0.02, 0.5), 0.5, 0.1),
@@ -52,35 +54,28 @@ SETTINGS = {
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Run the phantoms.
+    """Run the simulated taggers of each setting.
 
     The false-alarm figure is the share of audits without a slope in which a label is found, power the share of labels with
     slope 0.2 found among 60 of 200 people; coverage is that of the worst setting.
     """
     rows = [{"condition": name, **run_setting(setting, runs, seed)} for name, setting in SETTINGS.items()]
-    return Calibration(
-        stem=STEM,
-        false_alarm=max(row["false_alarm"] for row in rows),
-        power=rows[1]["power"],
-        coverage=min(row["coverage"] for row in rows),
-        runs=runs,
-        seed=seed,
-        conditions=rows,
-    )
+    alarm, coverage = max(row["false_alarm"] for row in rows), min(row["coverage"] for row in rows)
+    return Calibration("counterfactuals", alarm, rows[1]["power"], coverage, runs, seed, rows)
 
 
 def run_setting(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
-    """Simulate audits of one kind and count what the instrument made of them."""
+    """Simulate audits of one kind and count what the instrument finds in them."""
     people = np.repeat(np.arange(setting.people), setting.pictures)
-    tally = np.array([_audit(*phantom, people) for phantom in phantoms(setting, runs, seed)], dtype=float)
-    alarm, intervals, covered, named, found, bare = tally.T
+    counts = np.array([_audit(*phantom, people) for phantom in phantoms(setting, runs, seed)], dtype=float)
+    alarm, intervals, covered, named, discovered, bare = counts.T
     return {
         "audits": runs,
         "false_alarm": float(alarm.mean()),
         "coverage": float(covered.sum() / intervals.sum()) if intervals.sum() else None,
         "intervals": int(intervals.sum()),
         "covered": int(covered.sum()),
-        "power": float(found.sum() / named.sum()) if named.sum() else None,
+        "power": float(discovered.sum() / named.sum()) if named.sum() else None,
         "power_at_slope": NAMED,
         "labels_without_interval": int(bare.sum()),
     }
@@ -95,34 +90,10 @@ def phantoms(setting: Setting, runs: int, seed: int) -> Iterator[tuple[np.ndarra
         yield present(setting, values, slope, rng), values, slope
 
 
-def present(
-    setting: Setting,
-    values: np.ndarray,
-    slope: np.ndarray,
-    traits: np.random.Generator,
-    rng: np.random.Generator | None = None,
-) -> np.ndarray:
-    """Return what one phantom answers, the images of each person one after the other.
-
-    `traits` draws how often a label is given to whom; `rng`, where there is one, all other chance.
-    """
-    rng = rng or traits
-    shape = (setting.people, setting.pictures, len(values), setting.labels)
-    rate = traits.uniform(*setting.rate, setting.labels)
-    chance = traits.beta(2 * rate, 2 * (1 - rate), (setting.people, 1, 1, setting.labels))
-    # Above this a chance would pass 1 and bend the line.
-    room = 1 / (1 + np.abs(slope) * np.abs(values).max())
-    chance = np.minimum(chance, room) * (1 + slope * values[:, None])
-    whose = rng.random((*shape[:2], 1, shape[3])) < 0.5
-    own = np.where(whose, rng.random((shape[0], 1, 1, shape[3])), rng.random((*shape[:2], 1, shape[3])))
-    drawn = np.where(rng.random(shape) < setting.shared, own, rng.random(shape))
-    return (drawn < chance).astype(float).reshape(-1, *shape[2:])
-
-
-def _audit(found: np.ndarray, values: np.ndarray, slope: np.ndarray, people: np.ndarray) -> tuple[float, ...]:
-    """Return false alarm, intervals, covered, labels with the named slope, found of those, labels without an interval."""
-    slopes = normalised_slopes(found, values, people)
-    adjusted = flip_jointly(reversal_scores(found, people)).adjusted
+def _audit(answers: np.ndarray, values: np.ndarray, slope: np.ndarray, people: np.ndarray) -> tuple[float, ...]:
+    """Return false alarm, intervals, covered, labels with the named slope, found ones, labels without an interval."""
+    slopes = normalised_slopes(answers, values, people)
+    adjusted = flip_jointly(reversal_scores(answers, people)).adjusted
     known = np.isfinite(slopes.low)
     clear = known & ((slopes.low > 0) | (slopes.high < 0))
     discovered = clear & (np.nan_to_num(adjusted, nan=1.0) < LEVEL)
@@ -130,3 +101,52 @@ def _audit(found: np.ndarray, values: np.ndarray, slope: np.ndarray, people: np.
     named = np.isclose(np.abs(slope), NAMED)
     alarm = bool((discovered & (slope == 0)).any())
     return alarm, known.sum(), covered.sum(), named.sum(), (named & discovered).sum(), (~known).sum()
+
+
+def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
+    """Return an audit of this shape; `effect` is the planted slope, per unit of the value.
+
+    `wave` 1, 2, ... are the same taggers asked again, by other chance, the effect from the second on; 0 is an audit of its own.
+    """
+    effect = effect * (wave != 1)
+    traits, size = np.random.default_rng([seed, 97]), SHAPES[shape]
+    rng = np.random.default_rng([seed, 97, wave]) if wave else traits
+    failing = 0.0 if effect else FAILING
+    entries = [
+        _entry(system, *drawn)
+        for system, planted in zip(SYSTEMS, (effect, 0.0), strict=True)
+        for drawn in draw_labels(size, planted, failing, traits, rng)
+    ]
+    stimuli = draw_stimuli(size)
+    evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), _inputs(), None, seed)
+    row = {"measure": "slope", "system": SYSTEMS[0], "attribute": "gender", "label": size.names[0]}
+    return Simulated(_study(), evidence, row if effect else None)
+
+
+def _entry(system: str, name: str, labels: list[str] | None) -> Entry:
+    if labels is None:
+        return Entry(name, system, name, 0, "tagger", "plain", {}, "failed", None, "no answer")
+    return Entry(name, system, name, 0, "tagger", "plain", {}, "done", Answer(json.dumps(labels).encode()), None)
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape a slope along gender and the power that `portrayal plan` states for it."""
+    stated = {}
+    for shape, slope in (("demo", 0.4), ("large", 0.15)):
+        size = SHAPES[shape]
+        tests = len(SYSTEMS) * 2 * size.labels
+        stated[shape] = (slope, power(size.people, size.pictures, tests, slope, ATTRIBUTES[:2]))
+    return stated
+
+
+@lru_cache
+def _study() -> Study:
+    systems = [{"name": name, "use": f"replay:{name}.csv"} for name in SYSTEMS]
+    return make_study(
+        {"name": "simulated", "audit": "counterfactuals", "systems": systems, "counterfactuals": {"series": "none"}}
+    )
+
+
+@lru_cache
+def _inputs() -> Mapping[str, Any]:
+    return references(_study())

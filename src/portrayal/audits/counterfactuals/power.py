@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from portrayal.audits.counterfactuals.calibration import Setting, present
 from portrayal.audits.counterfactuals.measures.axis import axes_of
 from portrayal.audits.counterfactuals.measures.rows import FEWEST
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
+from portrayal.audits.counterfactuals.world import Setting, present
 from portrayal.pictures.series.values import steps
 from portrayal.reporting.words.words import listed, percent, plural
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -24,7 +24,6 @@ from portrayal.stats.tests.permutation import sign_flip_columns
 from portrayal.study.study import Study
 
 LABELS = 12  # of each system that can be tested: not known before it is asked
-RATE, STEADY = 0.5, 0.7  # of a label at the centre; how often a step uses its picture's own random number
 SLOPES = (0.1, 0.2, 0.4)
 RUNS = 2_000
 STUDIES, FLIPS = 400, 100  # simulated for the largest statistic, and patterns of signs of each
@@ -77,8 +76,7 @@ def power(
 def _answers(
     people: int, pictures: int, labels: int, slope: float, values: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    setting = Setting(people, pictures, labels, (RATE, RATE), STEADY, 0.0)
-    return present(setting, values, np.full(labels, slope), rng)
+    return present(Setting(people, pictures, labels), values, np.full(labels, slope), rng)
 
 
 def _statistic(scores: np.ndarray) -> np.ndarray:
