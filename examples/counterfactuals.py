@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
-from portrayal.audits.counterfactuals.measures.world import representation, shipped_table
+from portrayal.audits.counterfactuals.measures.occupations import representation, shipped_table
 from portrayal.pictures.series.values import steps
 
 

@@ -12,8 +12,7 @@ from PIL import Image
 from portrayal import flow
 from portrayal.audits.counterfactuals.measures.axis import Axis, with_poles
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
-from portrayal.audits.counterfactuals.measures.world import shipped_table
-from portrayal.audits.counterfactuals.occupation_queries import occupation_queries
+from portrayal.audits.counterfactuals.measures.occupations import occupation_queries, shipped_table
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import first_of_each, label_table, report_tables, steepest
 from portrayal.audits.counterfactuals.world import LABELS

@@ -8,22 +8,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from portrayal.audits.counterfactuals.measures.world import (
-    confusion_counts,
-    corrected_share,
+from portrayal.audits.counterfactuals.measures.occupations import (
     correlation,
     gaps,
     masculine_shares,
     race_shares,
     representation,
-    shares_by_occupation,
-    shares_through_reader,
     shipped_table,
     slopes_and_shares,
+    world_rows,
 )
-from portrayal.audits.counterfactuals.tables import world_rows
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
+from portrayal_faces.group_shares import confusion_counts, corrected_share, shares_by_occupation, shares_through_reader
 from portrayal_faces.occupations import occupation_shares
 
 

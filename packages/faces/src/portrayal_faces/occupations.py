@@ -7,16 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.counterfactuals.measures.world import (
-    refuse_other_labels,
-    shares_by_occupation,
-    shares_through_reader,
-)
 from portrayal.edges.paths import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_or_none
 from portrayal.pictures.series.entries import UNREADABLE
 from portrayal.tables import read_csv
+from portrayal_faces.group_shares import refuse_other_labels, shares_by_occupation, shares_through_reader
 from portrayal_faces.series.suitability import inspect_face
 
 COLUMNS = ("occupation", "group", "share", "low", "high", "n", "n_missing", "how")

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.occupations import read_shares
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.shares import read_shares
 from portrayal.audits.counterfactuals.stimuli import read_series
 from portrayal.audits.counterfactuals.strips import strip_pictures
 from portrayal.pictures.series.manifest import CHECKS
@@ -32,7 +32,7 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 
 def references(study: Study) -> dict[str, Any]:
     """Return the shares that slopes are compared with, and how often the study asks."""
-    from portrayal.audits.counterfactuals.measures.world import masculine_shares, shipped_table
+    from portrayal.audits.counterfactuals.measures.occupations import masculine_shares, shipped_table
 
     settings: CounterfactualsSettings = study.settings
     return {

@@ -10,9 +10,10 @@ from portrayal.audits.counterfactuals.checks import check_rows, failed_checks, f
 from portrayal.audits.counterfactuals.ends import study_axes
 from portrayal.audits.counterfactuals.measures.axis import KEY, with_poles
 from portrayal.audits.counterfactuals.measures.measure import measure_counterfactuals
+from portrayal.audits.counterfactuals.measures.occupations import world_rows
 from portrayal.audits.counterfactuals.measures.rows import FACETS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.tables import label_table, world_rows
+from portrayal.audits.counterfactuals.tables import label_table
 from portrayal.reporting.words.words import plural
 from portrayal.study.audit import Evidence, Measured
 from portrayal.tables import results

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.measures.occupations import read_shares
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.shares import read_shares
 from portrayal.errors import PortrayalError
 from portrayal.pictures.series.folder import Chosen, FolderSeries, read_folder
 from portrayal.pictures.series.shipped import SHIPPED, load_entry, shipped_set

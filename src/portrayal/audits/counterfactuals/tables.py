@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from portrayal.audits.counterfactuals.checks import VERDICTS
 from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, POLES, Axis, axes_of, with_poles
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
+from portrayal.audits.counterfactuals.measures.occupations import gaps, shipped_table
 from portrayal.audits.counterfactuals.measures.rows import PAPER_P, PAPER_SLOPE
-from portrayal.audits.counterfactuals.measures.world import (
-    correlation,
-    gaps,
-    race_shares,
-    representation,
-    shipped_table,
-    slopes_and_shares,
-)
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.reporting.page.section import file_name
-from portrayal.reporting.words.words import number
-from portrayal.stats.estimate import Estimate
 from portrayal.study.audit import Measured, ReportTable
 
 GENDERS = ("feminine", "masculine")
-OF_SEARCH = {
-    "system": "image search (Kay et al. 2015)",
-    "group": "women in search results",
-    "versus": "women in the workforce",
-    "counted": "occupations",
-}
 FLIPS = ("value", "low", "high", "n", "counted")
 PLACEBO_FLIPS = {f"placebo_{name}": name for name in ("value", "low", "high")}
 ALWAYS = ("flips", "absent", "left_out")  # shown empty too: that nobody is there says something
@@ -194,46 +177,6 @@ def _search_gaps() -> ReportTable:
     text = "Share of women in image-search results and in the workforce, 45 occupations (Kay et al. 2015)."
     table = gaps(shipped_table("image_search_gender"))
     return ReportTable("search_gaps", "Search results against the workforce", text, table)
-
-
-def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield how slopes go with search shares, and how search goes with the workforce."""
-    for axis in axes_of(labels):
-        if axis.attribute == "gender":
-            yield from _slope_share_rows(labels, axis, shares, "masculine shares in image search")
-        elif axis.attribute == "race":
-            whose = "read as White" if axis.pole_high == "White" else "not read as White"
-            about = f"shares of people {whose} in image search (Table 4)"
-            yield from _slope_share_rows(labels, axis, race_shares(axis.poles), about)
-    related = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
-    yield related.row("search_labour_correlation", **OF_SEARCH)
-    yield from _line_rows(search)
-
-
-def _slope_share_rows(labels: pl.DataFrame, axis: Axis, shares: pl.DataFrame, versus: str) -> Iterator[dict[str, Any]]:
-    """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
-    slopes = labels.filter(axis.where() & pl.col("slope").is_not_null())
-    for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
-        related = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
-        if np.isfinite(related.value):
-            about = {"system": system, **axis._asdict(), "group": "slopes of labels", "versus": versus}
-            yield related.row("slope_share_correlation", **about, counted="occupations")
-
-
-def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield over- or under-representation and exaggeration as in Kay et al."""
-    line = representation(
-        search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy()
-    )
-    parts = [
-        ("representation", line.intercept, line.intercept_error,
-         f"quasibinomial; under 0: under-represented; where half the workforce are women the line gives {number(line.share_at(0.5))}"),
-        ("exaggeration", line.slope, line.slope_error,
-         "quasibinomial; above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
-    ]  # fmt: skip
-    for name, value, error, note in parts:
-        found = Estimate(value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note)
-        yield found.row(name, **OF_SEARCH)
 
 
 def _words(attribute: str, whose: str) -> str:

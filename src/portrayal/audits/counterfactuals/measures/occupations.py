@@ -1,0 +1,223 @@
+"""Occupations in the world that labels come from: who appears in image search, and who does the work.
+
+Joo, Kaerkkaeinen (2020), Gender slopes, section Occupational Images, Tables 3 and 4; and Kay, Matuszek, Munson (2015),
+Unequal representation and gender stereotypes in image search results for occupations, CHI [1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from polars import selectors
+
+from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of
+from portrayal.errors import PortrayalError
+from portrayal.reporting.words.words import number
+from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import wilson
+from portrayal.tables import read_csv
+from portrayal.text.lexicons import read_lexicon
+
+OF_SEARCH = {
+    "system": "image search (Kay et al. 2015)",
+    "group": "women in search results",
+    "versus": "women in the workforce",
+    "counted": "occupations",
+}
+# Plain, then the six words of the paper.
+WORDS = ("", "male", "female", "African American", "Asian", "Caucasian", "Hispanic")
+
+
+class Line(NamedTuple):
+    """A quasibinomial regression of search shares on labour shares."""
+
+    intercept: float
+    intercept_error: float
+    slope: float
+    slope_error: float
+    dispersion: float
+    n: int
+
+    def share_at(self, labour: float) -> float:
+        """Return the search share the line gives where the workforce has this share."""
+        return float(1 / (1 + np.exp(-(self.intercept + self.slope * (labour - 0.5)))))
+
+
+def shipped_table(name: str) -> pl.DataFrame:
+    """Return one of the tables that ship: image_search_gender, published_gender_slopes, published_search_shares."""
+    numbers = selectors.starts_with("bls_", "search_") | selectors.by_name("slope", "share", require_all=False)
+    return read_lexicon(name).with_columns(
+        (numbers - selectors.by_name("search_term", require_all=False)).cast(pl.Float64)
+    )
+
+
+def read_shares(path: Path) -> pl.DataFrame:
+    """Read a table of shares: a number between 0 and 1 for each occupation."""
+    table = read_csv(path, "a table of shares", "Expected a CSV with occupation and share.")
+    if not {"occupation", "share"} <= set(table.columns):
+        raise PortrayalError(f"{path.name} lacks occupation or share (found: {', '.join(table.columns)}).")
+    shares = table.with_columns(pl.col("share").cast(pl.Float64, strict=False))
+    wrong = shares.filter(~pl.col("share").is_between(0, 1).fill_null(False))
+    if wrong.height:
+        told = table.filter(pl.col("occupation") == wrong["occupation"][0])["share"][0]
+        raise PortrayalError(
+            f"{path.name}: the share of {wrong['occupation'][0]!r} is {told!r}. Expected a number from 0 to 1."
+        )
+    return shares
+
+
+def occupation_queries(titles: Sequence[str], words: Sequence[str] = WORDS) -> pl.DataFrame:
+    """Cross job titles with words.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns occupation, word and query, one row per query.
+
+    Examples
+    --------
+    >>> occupation_queries(["nurse"])["query"].to_list()[:3]
+    ['nurse', 'male nurse', 'female nurse']
+    """
+    kept = [title.strip() for title in titles if title.strip()]
+    if not kept:
+        raise PortrayalError("no job title was given. Expected at least one, such as 'nurse'.")
+    rows = [(title, word, f"{word} {title}".strip()) for title in dict.fromkeys(kept) for word in words]
+    return pl.DataFrame(rows, schema=["occupation", "word", "query"], orient="row")
+
+
+def masculine_shares() -> pl.DataFrame:
+    """Return masculine shares of occupations in image search, from Table 3 of [2] and, beyond it, from [1]."""
+    published = shipped_table("published_search_shares").filter(pl.col("table") == "3")
+    male = pl.when(pl.col("group") == "Male").then(pl.col("share")).otherwise(1 - pl.col("share"))
+    first = published.select("occupation", male.alias("share"), pl.lit("Table 3").alias("source"))
+    labelled = shipped_table("image_search_gender")
+    second = labelled.select(
+        pl.col("search_term").alias("occupation"),
+        (1 - pl.col("search_p_women")).alias("share"),
+        pl.lit("Kay et al.").alias("source"),
+    )
+    return pl.concat([first, second]).unique("occupation", keep="first", maintain_order=True)
+
+
+def race_shares(poles: Sequence[str]) -> pl.DataFrame:
+    """Return shares that rise with the race value where Table 4 of [2] tells them, else no rows.
+
+    Table 4 has the share of people read as White. With White as the second pole that is the share; with White as the first it is
+    what is left of it, the share of everybody else, since the table does not tell other groups apart.
+    """
+    table = shipped_table("published_search_shares").filter(pl.col("table") == "4")
+    if len(poles) != 2 or "White" not in poles:
+        return table.select("occupation", "share").clear()
+    share = pl.col("share") if poles[1] == "White" else 1 - pl.col("share")
+    return table.select("occupation", share.alias("share"))
+
+
+def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Line:
+    """Regress search shares on labour shares minus 1/2, quasibinomial with weights n, as in the analysis of [1].
+
+    The intercept says how the group fares where half the workforce is of it (under 0: under-represented); a slope
+    above 4 exaggerates, since the identity has slope 4 at one half.
+    """
+    from scipy import optimize, special
+
+    design = np.column_stack([np.ones(len(labour)), np.asarray(labour, dtype=float) - 0.5])
+    share, weight = np.asarray(search, dtype=float), np.asarray(n, dtype=float)
+
+    def score(beta: np.ndarray) -> np.ndarray:
+        return design.T @ (weight * (share - special.expit(design @ beta)))
+
+    beta = optimize.root(score, np.zeros(2), tol=1e-12).x
+    mean = special.expit(design @ beta)
+    spread = weight * mean * (1 - mean)
+    dispersion = float(np.sum(weight**2 * (share - mean) ** 2 / spread) / (len(share) - 2))
+    errors = np.sqrt(dispersion * np.diag(np.linalg.inv(design.T @ (spread[:, None] * design))))
+    return Line(float(beta[0]), float(errors[0]), float(beta[1]), float(errors[1]), dispersion, len(share))
+
+
+def gaps(search: pl.DataFrame) -> pl.DataFrame:
+    """Return each occupation's search share less its labour share, and whether it exaggerates the imbalance.
+
+    Takes the columns of `image_search_gender`. `exaggerates` is true where the search share lies further from one
+    half than the labour share, on the same side.
+    """
+    ends = [wilson(women, n) for women, n in search.select("search_women", "search_n").iter_rows()]
+    away, labour = pl.col("search_p_women") - 0.5, pl.col("bls_p_women") - 0.5
+    return search.select(
+        "search_term",
+        "bls_p_women",
+        "search_p_women",
+        (pl.col("search_p_women") - pl.col("bls_p_women")).alias("gap"),
+        pl.Series("low", [end.low for end in ends]) - pl.col("bls_p_women"),
+        pl.Series("high", [end.high for end in ends]) - pl.col("bls_p_women"),
+        pl.col("search_n").cast(pl.Int64).alias("n"),
+        ((away * labour > 0) & (away.abs() > labour.abs())).alias("exaggerates"),
+    ).sort("gap")
+
+
+def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> Estimate:
+    """Return Pearson's r with Fisher's interval and its two-sided p; pairs with a NaN are left out."""
+    from scipy import stats
+
+    both = np.isfinite(x) & np.isfinite(y)
+    n = int(both.sum())
+    if n < 4 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:
+        return Estimate(n=n, unit="Pearson r")
+    found = stats.pearsonr(x[both], y[both])
+    low, high = map(float, found.confidence_interval(level))
+    return Estimate(float(found.statistic), low, high, float(found.pvalue), n, unit="Pearson r")
+
+
+def slopes_and_shares(slopes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
+    """Join labels with occupations by name, letter case aside: columns system, label, slope, share.
+
+    `shares` has `occupation` and `share` (for gender slopes the masculine share, so that both rise together).
+    """
+    names = pl.col("occupation").str.strip_chars().str.to_lowercase()
+    known = shares.select(names.alias("name"), "share").unique("name", keep="first", maintain_order=True)
+    named = slopes.with_columns(pl.col("label").str.strip_chars().str.to_lowercase().alias("name"))
+    return named.join(known, on="name", how="inner").select("system", "label", "slope", "share").sort("system", "label")
+
+
+def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how slopes go with search shares, and how search goes with the workforce."""
+    for axis in axes_of(labels):
+        if axis.attribute == "gender":
+            yield from _slope_share_rows(labels, axis, shares, "masculine shares in image search")
+        elif axis.attribute == "race":
+            whose = "read as White" if axis.pole_high == "White" else "not read as White"
+            about = f"shares of people {whose} in image search (Table 4)"
+            yield from _slope_share_rows(labels, axis, race_shares(axis.poles), about)
+    related = correlation(search["search_p_women"].to_numpy(), search["bls_p_women"].to_numpy())
+    yield related.row("search_labour_correlation", **OF_SEARCH)
+    yield from _line_rows(search)
+
+
+def _slope_share_rows(labels: pl.DataFrame, axis: Axis, shares: pl.DataFrame, versus: str) -> Iterator[dict[str, Any]]:
+    """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
+    slopes = labels.filter(axis.where() & pl.col("slope").is_not_null())
+    for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
+        related = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())
+        if np.isfinite(related.value):
+            about = {"system": system, **axis._asdict(), "group": "slopes of labels", "versus": versus}
+            yield related.row("slope_share_correlation", **about, counted="occupations")
+
+
+def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield over- or under-representation and exaggeration as in Kay et al."""
+    line = representation(
+        search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy()
+    )
+    parts = [
+        ("representation", line.intercept, line.intercept_error,
+         f"quasibinomial; under 0: under-represented; where half the workforce are women the line gives {number(line.share_at(0.5))}"),
+        ("exaggeration", line.slope, line.slope_error,
+         "quasibinomial; above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
+    ]  # fmt: skip
+    for name, value, error, note in parts:
+        found = Estimate(value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note)
+        yield found.row(name, **OF_SEARCH)
