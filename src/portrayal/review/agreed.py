@@ -1,4 +1,4 @@
-"""How far reviewers agree, for the organiser: by queue, over all who judged and for every pair."""
+"""Agreement of reviewers by queue, for the organiser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN = ("krippendorff_alpha", "cohen_kappa")
 
 
 def agreement_of(queue: Queue, acts: Iterable[Act], seed: int) -> pl.DataFrame | None:
-    """Return the coefficients of a queue as Results rows; None where fewer than two people judged, or none of the items twice."""
+    """Return a queue's coefficients as Results rows; None with fewer than two reviewers."""
     question = {item.question for item in queue.items}
     rows = [
         {"item": row["item"], "question": queue.name, "reviewer": row["reviewer"], "judgment": row["judgment"]}

@@ -50,7 +50,7 @@ def _routes() -> Iterator[Route]:
 
 
 class Known:
-    """Tells the pages who asks, from the cookies that came; a form without its session's token goes no further."""
+    """Identify the visitor by cookie; a form needs its session's token."""
 
     def __init__(self, app: Any, people: People, cookie: str) -> None:
         self.app, self.people, self.cookie = app, people, cookie

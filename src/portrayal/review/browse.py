@@ -30,7 +30,7 @@ Handler = Callable[[Request, int, OpenRun], Any]
 
 
 def of_run(make: Handler) -> Callable[[Request], Awaitable[Response]]:
-    """Let a page of a run be asked for by the run's number, by the organiser alone; it is made beside the event loop."""
+    """Let the organiser alone ask for a page of a run."""
 
     @wraps(make)
     async def handler(request: Request) -> Response:
@@ -95,7 +95,7 @@ def answers(request: Request, number: int, opened: OpenRun) -> Response:
 
 @of_run
 def answer(request: Request, number: int, opened: OpenRun) -> Response:
-    """Return one answer: the picture or text shown, the raw answer, and how it was read; others' beside it."""
+    """Return one answer: its stimulus, raw bytes and readings, others' beside it."""
     asked = request.query_params
     system, stimulus, repeat = asked.get("system", ""), asked.get("stimulus", ""), _number(asked, "repeat", 0)
     row = one_answer(opened.answers, system, stimulus, repeat)
@@ -147,7 +147,7 @@ def sheet(request: Request, number: int, opened: OpenRun) -> Response:
 
 
 async def picture(request: Request) -> Response:
-    """Return a picture that systems were shown: to the organiser, and to reviewers, who judge some of them."""
+    """Return a picture that systems were shown, to organiser and reviewers."""
     if not (request.state.organiser or request.state.reviewer):
         return message(request, 403, "Open the link you were given first.")
     opened = request.app.state.shelf.run(request.path_params["number"])
@@ -162,7 +162,7 @@ async def picture(request: Request) -> Response:
 
 
 def _behind(opened: OpenRun, asked: Mapping[str, str]) -> list[Behind]:
-    """Return what stands behind the row, or behind all rows of the decision, that the address names."""
+    """Return what stands behind a row, or behind all rows of a decision."""
     table = opened.measured.results
     if asked.get("row", "").isdigit() and int(asked["row"]) < table.height:
         rows = [table.row(int(asked["row"]), named=True)]

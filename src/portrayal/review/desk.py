@@ -19,7 +19,7 @@ GENDERS = ("woman", "man", "nonbinary")  # offered; any other word may be writte
 
 
 class Desk:
-    """Where judgments of one run are made."""
+    """Desk of one run: its queues and journal."""
 
     def __init__(self, opened: OpenRun) -> None:
         self.seed = opened.seed
@@ -32,7 +32,7 @@ class Desk:
             self._apply(act)
 
     def queues(self, opened: OpenRun) -> dict[str, Queue]:
-        """Return the queues, made anew when the run was measured again or a rater wrote about a place."""
+        """Return the queues, rebuilt when the run or its places changed."""
         stamp = (opened.stamp, sum(1 for _, queue, _ in self.stands if queue == PLACES))
         if self._stamp != stamp:
             self._queues = queues_of(opened, list(self.stands.values()))
@@ -56,7 +56,7 @@ class Desk:
         return None
 
     def gender(self, reviewer: str) -> str:
-        """Return what a reviewer last said of their own gender, so that it need not be written for every place."""
+        """Return a reviewer's own gender as last stated."""
         for (who, queue, _), act in reversed(self.stands.items()):
             if who == reviewer and queue == PLACES:
                 told = [row["judgment"] for row in act.get("rows", ()) if row["question"] == RATER_GENDER]
@@ -101,7 +101,7 @@ class Desk:
 
 
 class Desks:
-    """The desks of the runs on a shelf; a journal is opened when it is first needed, so that a run only looked at stays untouched."""
+    """Desks of all runs on a shelf; journals are opened when needed."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf, self._desks = shelf, dict[int, Desk]()
@@ -141,7 +141,7 @@ def rows_of(queue: Queue, item: Item, reviewer: str, form: Mapping[str, str]) ->
 
 
 def _rating(about: Mapping[str, Any], form: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return a place's rows: how gendered, what is done there in the rater's words, and the rater's gender where they say it."""
+    """Return the rows of a place: ratings, words, and the rater's gender."""
     value = form.get("judgment", "")
     if not form.get("moved") or not value.isdigit() or not 0 <= int(value) <= 10:
         raise PortrayalError("the slider was not moved. Move it (and back, if its middle is meant), or skip the place.")

@@ -1,4 +1,4 @@
-"""What every request passes and every answer carries: the right host, no other site's forms, a strict policy."""
+"""Guard of every request: host, origin of forms, strict policy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def refusal(method: str, headers: Headers, hosts: Collection[str]) -> tuple[int,
 
 
 def _is_ours(headers: Headers, host: str) -> bool:
-    """Whether a form comes from a page of ours, as the browser says; one that says nothing still needs the form's token."""
+    """Tell whether the browser says that a form comes from our pages."""
     sites = headers.get("sec-fetch-site", [])
     origins = headers.get("origin", [])
     return all(site == "same-origin" for site in sites) and all(_host_of(one) == host for one in origins)

@@ -1,4 +1,4 @@
-"""Judgments on disk: each is written and synced before anybody is told that it is kept.
+"""Journal of judgments on disk, synced before it is acknowledged.
 
 While the disk is busy further judgments arrive; all that wait are written and synced together.
 """
@@ -22,7 +22,7 @@ _Waiting = tuple[bytes, "Future[None]"]
 
 
 class Journal:
-    """The acts of a run's reviewers: those of earlier times, and a place to add to. One process at a time has it open."""
+    """Acts of a run's reviewers, appended by one process at a time."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = _open(path)
@@ -76,7 +76,7 @@ def _write_whole(descriptor: int, data: bytes) -> None:
 
 
 def _open(path: Path) -> int:
-    """Open the file, made where it is not there, never through a link, and held against a second viewer."""
+    """Open the file, never through a link, locked against a second viewer."""
     try:
         descriptor = os.open(
             path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600
@@ -106,7 +106,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _whole_lines(descriptor: int) -> int:
-    """Cut off a last line that a kill or a full disk left unfinished; return the size that is left."""
+    """Cut off an unfinished last line and return the size that is left."""
     size = os.fstat(descriptor).st_size
     kept, step = size, 64 * 1024
     while kept:

@@ -1,4 +1,4 @@
-"""Links and sessions kept beside the journals of the runs they are for, so that a reviewer comes back after a restart.
+"""Links and sessions beside the journals, so that reviewers survive a restart.
 
 Only hashes of secrets are kept, and none of the organiser's: who starts the viewer sees a new link. A file counts only in the
 folder in which it was written: a run from somebody else, or a copy, brings nobody in.
@@ -24,7 +24,7 @@ Kept = dict[str, Any]
 
 
 def kept_people(folders: Sequence[Path]) -> People:
-    """Return who may come to all of these runs, as earlier viewers kept it; every later change is kept too."""
+    """Return who may come to all of these runs, as stored by earlier viewers."""
     files = [_read(folder) for folder in folders]
     names = [name for name in _names(files) if all(name in kept["names"] for kept in files)]
     people = People(names=names, links=_shared(files, "links"), sessions=_shared(files, "sessions"))
@@ -33,7 +33,7 @@ def kept_people(folders: Sequence[Path]) -> People:
 
 
 def kept_port(folders: Sequence[Path]) -> int:
-    """Return the port on which these runs were served last, 0 where that is not known: links name it."""
+    """Return the port of the last time, or 0."""
     ports = {_read(folder)["port"] for folder in folders}
     return ports.pop() if len(ports) == 1 else 0
 
@@ -52,7 +52,7 @@ def _shared(files: Sequence[Kept], what: str) -> dict[str, Ticket]:
 
 
 def _read(folder: Path) -> Kept:
-    """Return what is kept in a run; nothing where there is no such file, or one that is not of this folder."""
+    """Return a run's stored links; nothing where the file is not this folder's."""
     try:
         path = folder / NAME
         raw = json.loads(path.read_bytes()) if path.stat().st_size <= LARGEST else {}
@@ -72,7 +72,7 @@ def _tickets(raw: Mapping[str, Any]) -> dict[str, Ticket]:
 
 
 def _write(folders: Sequence[Path], people: People) -> None:
-    """Keep who may come in, in every run; what is kept there for another choice of runs stays."""
+    """Store who may come in, in every run."""
     known = {what: getattr(people, what) for what in ("links", "sessions")}
     for folder in folders:
         kept = _read(folder)
@@ -94,5 +94,5 @@ def _merged(kept: Mapping[str, Ticket], known: Mapping[str, Ticket], void: Itera
 
 
 def _place(folder: Path) -> str:
-    """Return what tells this folder from a copy of it, which nobody who sends one can know."""
+    """Return a mark that tells this folder from a copy of it."""
     return str(folder.stat().st_ino)

@@ -1,4 +1,4 @@
-"""A table as a page shows it: some of its rows, sorted and narrowed down, a page at a time."""
+"""One page of a table, sorted and filtered."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Listing:
 def listed(
     table: pl.DataFrame, sort: str = "", descending: bool = False, page: int = 1, words: str = "", size: int = PAGE
 ) -> Listing:
-    """Return a page of a table; a column that is not there does not sort it, and missing values come last either way."""
+    """Return a page of a table; missing values come last either way."""
     if words:
         table = table.filter(_holds(table, words))
     if sort in table.columns and not table[sort].dtype.is_nested():
@@ -40,7 +40,7 @@ def listed(
 
 
 def _holds(table: pl.DataFrame, words: str) -> pl.Expr:
-    """Whether any text of a row holds the words, in either case."""
+    """Tell whether any text of a row holds the words, in either case."""
     texts = [name for name, kind in table.schema.items() if kind == pl.String]
     held = [pl.col(name).str.to_lowercase().str.contains(words.lower(), literal=True) for name in texts]
     return pl.any_horizontal([one.fill_null(False) for one in held]) if held else pl.lit(False)

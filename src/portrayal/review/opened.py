@@ -1,4 +1,4 @@
-"""A run as the viewer holds it: read once, and again when it was measured anew. Nothing of the run is written or run here."""
+"""A run as the viewer holds it; read-only, refreshed when measured anew."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Stamp = tuple[int, ...]
 
 @dataclass(frozen=True)
 class OpenRun:
-    """What a run held when it was read."""
+    """Content of a run at the time of reading."""
 
     run: Run
     name: str
@@ -126,7 +126,7 @@ class Shelf:
         return len(self._runs)
 
     def run(self, number: int) -> OpenRun | None:
-        """Return a run by its number, from 1; read again where it was measured since, as soon as nobody writes."""
+        """Return a run by its number, from 1, refreshed if it changed."""
         if not 1 <= number <= len(self._runs):
             return None
         held = self._runs[number - 1]
@@ -144,7 +144,7 @@ class Shelf:
 
 
 def raw_answer(opened: OpenRun, system: str, stimulus: str, repeat: int) -> tuple[bytes, str, str]:
-    """Return a question's raw answer, its media type and state, from the ledger; empty where there is none."""
+    """Return a question's raw answer, media type and state from the ledger."""
     digest = opened.shown[stimulus]["hash"]
     with Ledger.reading(opened.run.ledger) as ledger:
         return ledger.raw(system, digest, repeat)

@@ -1,4 +1,4 @@
-"""Pages of the viewer: a template, what it is filled with, and who looks at it."""
+"""Pages of the viewer: a template and its content."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ async def static(request: Request) -> Response:
 
 
 def message(request: Request, status: int, text: str, back: bool = False) -> HTMLResponse:
-    """Return a page that says one sentence, with a way `back` to the queues for who may have one."""
+    """Return a page of one sentence, with an optional way `back`."""
     return page(request, "message.html", status, text=text, back=back)

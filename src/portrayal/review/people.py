@@ -1,4 +1,4 @@
-"""Who may come in: the organiser and the reviewers, each by a link that works once and is exchanged for a cookie.
+"""Visitors: organiser and reviewers, each by a one-time link and a cookie.
 
 Secrets are known as hashes alone, in memory and, for reviewers, beside the journals (`portrayal.review.links`).
 """
@@ -31,7 +31,7 @@ def checked_name(name: str) -> str:
 
 
 class Ticket(NamedTuple):
-    """Whose a link or a session is, and when it was made, in seconds since 1970."""
+    """Owner of a link or session, and its time in seconds since 1970."""
 
     name: str
     made: float
@@ -71,7 +71,7 @@ class People:
         return known.get(name.casefold()) or self.add(name)
 
     def invite(self, name: str, further: bool = False) -> str:
-        """Return a new link's secret; unless it is a `further` one, an unused link of the same person is void."""
+        """Return a new link's secret; an unused link of the person becomes void."""
         if name != ORGANISER and name not in self.names:
             raise PortrayalError(f"there is no reviewer {name!r}. Add the name first.")
         if not further:
@@ -87,7 +87,7 @@ class People:
         return ticket.name if ticket else None
 
     def enter(self, secret: str) -> tuple[str, str] | None:
-        """Exchange a link for a session: whose it is, and the cookie. The link is void from then on."""
+        """Exchange a link for a session and its cookie; the link becomes void."""
         name = self.owner(secret)
         if name is None:
             return None
@@ -103,7 +103,7 @@ class People:
         return ticket.name if ticket else None
 
     def _keep(self, name: str) -> None:
-        """Tell of a change; of the organiser's secrets nothing is kept, so that a run only looked at stays as it is."""
+        """Report a change to be stored; the organiser's secrets are not."""
         if name != ORGANISER:
             self.keep(self)
 
@@ -114,12 +114,12 @@ class People:
 
 
 def form_token(cookie: str) -> str:
-    """Return what every form of a session carries: who does not hold the cookie cannot know it."""
+    """Return the token that every form of a session carries."""
     return hashlib.sha256(b"form " + cookie.encode()).hexdigest()
 
 
 def is_token(given: str, cookie: str) -> bool:
-    """Whether a form carries its session's token."""
+    """Tell whether a form carries its session's token."""
     return secrets.compare_digest(given.encode(), form_token(cookie).encode())
 
 

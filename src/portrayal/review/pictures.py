@@ -1,4 +1,4 @@
-"""Pictures for the browser: those the systems were shown and no others, made small, without what a camera wrote into them.
+"""Pictures for the browser: only those that systems were shown, without metadata.
 
 A run from somebody else may name any file of this machine as one of its pictures. So only a file whose SHA-256 is the one the
 run recorded is shown: who does not have the file cannot name its hash.
@@ -26,13 +26,13 @@ QUALITY = 88
 
 
 def picture_key(stimulus: str) -> str:
-    """Return the name of a stimulus in an address: it must not tell a reviewer what the stimulus is called."""
+    """Return the name of a stimulus in an address, which reveals nothing."""
     return hashlib.sha256(stimulus.encode()).hexdigest()[:24]
 
 
 @lru_cache(maxsize=1024)
 def shown_picture(path: str, stimulus: str, known: str, size: str) -> bytes | None:
-    """Return a picture as JPEG; None where its file is not here, is no picture, or is another than the one shown."""
+    """Return a picture as JPEG; None where the file is missing or another."""
     file = Path(path)
     try:
         if not file.is_absolute() or not file.is_file() or file.stat().st_size > LARGEST_PICTURE:

@@ -1,4 +1,4 @@
-"""What people judge: queues of items made from a run, each with its question and the answers it takes.
+"""Queues of items that people judge.
 
 An item shows what a judgment needs and nothing that tells which system spoke, or what others thought.
 """
@@ -37,7 +37,7 @@ class Item:
 
     @cached_property
     def key(self) -> str:
-        """Return the item's name in addresses and forms, which tells nothing: its own often names the system."""
+        """Return the item's name in addresses, which reveals nothing."""
         return hashlib.sha256(f"{self.question}\n{self.name}".encode()).hexdigest()[:24]
 
 
@@ -64,13 +64,13 @@ class Queue:
 
 
 def queues_of(opened: OpenRun, acts: Sequence[Act] = ()) -> dict[str, Queue]:
-    """Return the queues of a run that hold anything, by name; `acts` are the judgments so far, some of which are coded."""
+    """Return the queues of a run that hold items, by name."""
     made = (_cases(opened), _tags(opened), _places(opened), _words(opened, acts), _pictures(opened))
     return {queue.name: queue for queue in made if queue.items}
 
 
 def in_order(queue: Queue, reviewer: str, seed: int) -> list[Item]:
-    """Return a queue's items in this reviewer's own random order, which stays when items are added."""
+    """Return a queue's items in this reviewer's own random order."""
 
     def place(item: Item) -> bytes:
         return hashlib.sha256(f"{seed}\n{reviewer}\n{queue.name}\n{item.key}".encode()).digest()
@@ -139,7 +139,7 @@ def _tags(opened: OpenRun) -> Queue:
 
 
 def _clusters(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return the clusters of the run's typology: sub-clusters with what they lie in, and clusters without any."""
+    """Return the clusters of the run's typology."""
     table = opened.inputs.get("typology")
     if not isinstance(table, pl.DataFrame) or not {"super_cluster", "sub_cluster"} <= set(table.columns):
         return []
@@ -160,7 +160,7 @@ def _places(opened: OpenRun) -> Queue:
 
 
 def _words(opened: OpenRun, acts: Sequence[Act]) -> Queue:
-    """What raters wrote about places, to be coded by others: whether they knew which place it is."""
+    """Queue of raters' words about places, to be coded by others."""
     codes = [
         ("correct", "they knew the place"),
         ("partial", "they knew its kind"),
@@ -195,7 +195,7 @@ def _pictures(opened: OpenRun) -> Queue:
 
 
 def scene_words(content: str) -> list[tuple[str, str]] | None:
-    """Return a scene that is described as JSON in words; None where the text is no such scene."""
+    """Return a scene from JSON in words, or None."""
     try:
         scene = parse_json(content)
     except ValueError:

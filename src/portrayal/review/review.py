@@ -1,4 +1,4 @@
-"""Pages for reviewers: their queues, and one item after another; and the organiser's: who reviews, and how they agree."""
+"""Pages for reviewers and for the organiser."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _shown(request: Request, number: int, opened: OpenRun, desk: Desk, queue: Qu
 
 
 async def people(request: Request) -> Response:
-    """Return who reviews and how far they are; take a new name, or make a new link for one."""
+    """Return who reviews and how far they are; add names and links."""
     if not request.state.organiser:
         return message(request, 403, ORGANISERS)
     known, made = request.app.state.people, None

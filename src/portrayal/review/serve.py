@@ -1,4 +1,4 @@
-"""Serving the viewer: where it listens, what it prints, and that nothing is asked of anybody but the browser."""
+"""Serving the viewer: address, links, nothing asked of other hosts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def view(
 
 
 def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
-    """Return the names under which the server answers; the first is the one links are written with."""
+    """Return the host names under which the server answers."""
     if known_as:
         return [f"{known_as.lower()}:{port}", known_as.lower()] if ":" not in known_as else [known_as.lower()]
     if _is_every(host):
@@ -87,7 +87,7 @@ def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
 
 
 def _greeting(address: str, people: People, asked: Sequence[str], host: str) -> list[str]:
-    """Return the links, a further one for every reviewer who was asked for; links of earlier times stay good."""
+    """Return the links; earlier ones stay good."""
     earlier = list(people.names)
     lines = [f"yours: http://{address}/enter/{people.invite(ORGANISER)}"]
     for name in map(people.called_so, asked):
@@ -101,7 +101,7 @@ def _greeting(address: str, people: People, asked: Sequence[str], host: str) -> 
 
 
 def _listen_again(host: str, port: int, earlier: int) -> socket.socket:
-    """Listen where links of earlier times lead to, unless another port is asked for or that one is taken."""
+    """Listen on the earlier port, unless another is asked for or it is taken."""
     if not port and earlier:
         with suppress(PortrayalError):
             return _listen(host, earlier)

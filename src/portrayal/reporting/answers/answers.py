@@ -1,4 +1,4 @@
-"""Answers as a reader meets them: one row a question, with what was read from it; and how they are narrowed down."""
+"""Answers as a reader meets them: one row per question, filtered on demand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_LABELS = 400
 
 
 def answers_of(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Return one row per question: system, stimulus, repeat, status, reason, `texts` (what was read) and `scores`."""
+    """Return one row per question, with `texts` and `scores` read from the answer."""
     main, number = READ[kind]
     if "reason" not in responses.columns:
         responses = responses.with_columns(reason=pl.lit(None, pl.String))
@@ -65,7 +65,7 @@ def labels_of(answers: pl.DataFrame, kind: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a reader chose; empty is everything."""
+    """A reader's choice; an empty field selects everything."""
 
     systems: Sequence[str] = ()
     status: str = ""
@@ -81,7 +81,7 @@ def narrowed(answers: pl.DataFrame, stimuli: pl.DataFrame, chosen: Chosen) -> pl
 
 
 def narrowed_rows(answers: pl.DataFrame, stimuli: pl.DataFrame, chosen: Chosen) -> pl.Series:
-    """Return the numbers of the rows `narrowed` returns: to copy what all of them hold takes longer than to find them."""
+    """Return the numbers of the rows that `narrowed` returns."""
     wanted = stimuli.filter(matching(stimuli, chosen))["stimulus"]
     conditions = [pl.col("stimulus").is_in(wanted.implode())]
     if chosen.systems:
@@ -110,7 +110,7 @@ def matching(stimuli: pl.DataFrame, chosen: Chosen) -> pl.Expr:
 
 
 def raw_text(raw: bytes, most: int = 20_000) -> str:
-    """Return an answer's bytes as text to read, or how many there are where they are none."""
+    """Return an answer's bytes as text, or their number where they are no text."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The answers behind a row of the results: those of its system to stimuli of the groups, places and labels it names."""
+"""Answers behind a row of the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_STIMULI = frozenset(RESULTS) - {"group", "versus"} | {"status", "sided", "bo
 
 @dataclass(frozen=True)
 class Behind:
-    """Which answers a row was made of, and what of the row did not narrow them down."""
+    """Answers that a row rests on, and columns that did not narrow them down."""
 
     chosen: Chosen
     narrowed_by: tuple[str, ...]
@@ -53,7 +53,7 @@ def behind(
 
 
 def level_names(inputs: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return what levels are called in results where they are codes in stimuli: the places of a contexts study."""
+    """Return the names in results of levels that are codes in stimuli."""
     places = inputs.get("contexts")
     if not isinstance(places, pl.DataFrame) or not {"context", "name"} <= set(places.columns):
         return {}
@@ -63,7 +63,7 @@ def level_names(inputs: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 def _factor(
     column: str, value: str, factors: Mapping[str, Sequence[str]], names: Mapping[str, Mapping[str, str]]
 ) -> tuple[str, str] | None:
-    """Return the factor and level a facet speaks of: the factor of its own name first, then any with such a level."""
+    """Return the factor and level of a facet, its own name first."""
     ordered = sorted(factors, key=lambda name: name != column)
     for name in ordered:
         for level in factors[name]:

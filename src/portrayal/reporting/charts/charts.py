@@ -1,4 +1,4 @@
-"""Charts every audit draws with: a polars table in, an altair chart out, one look for all.
+"""Charts that every audit draws with: table in, altair chart out.
 
 Columns are named by the caller and renamed inside, so that a column called 'a.b' or 'a:Q' is no trouble.
 altair is imported when the first chart is made. `to_svg` draws what any of these return.
@@ -36,7 +36,7 @@ def forest(
     axis: str = "",
     width: int = WIDTH,
 ) -> Any:
-    """Draw one estimate with its interval per row, coloured and shaped by system, with a line at `reference`.
+    """Draw one estimate with its interval per row, with a line at `reference`.
 
     A filled point was found, by the `decision` of its row; every other point is hollow.
     """
@@ -64,7 +64,7 @@ def forest(
 
 
 def _rows(rows: pl.DataFrame, frame: pl.DataFrame, width: int) -> Any:
-    """Return the base of a chart of rows: their names down the side, their series apart as in the whole frame."""
+    """Return the base of a chart of rows, with names down the side."""
     import altair as alt
 
     return alt.Chart(rows, width=width, height=enc.steps(frame)).encode(y=enc.labels(), yOffset=enc.offsets(frame))
@@ -95,7 +95,7 @@ def bars_with_intervals(
     axis: str = "",
     width: int = WIDTH,
 ) -> Any:
-    """Draw a bar from zero per row, with its interval; for shares and counts, where zero means none."""
+    """Draw a bar from zero per row, with its interval."""
     import altair as alt
 
     frame = enc.renamed(table, {"label": label, "value": value, "low": low, "high": high, "series": color})
@@ -126,7 +126,7 @@ def lines_with_band(
     width: int = WIDTH,
     height: int = 320,
 ) -> Any:
-    """Draw one line per series, with the band between `low` and `high` where there is one."""
+    """Draw one line per series, with a band between `low` and `high`."""
     import altair as alt
 
     frame = enc.renamed(table, {"x": x, "y": y, "low": low, "high": high, "series": color})

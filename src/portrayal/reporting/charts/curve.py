@@ -1,4 +1,4 @@
-"""The specification curve: one estimate per way of asking, sorted, above the choices that made it."""
+"""Specification curve: sorted estimates above the choices behind them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def specification_curve(
     axis: str = "",
     width: int = 440,
 ) -> Any:
-    """Draw the estimates of all specifications in order of size, and below which choice each one made."""
+    """Draw all specifications in order of size, with their choices below."""
     import altair as alt
 
     frame = ranked(table, choices, value, low, high, supports, reference)
@@ -48,7 +48,7 @@ def ranked(
     supports: str | None = None,
     reference: float = 0.0,
 ) -> pl.DataFrame:
-    """Return the specifications in order of size, thinned to what can be drawn, with rank and support."""
+    """Return the specifications in order of size, thinned, with rank and support."""
     wanted = [*choices, *(name for name in (value, low, high, supports) if name)]
     missing = [name for name in wanted if name not in table.columns]
     if missing:

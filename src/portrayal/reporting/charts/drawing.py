@@ -1,4 +1,4 @@
-"""A chart drawn: altair to SVG and PNG without network, safe to put several times into one page."""
+"""Altair charts drawn to SVG and PNG without network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DROPPED = {"script", "foreignObject", "iframe", "handler"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart of one section, drawn. `svg` is empty for a picture that came as PNG; a chart's PNG may be drawn later."""
+    """Drawn chart of one section; `svg` is empty for a picture that came as PNG."""
 
     chart: Chart
     name: str  # the file's stem under charts/
@@ -34,7 +34,7 @@ class Drawing:
 
 
 def to_svg(chart: Any, label: str = "", looks: Looks = NOBODYS, narrow: bool = False, grey: bool = False) -> str:
-    """Draw an altair chart (or a Vega-Lite dict) as SVG text; nothing where it would show nothing."""
+    """Draw an altair chart as SVG text, or nothing where it would be empty."""
     import vl_convert
 
     spec = themed(dressed(visible_all(spec_of(chart)), looks))
@@ -63,7 +63,7 @@ def svg_to_png(svg: str, scale: float = 2.0) -> bytes:
 
 
 def prefixed(svg: str, prefix: str) -> str:
-    """Put `prefix` before every id and reference to one, so that drawings in one page do not collide."""
+    """Put `prefix` before every id, so that drawings in one page do not collide."""
     root = _parse(svg)
     ids = [element.get("id", "") for element in root.iter() if element.get("id")]
     _rename(root, {name: f"{prefix}-{name}" for name in ids})

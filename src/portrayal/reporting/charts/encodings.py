@@ -1,4 +1,4 @@
-"""What the charts share: how rows are named, coloured, shaped and kept to a number that can be read."""
+"""Encodings that charts share: names, colours, shapes, number of rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_SIGHT = 520  # pixels of a chart before its axis comes again
 
 
 def renamed(table: pl.DataFrame, columns: dict[str, str | None]) -> pl.DataFrame:
-    """Return the table under our own column names; a column not asked for is null, a series is never."""
+    """Return the table under our own column names; a missing series stays missing."""
     for name in columns.values():
         if name is not None and name not in table.columns:
             found = ", ".join(table.columns)
@@ -42,7 +42,7 @@ def _in_lines(name: str) -> str:
 
 
 def capped(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Keep the rows farthest from zero when there are more than can be read, and say so."""
+    """Keep the rows farthest from zero where there are too many to read."""
     if frame.height <= MOST_ROWS:
         return frame, ""
     order = frame.with_row_index("row").sort(pl.col("value").abs(), descending=True, nulls_last=True)
@@ -84,7 +84,7 @@ def steps(frame: pl.DataFrame) -> Any:
 
 
 def in_sight(frame: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the rows in parts, each low enough that its axis is in sight wherever a reader looks."""
+    """Return the rows in parts that are low enough to keep the axis in sight."""
     names = frame["label"].unique(maintain_order=True)
     height = ROW if _alone(frame) else _offset(frame) * (frame["series"].n_unique() + 0.8)
     most = max(3, int(IN_SIGHT // height))
@@ -97,7 +97,7 @@ def in_sight(frame: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def span(frame: pl.DataFrame, *further: float | None) -> Any:
-    """Return the scale that all parts of one chart share: it holds every value, both ends, and zero or the reference."""
+    """Return the scale that all parts of one chart share."""
     import altair as alt
 
     numbers = pl.concat([frame[name].cast(pl.Float64) for name in ("value", "low", "high")]).drop_nulls()
@@ -106,7 +106,7 @@ def span(frame: pl.DataFrame, *further: float | None) -> Any:
 
 
 def colors(frame: pl.DataFrame) -> Any:
-    """Return a colour per series; a report gives those that are systems the colour they have everywhere."""
+    """Return a colour per series; systems keep theirs throughout a report."""
     import altair as alt
 
     return alt.Color(field="series", type="nominal", title=None, scale=_scale(frame, PALETTE), legend=_legend(frame))
@@ -151,7 +151,7 @@ def _scale(frame: pl.DataFrame, values: Any) -> Any:
 
 
 def _legend(frame: pl.DataFrame) -> Any:
-    """Return a legend with as many columns as the names leave room for: it must not be wider than the plot."""
+    """Return a legend that is no wider than the plot."""
     import altair as alt
 
     if _names(frame) == [NOBODY]:
@@ -173,7 +173,7 @@ def _alone(frame: pl.DataFrame) -> bool:
 
 
 def _placed(name: str, cells: int) -> pl.Expr:
-    """Move a number to the middle of its cell; numbers all alike stay where they are."""
+    """Move a number to the middle of its cell; equal numbers stay."""
     column = pl.col(name).cast(pl.Float64)
     step = (column.max() - column.min()) / cells
     moved = column.min() + ((column - column.min()) / step).round() * step

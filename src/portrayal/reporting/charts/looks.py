@@ -1,4 +1,4 @@
-"""How each system looks in every chart of a report: one colour and one shape, given once; a simulated one is grey."""
+"""One colour and one shape per system, in every chart of a report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCALED = ("color", "fill", "stroke", "shape", "strokeDash")
 
 @dataclass(frozen=True)
 class Look:
-    """How one system is drawn."""
+    """Look of one system."""
 
     color: str
     shape: str
@@ -25,7 +25,7 @@ Looks = Mapping[str, Look]
 
 
 def looks_of(systems: Iterable[tuple[str, bool]]) -> dict[str, Look]:
-    """Give every system its look, in the order they come; `systems` are names as charts say them, and whether simulated.
+    """Give every system its look, in the order they come.
 
     Real systems take the palette in turn and simulated ones the greys. Where the colours are used up the shapes move on by
     one, so that two systems never share both.
@@ -47,7 +47,7 @@ def looks_of(systems: Iterable[tuple[str, bool]]) -> dict[str, Look]:
 
 
 def dressed(spec: Any, looks: Looks) -> Any:
-    """Return a Vega-Lite spec in which every scale over names of systems has their colours, shapes and dashes."""
+    """Return a Vega-Lite spec whose scales over systems have the systems' looks."""
     if isinstance(spec, list):
         return [dressed(one, looks) for one in spec]
     if not isinstance(spec, dict):
@@ -59,7 +59,7 @@ def dressed(spec: Any, looks: Looks) -> Any:
 
 
 def greyed(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec of a chart that is about a simulated system alone: its series in greys."""
+    """Return the spec of a chart about a simulated system, in greys."""
     tones = {color: GREYS[place % len(GREYS)] for place, color in enumerate(PALETTE)}
     return dict(_replaced(spec, tones))
 
@@ -86,7 +86,7 @@ def _replaced(value: Any, tones: Mapping[str, str]) -> Any:
 
 
 def swatch(look: Look, size: float = 6.0) -> str:
-    """Return the outline of a system's shape around the origin, for a drawing of a few pixels."""
+    """Return the outline of a system's shape around the origin."""
     return MARKS[look.shape](size)
 
 

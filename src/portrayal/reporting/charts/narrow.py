@@ -1,4 +1,4 @@
-"""A chart for a narrow screen: as wide as a phone, so that no point lies outside, with the names of rows above them."""
+"""Charts for a narrow screen, with the names of rows above them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scatter chart: points, or counts of points where there are many, and a line through them."""
+"""Scatter chart: points, or counts where there are many, and a line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scatter_with_fit(
 
 
 def least_squares(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the two ends of the least-squares line through columns x and y; no rows when there is none."""
+    """Return both ends of the least-squares line through columns x and y."""
     across, up = frame["x"].cast(pl.Float64), frame["y"].cast(pl.Float64)
     spread = float(across.var() or 0.0) if frame.height > 1 else 0.0  # type: ignore[arg-type]
     if not spread:

@@ -36,7 +36,7 @@ def overlay(heat: np.ndarray, under: Any | None = None, side: int = SIDE) -> byt
 
 
 def strip(maps: dict[str, np.ndarray], side: int = 180, columns: int = 6) -> bytes:
-    """Return one PNG of several maps, row by row, each over its own silhouette with its name above."""
+    """Return one PNG of several maps, row by row, each over its own silhouette."""
     from PIL import Image, ImageDraw
 
     columns = min(columns, len(maps))

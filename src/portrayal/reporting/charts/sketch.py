@@ -1,4 +1,4 @@
-"""Charts drawn side by side. The renderer holds Python's lock, so that only processes draw at the same time."""
+"""Charts drawn side by side in processes, because the renderer holds Python's lock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portrayal.reporting.charts.looks import Looks
 
 
 class Sketch(NamedTuple):
-    """What a chart is drawn from."""
+    """Source of a drawing."""
 
     spec: dict[str, Any]  # Vega-Lite
     label: str
@@ -23,7 +23,7 @@ class Sketch(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A chart as SVG, the same for a narrow screen, and as PNG; nothing where it would show nothing."""
+    """A chart as SVG for wide and narrow screens, and as PNG."""
 
     svg: str
     phone: str = ""
@@ -40,7 +40,7 @@ def draw_here(sketches: Iterable[Sketch]) -> Iterator[Drawn]:
 
 @contextmanager
 def drawing(processes: int) -> Iterator[Draw]:
-    """Give a way to draw: in so many processes, which start at once, or here where one is all there is."""
+    """Return a function that draws, here or in so many processes."""
     if processes < 2:
         yield draw_here
         return

@@ -1,4 +1,4 @@
-"""How every chart looks: colours told apart by colour-blind readers, on a white and on a dark card."""
+"""Theme of every chart: colour-blind safe, on white and dark cards."""
 
 from __future__ import annotations
 

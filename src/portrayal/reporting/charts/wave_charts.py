@@ -1,4 +1,4 @@
-"""Measures over the waves of a study: a small chart of each row, those that moved first."""
+"""Charts of measures over the waves of a study."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINTS = {"value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 
 @dataclass(frozen=True)
 class WaveChart:
-    """One row of the results in every wave: what it is about, whether it moved, and the drawing."""
+    """One row of the results over all waves, with its drawing."""
 
     title: str
     said: str
@@ -31,7 +31,7 @@ class WaveChart:
 def wave_charts(
     measures: pl.DataFrame, waves: Sequence[Wave], about: Callable[[Mapping[str, Any]], str]
 ) -> list[WaveChart]:
-    """Draw rows over all waves, with intervals: those that moved first, then those with the smallest p."""
+    """Draw rows over all waves: those that moved first, then by p."""
     labels = pl.Series([about(row) for row in measures.iter_rows(named=True)], dtype=pl.String)
     marked = measures.with_columns(_label=labels, _moved=pl.col("decision") == FOUND)
     order = marked.sort("_moved", "p", descending=[True, False], nulls_last=True)
@@ -63,7 +63,7 @@ def _drawn(label: str, mine: pl.DataFrame, points: Sequence[Mapping[str, Any]], 
 
 
 def _chart(frame: pl.DataFrame, place: int) -> Any:
-    """A point and its interval for each wave, filled where it moved; the colour and shape are the system's."""
+    """Draw a point and its interval for each wave, filled where it moved."""
     import altair as alt
 
     color, shape = PALETTE[place % len(PALETTE)], SHAPES[place % len(SHAPES)]

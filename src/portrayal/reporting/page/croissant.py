@@ -1,4 +1,4 @@
-"""The report's tables described for machines: Croissant metadata (MLCommons, version 1.0), which dataset search engines read."""
+"""Croissant metadata of the report's tables (MLCommons, version 1.0)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LICENSE = (
 def croissant(
     folder: Path, title: str, results: pl.DataFrame, tables: Mapping[str, pl.DataFrame], published: str = ""
 ) -> dict[str, Any]:
-    """Return the metadata of results.csv and tables/*.csv, which must have been written: their hashes are in it."""
+    """Return the metadata of results.csv and tables/*.csv once they are written."""
     files = {"results.csv": results, **{f"tables/{name}.csv": table for name, table in tables.items()}}
     return {
         "@context": dict(CONTEXT),

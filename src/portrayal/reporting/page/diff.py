@@ -1,4 +1,4 @@
-"""Waves of one study held against each other: lines for the terminal, a page with a chart over all waves, and the numbers."""
+"""Report of a diff: lines for the terminal, a page and the numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LONGEST = 160  # characters of an answer that is shown
 
 @dataclass(frozen=True)
 class Diff:
-    """What changed between waves: `answers` by group, `measures` that moved, `words`, `versions`, `examples`, and the `page`."""
+    """Changes between waves: `answers` by group, `measures`, `words`, `versions`, `examples` and the `page`."""
 
     waves: list[str]
     answers: pl.DataFrame
@@ -145,7 +145,7 @@ def _word_lines(words: pl.DataFrame) -> Iterator[str]:
 
 
 def render(found: Diff, waves: Sequence[Wave]) -> str:
-    """Return the page: what moved, a chart over all waves, answers that changed with examples, words, versions."""
+    """Return the page of a diff: changes, charts over all waves, examples, versions."""
     drawn = wave_charts(found.measures, waves, about)
     style = files("portrayal.reporting").joinpath("templates/style.css").read_text("utf-8")
     view = {

@@ -1,4 +1,4 @@
-"""The answers behind every row of a section: rows that stand on the same answers share one page of them."""
+"""Pages of the answers behind the rows of a section."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXTS = ("text", "prompt", "query")
 
 @dataclass(frozen=True)
 class Traced:
-    """Where the answers behind the rows of a section are told."""
+    """Files of the answers behind the rows of a section."""
 
     section: Section
     choices: Sequence[Behind]  # the different ones
@@ -32,7 +32,7 @@ class Traced:
     stimuli: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by their ids
 
     def addresses(self) -> list[str]:
-        """Return for each row the file with the answers behind it, from the folder of rows; none where there are no answers."""
+        """Return the file with the answers behind each row; none without answers."""
         return [self.file(choice) for choice in self.of_row]
 
     def file(self, choice: int) -> str:
@@ -61,7 +61,7 @@ def trace(section: Section) -> Traced:
 
 
 def answers_view(traced: Traced, choice: int) -> dict[str, Any]:
-    """Return what the page of one choice shows: which answers these are, and a table of them."""
+    """Return the content of one page: its answers, as a table."""
     section, found = traced.section, traced.choices[choice]
     answers = _all_answers(section)
     rows = narrowed_rows(answers, _stimuli(section), found.chosen)
@@ -79,7 +79,7 @@ def answers_view(traced: Traced, choice: int) -> dict[str, Any]:
 
 
 def answers_table(section: Section) -> pl.DataFrame:
-    """Return all answers of a section: system, stimulus, repeat, its factors, status, and what was read as JSON."""
+    """Return all answers of a section with factors, status and readings as JSON."""
     answers, stimuli = _all_answers(section), _stimuli(section)
     factors = [name for name in stimuli.columns if name not in STIMULI and not stimuli[name].dtype.is_nested()]
     read = pl.col("texts").map_elements(

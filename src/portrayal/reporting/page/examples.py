@@ -1,4 +1,4 @@
-"""The same questions, answered by every system, side by side: what a reader looks at before any number."""
+"""The same questions answered by every system, side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_ANSWER = "no answer"
 
 
 def examples_view(section: Section) -> dict[str, Any] | None:
-    """Return a table of a few answers: a column a system; None where there is nothing to read, or no answers.
+    """Return a table of a few answers with a column per system, or None.
 
     The questions are spread evenly over the groups, and not chosen by what was answered.
     """

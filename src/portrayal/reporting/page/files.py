@@ -64,7 +64,7 @@ def write_report(folder: Path, sections: Sequence[Section], title: str, draw: Dr
 
 
 def all_tables(section: Section, drawings: Sequence[Drawing]) -> dict[str, pl.DataFrame]:
-    """Return the further tables of a section and those its figures are drawn from, by their files."""
+    """Return a section's further tables and those behind its figures, by file."""
     further = zip(table_files(section), (table.table for table in section.tables), strict=True)
     return {**dict(further), **drawn_tables(section, drawings)}
 
@@ -88,7 +88,7 @@ def row_files(traced: Traced) -> list[str]:
 
 
 def all_results(sections: Sequence[Section]) -> pl.DataFrame:
-    """Return the results of all sections under one another, with the study each row belongs to."""
+    """Return the results of all sections in one table, with the study's name."""
     parts = [
         section.measured.results.with_columns(pl.lit(section.study_name, dtype=pl.String).alias("study"))
         for section in sections
@@ -116,7 +116,7 @@ def results_json(sections: Sequence[Section], title: str) -> dict[str, Any]:
 
 
 def strict(value: Any) -> Any:
-    """Return the value with only what strict JSON knows: no NaN, no infinity, no foreign types."""
+    """Return the value with only what strict JSON knows."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -129,7 +129,7 @@ def strict(value: Any) -> Any:
 
 
 def write_csv(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV that no spreadsheet runs: text that reads as a formula gets an apostrophe."""
+    """Write a table as CSV whose text no spreadsheet runs as a formula."""
     inert = table.with_columns(_csv_column(name, kind) for name, kind in table.schema.items())
     titles = (
         pl.Series(inert.columns, dtype=pl.String).to_frame("title").select(inert_cells(pl.col("title")).alias("title"))
@@ -194,7 +194,7 @@ def _csv_column(name: str, kind: pl.DataType) -> pl.Expr:
 def _make_way(
     folder: Path, drawings: Sequence[Sequence[Drawing]], tables: Iterable[str], traces: Sequence[Traced]
 ) -> None:
-    """Take away the files of an earlier report: what is no longer in the page must not lie beside it."""
+    """Remove the files of an earlier report."""
     charts = [f"charts/{one.name}{end}" for drawn in drawings for one in drawn for end in (".svg", ".png")]
     data = [f"tables/{name}{end}" for name in tables for end in (".csv", ".parquet")]
     rows = [f"rows/{name}" for traced in traces for name in row_files(traced)]

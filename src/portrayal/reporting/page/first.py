@@ -1,4 +1,4 @@
-"""The first screen: what was asked, of whom, what was found, how sure that is, what cannot be said; and a card an audit."""
+"""First screen of a report: five questions, alarms, and a card per audit."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _row(section: Section, row: int) -> dict[str, Any]:
 
 
 def alarms(sections: Sequence[Section]) -> list[dict[str, str]]:
-    """Return what must be known before all else, the gravest first: silent systems, failed checks, work not done, failures."""
+    """Return alarms, the gravest first: silent systems, failed checks, open work, failures."""
     told = [*_each(sections, silences), *_each(sections, lambda one: one.measured.warnings)]
     return [*told, *_each(sections, unfinished), *_each(sections, failures)]
 
@@ -143,7 +143,7 @@ def failures(section: Section) -> list[str]:
 
 
 def cards(sections: Sequence[Section], drawings: Sequence[Sequence[Drawing]], looks: Looks) -> list[dict[str, Any]]:
-    """Return one card an audit: a picture or a small chart, one sentence, and where its further studies are."""
+    """Return one card per audit: a picture or small chart and one sentence."""
     by_stem: dict[str, list[int]] = {}
     for place, section in enumerate(sections):
         by_stem.setdefault(section.audit.stem, []).append(place)
@@ -167,7 +167,7 @@ def cards(sections: Sequence[Section], drawings: Sequence[Sequence[Drawing]], lo
 
 
 def headline(section: Section) -> Said | None:
-    """Return the first thing found, of a real system before a simulated one; a system's silence before all; else the first said."""
+    """Return a section's headline: silence, then real findings, then any finding, then the rest."""
     results = section.measured.results
     told = [
         {

@@ -26,7 +26,7 @@ from portrayal.study.study import Study
 
 
 def find(study: Study, measured: Measured) -> list[Finding]:
-    """Put what was measured into sentences, each with the row it speaks of: found first, then what cannot be said.
+    """Put what was measured into sentences, each with its row; found ones first.
 
     Of a system that answered nothing only that is said.
     """
@@ -45,7 +45,7 @@ def find(study: Study, measured: Measured) -> list[Finding]:
 
 
 def read_section(run: Run, earlier: Sequence[str] = ()) -> Section:
-    """Read a measured run; `earlier` are the stems of the sections before it, since every section has an id of its own."""
+    """Read a measured run; `earlier` are the stems of sections before it."""
     study = study_of(run)
     stem: Audit = get_audit(study.audit)
     manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
@@ -84,7 +84,7 @@ def _renamed(table: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
 
 
 def read_answers(run: Run, kind: str) -> pl.DataFrame | None:
-    """Return one row a question with what was read from the answer; None where a run does not keep it any more."""
+    """Return one row per question with its readings; None where they are gone."""
     if not run.responses.exists():
         return None
     responses = kept_table(run.responses, MEND)

@@ -1,4 +1,4 @@
-"""A chart small enough for a card: a few estimates with their intervals, in the colours of their systems."""
+"""Small chart of a card: a few estimates with their intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LETTERS = 40
 
 
 def miniature(section: Section, row: int | None, looks: Looks) -> str:
-    """Return an SVG of the rows that sentences of one measure speak of, that of `row` first; nothing without an estimate."""
+    """Return an SVG of the cited row and its neighbours; empty without an estimate."""
     results = section.measured.results.with_row_index("row")
     if row is None or is_missing(results["value"][row]):
         return ""
@@ -41,7 +41,7 @@ def miniature(section: Section, row: int | None, looks: Looks) -> str:
 
 
 def _alike(results: pl.DataFrame, cited: dict[str, Any], spoken: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the cited row and a few others of its measure: those that sentences speak of before the rest."""
+    """Return the cited row and a few others of its measure."""
     same = results.filter(
         pl.col("measure") == cited["measure"],
         pl.col("unit").eq_missing(pl.lit(cited["unit"], pl.String)),
@@ -66,7 +66,7 @@ def ends(row: dict[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def _naming(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
-    """Return the column that tells these rows apart: the system, or the first facet that differs in each."""
+    """Return the column that tells these rows apart."""
     for name in ("system", *columns):
         if len({str(one.get(name)) for one in rows}) == len(rows):
             return name

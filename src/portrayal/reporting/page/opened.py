@@ -1,4 +1,4 @@
-"""A run as a person works with it in Python: findings, results, charts, answers and the report."""
+"""A run for Python: findings, results, charts, answers and the report."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Run:
         return f"<portrayal run {str(self.folder)!r}: {found} of {len(self.findings)} sentences are findings>"
 
     def _repr_html_(self) -> str:
-        """Show the sentences, found ones first and heavy, and where the report is; all text is inert."""
+        """Show the sentences, found ones first, and where the report is."""
         lines = "".join(map(_line, self.findings)) or "<li>Nothing was measured.</li>"
         title = escape(f"{self._section.study_name}: {self._section.audit.title}")
         return f"<div><p><b>{title}</b></p><ul>{lines}</ul><p>Report: <code>{escape(self.report)}</code></p></div>"

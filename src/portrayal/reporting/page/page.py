@@ -1,4 +1,4 @@
-"""The report's pages: sections in, HTML text out, which needs no network and runs no script."""
+"""Pages of a report: sections in, HTML out, without network or script."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def render(sections: Sequence[Section], title: str) -> str:
 def render_drawn(
     sections: Sequence[Section], title: str, drawings: Sequence[Sequence[Drawing]], traces: Sequence[Traced]
 ) -> str:
-    """Return the report from charts that were drawn and rows that were traced before; one of each per section."""
+    """Return the report from drawn charts and traced rows, one of each per section."""
     view = page_view(sections, title, drawings, traces)
     return environment().get_template("page.html").render(view)
 
 
 def row_pages(traced: Traced) -> Iterator[tuple[str, str]]:
-    """Yield the pages beside the report, each with its name: all rows of a section, and the answers behind them."""
+    """Yield the pages beside the report, each with its name."""
     section = traced.section
     title = f"{section.audit.title}: {section.study_name}"
     names = {**NAMES, **section.audit.names}

@@ -1,4 +1,4 @@
-"""Pictures in the page, as data, with their proportions, so that several stand beside each other at one height.
+"""Pictures as data in the page, several in a row at one height.
 
 A sheet of photographs is a megabyte as PNG. The page carries it as WebP and links to the PNG, which lies beside it unchanged.
 """
@@ -55,7 +55,7 @@ def dimensions(png: bytes) -> tuple[int, int]:
 
 
 def light(png: bytes) -> tuple[str, bytes]:
-    """Return kind and bytes of a picture as the page carries it: WebP where a PNG is large and WebP much smaller.
+    """Return a picture's kind and bytes: WebP where that is much smaller.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def light(png: bytes) -> tuple[str, bytes]:
 
 
 def _webp(png: bytes) -> bytes | None:
-    """Write a PNG as WebP; nothing where it is none that can be decoded, which is left to the browser."""
+    """Write a PNG as WebP; None where it cannot be decoded."""
     from PIL import Image
 
     if not is_picture(png):

@@ -1,4 +1,4 @@
-"""Where the numbers come from, as the page tells it: waves, money, the declared family, the manifest."""
+"""Provenance on the page: waves, money, the family, the manifest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS = {
 
 
 def asked(manifest: Mapping[str, Any]) -> str:
-    """Say when the systems were asked and what it cost, as far as the manifest tells."""
+    """Say when the systems were asked, and what it cost."""
     waves, starts, ends = _moments([manifest])
     until = f" to {ends[-1]}" if starts and ends and ends[-1] != starts[0] else ""
     said = f"Asked in {plural(waves, 'wave')}, {starts[0]}{until} UTC." if starts else ""
@@ -46,7 +46,7 @@ def last_day(manifests: Sequence[Mapping[str, Any]]) -> str:
 
 
 def family(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping[str, str]) -> str:
-    """Say over which tests p was adjusted, and how; and what is confirmatory, where the study wrote hypotheses."""
+    """Say over which tests p was adjusted, and which hypotheses were declared."""
     return " ".join(filter(None, (_adjusted(manifest, results, names), _hypotheses(manifest, results))))
 
 
@@ -82,7 +82,7 @@ def _adjusted(manifest: Mapping[str, Any], results: pl.DataFrame, names: Mapping
 
 
 def manifest_rows(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the manifest as rows of a name and lines; long tables are cut, manifest.json has them whole."""
+    """Return the manifest as names and lines; long tables are cut."""
     clean = without_secrets(dict(manifest))
     return [{"name": plain(name), **_lines(value)} for name, value in clean.items()]
 

@@ -1,4 +1,4 @@
-"""A run to hand on: results, charts and hashes, and nothing that people wrote or that shows them."""
+"""Redacted copy of a run: results, charts and hashes, without texts and pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portrayal.run.lock import REPORTING, locked, reading
 
 
 def redact(folder: Path | str, out: Path | str) -> Path:
-    """Write a measured run without its pictures and free text into another folder, with a report of its own.
+    """Write a measured run without pictures and free text into another folder.
 
     Parameters
     ----------

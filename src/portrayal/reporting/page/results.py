@@ -1,4 +1,4 @@
-"""The results table as it is read: one block per measure, each row with its interval drawn beside it."""
+"""Results table for reading: one block per measure, with drawn intervals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def result_blocks(
     names: Mapping[str, str] = NAMELESS,
     behind: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Return the blocks of a results table, in the order the measures appear: one a measure and unit.
+    """Return the blocks of a results table, one per measure and unit.
 
     Only the `wanted` rows are kept, by their numbers, where some are named. `names` puts measures into words; `behind` is for
     each row the address of the answers behind it.
@@ -82,7 +82,7 @@ def _block(
 
 
 def _shared(rows: Sequence[Row], about: Sequence[str]) -> dict[str, Any]:
-    """Return the names all rows share and the heading can say once; one name at least stays in the rows."""
+    """Return the names that all rows share; at least one stays in the rows."""
     same = {name: rows[0][name] for name in about if len({row[name] for row in rows}) == 1}
     if all(name in same for name in about):
         same.pop(next((name for name in about if same[name]), about[0]))
@@ -90,7 +90,7 @@ def _shared(rows: Sequence[Row], about: Sequence[str]) -> dict[str, Any]:
 
 
 def _in_runs(systems: Sequence[str]) -> bool:
-    """Tell whether long names of systems stand in runs, so that one line above each run can say them."""
+    """Tell whether long names of systems stand in runs."""
     changes = sum(before != after for before, after in pairwise(systems))
     return max(map(len, systems)) > NAME and changes > 0 and 2 * (changes + 1) <= len(systems)
 
@@ -112,7 +112,7 @@ def _any(rows: Sequence[Row], name: str) -> bool:
 
 
 class Scale:
-    """A straight scale from numbers to places in the drawn interval; it holds zero and every finite number."""
+    """A linear scale from numbers to places; it holds zero."""
 
     def __init__(self, low: float, high: float, width: float = WIDTH, edge: float = EDGE) -> None:
         self.low, self.high, self.width, self.edge = low, high, width, edge
@@ -125,7 +125,7 @@ class Scale:
         return cls(min([0.0, *finite]), max([0.0, *finite]), width, edge)
 
     def at(self, value: float | None) -> float | None:
-        """Return the place of a value, an edge where it is infinite, or nothing when there is none."""
+        """Return the place of a value; an edge where it is infinite."""
         if value is None or is_missing(value):
             return None
         inside = min(max(float(value), self.low), self.high)

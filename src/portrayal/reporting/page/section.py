@@ -1,4 +1,4 @@
-"""One audit's run as the report takes it: everything it says is in here already, nothing is looked up."""
+"""One audit's run as a section of the report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Section:
 
     @property
     def simulated(self) -> frozenset[str]:
-        """Return the systems that only play a part, by the names they have in results and in charts."""
+        """Return the simulated systems by their names in results and charts."""
         names = simulated(self.systems)
         return frozenset([*names, *map(self.measured.shown, names)])
 
@@ -57,7 +57,7 @@ class Section:
 
 
 def file_name(*parts: str) -> str:
-    """Return a file's stem from names: letters, digits, '-' and '_' only, so that no name leaves its folder.
+    """Return a file's stem of letters, digits, '-' and '_' only.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def file_name(*parts: str) -> str:
 
 
 def draw_all(sections: Sequence[Section], draw: Draw = draw_here) -> list[list[Drawing]]:
-    """Draw every section's charts once, for the page and the files: a system looks alike in all of them.
+    """Draw every section's charts once, for the page and the files.
 
     One that would show nothing is left out.
     """

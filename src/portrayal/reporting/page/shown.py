@@ -1,4 +1,4 @@
-"""What was shown to the systems: how many stimuli of which kind, what was varied, where they come from."""
+"""Stimuli in numbers: kinds, factors, origins and examples."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _kinds(kinds: pl.Series) -> str:
 
 
 def _levels(column: pl.Series) -> str:
-    """Name the levels of a factor with their counts, or how many there are when they are many."""
+    """Name the levels of a factor with counts, or their number if many."""
     known = column.drop_nulls()
     known = known.filter(known != "") if known.dtype == pl.String else known
     if known.is_empty():
@@ -67,7 +67,7 @@ def _range(known: pl.Series) -> str:
 
 
 def _examples(stimuli: pl.DataFrame) -> list[str]:
-    """Return texts from all over the table, so that the first group is not the only one seen."""
+    """Return example texts from all over the table."""
     texts = stimuli.filter(pl.col("kind").is_in(TEXTS))["content"]
     step = max(1, len(texts) // EXAMPLES)
     chosen = texts.gather_every(step).head(EXAMPLES).to_list()

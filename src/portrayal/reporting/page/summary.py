@@ -1,4 +1,4 @@
-"""The report in one page of plain text, in the manner of a model card: summary.md, for a repository or an e-mail."""
+"""Report as one page of plain text: summary.md, in the manner of a model card."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = {
 
 
 def summary(sections: Sequence[Section], title: str) -> str:
-    """Return summary.md: what was asked of whom, what was found, what cannot be said, limits and files."""
+    """Return summary.md: questions, findings, limits and files."""
     told = alarms(sections)
     parts = [
         f"# {_text(title)}",

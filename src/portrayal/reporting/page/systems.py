@@ -1,4 +1,4 @@
-"""The table of systems: what was asked, under which version and parameters, and never a credential."""
+"""Table of systems: version and parameters, never a credential."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIRST = ("name", "use", "identity", "kind", "version", "version_asked", "versio
 
 
 def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return columns and rows of the systems table; keys nobody foresaw become columns of their own."""
+    """Return columns and rows of the systems table; unforeseen keys become columns."""
     filled = {key for system in systems for key, value in system.items() if value not in (None, "", [], (), {})}
     known = [key for key in _FIRST if key in filled]
     if "use" in known and "identity" in known:
@@ -26,18 +26,18 @@ def system_rows(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def simulated(systems: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of systems that only play a part: what they do was planted, and says nothing of a real one."""
+    """Return the names of simulated systems."""
     return [str(one.get("name")) for one in systems if _plays_a_part(one)]
 
 
 def _plays_a_part(system: Mapping[str, Any]) -> bool:
-    """Tell by what it is, or by what it stands on (a captioner over a simulated encoder), or by a name that says so."""
+    """Tell a simulated system by its kind, its base or its name."""
     built = any(str(system.get(key) or "").startswith("phantom") for key in ("use", "identity"))
     return built or "simulated" in str(system.get("name") or "").lower()
 
 
 def shown_names(systems: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the names of simulated systems as sentences say them; a name that says so itself stays."""
+    """Return the names of simulated systems as sentences write them."""
     return {name: name if "simulated" in name.lower() else f"{name} (simulated)" for name in simulated(systems)}
 
 

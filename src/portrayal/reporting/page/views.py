@@ -1,4 +1,4 @@
-"""What the templates show, worked out beforehand: the templates only place it."""
+"""Views that the templates place."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def head_view(title: str) -> dict[str, Any]:
 
 
 def plain_head_view(title: str) -> dict[str, Any]:
-    """Return what the head of a page that is one table needs: there are many of them, so it is short."""
+    """Return the head of a page that is one table."""
     return {"title": title, "style": _style("plain"), "dark": ""}
 
 
@@ -121,7 +121,7 @@ def section_view(section: Section, drawings: Sequence[Drawing], looks: Looks, tr
 
 
 def legend(section: Section, looks: Looks) -> list[dict[str, Any]]:
-    """Return every system of a section with the colour and shape it has in all charts."""
+    """Return every system of a section with its colour and shape."""
     shown = [section.measured.shown(str(system.get("name"))) for system in section.systems]
     return [
         {"name": name, "color": looks[name].color, "outline": Markup(swatch(looks[name], 5.0))}
@@ -162,7 +162,7 @@ def chart_view(drawing: Drawing) -> dict[str, Any]:
 
 
 def opened(figure: dict[str, Any], section: Section) -> dict[str, Any]:
-    """Return a figure with the addresses of the rows it was drawn from: rows of a measure, or a table's file."""
+    """Return a figure with the addresses of its rows or table."""
     measures = set(section.measured.results["measure"].drop_nulls())
     tables = {table.name for table in section.tables} | set(section.measured.tables)
     rows = []
@@ -182,7 +182,7 @@ def data_file(section: Section, name: str) -> str:
 
 
 def drawn_tables(section: Section, drawings: Sequence[Drawing]) -> dict[str, pl.DataFrame]:
-    """Return the tables that figures are drawn from and that are no further table of the section, by their files."""
+    """Return the tables behind figures that are no further table of the section."""
     measures = set(section.measured.results["measure"].drop_nulls())
     shown = {table.name for table in section.tables}
     named = [name for one in drawings for name in one.chart.of if name not in measures and name not in shown]
@@ -222,7 +222,7 @@ def column_kind(column: pl.Series) -> str:
 
 
 def cells(column: pl.Series) -> list[str]:
-    """Write the cells of a column alike: p-values as such, other fractions with the same decimals."""
+    """Format the cells of a column alike: p-values, decimals."""
     if column.name in P_VALUES and column.dtype.is_numeric():
         return [p_value(value) for value in column]
     known = column.drop_nulls() if column.dtype.is_float() else column.head(0)

@@ -1,4 +1,4 @@
-"""Measures in words where their own name is an abbreviation; an audit's `names` go before these."""
+"""Names of measures whose own name is an abbreviation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences from decided rows: an audit says its claims once, and every decision has one form for all audits.
+"""Sentences from decided rows, with one form per decision for all audits.
 
     found            {system} {what it does to whom}: {figures}.
     not found        It was not found that {system} {what it might do}: {figures}; {effect} would have been found in 80 of 100 ...
@@ -29,7 +29,7 @@ PERCENT, POINTS = "share", "points"
 
 @dataclass(frozen=True)
 class Claim:
-    """What a measure would show: the clauses after a system's name, with the row's columns in braces.
+    """Claim of a measure: clauses after a system's name, columns in braces.
 
     `positive` and `negative` say what it does where the value lies above and below the null; without `negative` only a
     value above it is a harm that was looked for, and one below is said with `positive`'s question. `asks` says what it
@@ -50,7 +50,7 @@ class Claim:
 
 
 def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None = None) -> list[Finding]:
-    """Return the sentences of every row in the family whose measure has a claim: found ones first, the largest before."""
+    """Return a sentence for every row of the family whose measure has a claim."""
     rows = measured.results.with_row_index("row").filter(
         pl.col("measure").is_in(list(claims)),
         pl.col("family").fill_null("") != EXPLORATORY,
@@ -97,7 +97,7 @@ def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured)
 
 
 def _same_reason() -> pl.Expr:
-    """Tell reasons apart, but not tests of too few units by the smallest p that each could have had."""
+    """Tell reasons apart; tests of too few units count as one reason."""
     floored = pl.col("p").is_not_null() & pl.col("p_floor").is_not_null()
     return pl.when(~floored).then("reason").alias("same reason")
 
@@ -145,7 +145,7 @@ SHARED: Mapping[str, Callable[[pl.DataFrame, Claim, Measured], Finding]] = {
 
 
 def figures(row: Row, figure: str = "") -> str:
-    """Write a row's value, interval, what was counted and its p: '12.3 percentage points (95% interval 8 to 16, ...)'.
+    """Write a row's value, interval, counted units and p.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def written(row: Row) -> tuple[str, str]:
 
 
 def counted(row: Row) -> str:
-    """Write how many a row rests on, and of what: '1 person', '40 people', 'n = 12'."""
+    """Write how many units a row rests on: '1 person', '40 people', 'n = 12'."""
     noun = row.get("counted")
     if not noun:
         return f"n = {count(row.get('n'))}"
@@ -209,6 +209,6 @@ def _filled(clause: str | Callable[[Row], str] | None, row: Row) -> str:
 
 
 def in_order(findings: Sequence[Finding], results: pl.DataFrame) -> list[Finding]:
-    """Put what was found first, then what cannot be said, then what was not found, then what was not tested."""
+    """Order sentences: found, not measurable, not found, not tested."""
     places = {FOUND: 0, NOT_MEASURABLE: 1, NOT_FOUND: 2, NOT_TESTED: 3}
     return sorted(findings, key=lambda finding: places[results["decision"][finding.row]])

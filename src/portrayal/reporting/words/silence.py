@@ -1,4 +1,4 @@
-"""Silence in words: systems that say nothing, and people about whom a system says nothing more often than about others."""
+"""Sentences about silent systems and selective silence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {"refused": "refused", "empty": "empty", "unreadable": "unreadable", "fa
 
 
 def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
-    """Return a sentence for every system that says nothing, or says nothing about some people more often than others."""
+    """Return a sentence for every system that is silent, wholly or for some groups."""
     claim = Claim(
         positive=lambda row: (
             f"{_verb(row)} {_shown(audit, row, 'group')} more often than {_shown(audit, row, 'versus')}"
@@ -69,7 +69,7 @@ def _within(row: Row) -> str:
 
 
 def _shares(results: pl.DataFrame, row: Row, lists: bool) -> str:
-    """Name the share of each group, the largest first; and what this means for the other measures."""
+    """Name the share of each group, the largest first, and its consequence."""
     mine = results.filter(
         pl.col("measure") == UNANSWERED,
         pl.col("system") == row["system"],

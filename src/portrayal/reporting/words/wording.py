@@ -10,7 +10,7 @@ _LEFT = re.compile(r"(?i)\b(?:left|remain\w*|still)\b")
 
 
 def faults(text: str) -> list[str]:
-    """Return what is wrong with the wording of a passage; an empty list when nothing is.
+    """Return what is wrong with the wording of a passage.
 
     Examples
     --------

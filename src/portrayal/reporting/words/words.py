@@ -16,7 +16,7 @@ _UNSAFE = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\u
 
 
 def visible(text: Any) -> str:
-    r"""Return the text with control characters shown as pictures, and invisible or broken ones as a mark.
+    r"""Return the text with control and invisible characters made visible.
 
     Escaping for HTML is the template's work. This keeps a null byte in a tag from breaking the page, and
     from ending the process: the chart renderer aborts on characters that XML forbids.
@@ -47,7 +47,7 @@ def is_missing(value: Any) -> bool:
 
 
 def decimals(value: float, low: float | None = None, high: float | None = None) -> int:
-    """Return how many decimals to print: two, more for a narrow interval or small value, fewer for large ones.
+    """Return how many decimals to print for a value and its interval.
 
     A narrow interval gets two significant digits of its width: 0.0328 [0.0312, 0.0345].
     """
@@ -91,7 +91,7 @@ def estimate(value: Any, low: Any = None, high: Any = None) -> str:
 
 
 def interval(value: Any, low: Any, high: Any) -> str:
-    """Write the interval as '[low, high]' with the decimals of `estimate`; a missing end stays missing."""
+    """Write the interval as '[low, high]' with the decimals of `estimate`."""
     if is_missing(low) and is_missing(high):
         return ""
     middle = value if not is_missing(value) else (low if not is_missing(low) else high)
@@ -118,7 +118,7 @@ def p_value(p: Any) -> str:
 
 
 def row_in_words(row: Mapping[str, Any]) -> str:
-    """Write a Results row inside a sentence: the estimate, its interval, n, what is missing, and p.
+    """Write a Results row inside a sentence: estimate, interval, n, p.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def percent(value: float, places: int = 0) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """Write part of whole in percent; never 0 % or 100 % unless it is exactly so."""
+    """Write a share in percent; never 0 % or 100 % unless exactly so."""
     if not whole:
         return MISSING
     percent = 100 * part / whole
@@ -198,7 +198,7 @@ def plain(name: str) -> str:
 
 
 def parted(sentence: str) -> tuple[str, str]:
-    """Part a sentence after its claim, so that the figures can stand quieter; together they are the sentence.
+    """Split a sentence after its claim, so that figures can stand apart.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def unique(names: Sequence[str]) -> list[str]:
 
 
 def tied(text: str) -> str:
-    """Keep 'p < .001', 'n = 20' and the like on one line, and write a hyphen before a number as the minus it is."""
+    """Keep 'p < .001' and the like on one line; print a true minus sign."""
     signed = re.sub(r"(?<![\w.-])-(?=\d)", MINUS, text or "")
     return re.sub(r"\b(\w) ([<>=]) (?=\S)", "\\1\u00a0\\2\u00a0", signed)
 
