@@ -87,9 +87,9 @@ def run_demo(
     make_inside(out / "runs")
     ran = run_studies([Path(study) for study in studies], out, quiet, processes)
     page = flow.report([one.folder for one in ran], out, TITLE, processes)
-    found = main_findings(out / "results.json")
-    lines = [f"The report is at {page}", "Three main findings:" if found else "Nothing was found."]
-    return "\n".join([*lines, *(f"{number}. {text}" for number, text in enumerate(found, start=1))])
+    findings = main_findings(out / "results.json")
+    lines = [f"The report is at {page}", "Three main findings:" if findings else "Nothing was found."]
+    return "\n".join([*lines, *(f"{number}. {text}" for number, text in enumerate(findings, start=1))])
 
 
 def main_findings(results: Path, count: int = 3) -> list[str]:
@@ -98,7 +98,7 @@ def main_findings(results: Path, count: int = 3) -> list[str]:
     for one in json.loads(results.read_text(encoding="utf-8"))["findings"]:
         if one["decision"] == FOUND:
             by_study.setdefault((one["audit"], one["study"]), []).append(one["sentence"])
-    in_turn = [said for row in zip_longest(*by_study.values()) for said in row if said is not None]
+    in_turn = [sentence for row in zip_longest(*by_study.values()) for sentence in row if sentence is not None]
     return in_turn[:count]
 
 

@@ -35,7 +35,7 @@ from portrayal.run.results import write_measured
 from portrayal.study import calibration
 from portrayal.study.audit import Evidence, Finding, Measured
 from portrayal.study.study import Study
-from portrayal.study.study_file import GivenStudy, GivenSystems, given_study
+from portrayal.study.study_file import AnyStudy, MoreSystems, read_any_study
 
 if TYPE_CHECKING:
     from portrayal.reporting.page import opened
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 
 def audit(
-    study: GivenStudy,
+    study: AnyStudy,
     out: Path | str | None = None,
     quiet: bool = False,
     say: Callable[[Sequence[str]], None] = lambda messages: None,
     again: Sequence[str] = (),
     untrusted: bool = False,
-    systems: GivenSystems | None = None,
+    systems: MoreSystems | None = None,
     engine: str | None = None,
     workers: int | None = None,
 ) -> opened.Run:
@@ -95,13 +95,13 @@ def audit(
     """
     from portrayal.reporting.page import opened
 
-    given = given_study(study, systems)
-    run = Run(Path(out) if out else default_folder(given.study.name))
+    source = read_any_study(study, systems)
+    run = Run(Path(out) if out else default_folder(source.study.name))
     claim_run(run)
     with using(engine, workers, run.shards, quiet), locked(run):
-        refuse_other_study(run, given.study, file_of(study), named=out is not None)
+        refuse_other_study(run, source.study, file_of(study), named=out is not None)
         how = Asked(quiet, again, untrusted, say, file_of(study))
-        _finish(record_study(given.study, given.text, run, how), say)
+        _finish(record_study(source.study, source.text, run, how), say)
     return opened.Run(run.folder)
 
 
@@ -153,12 +153,12 @@ def retry(
 
 
 def record(
-    study: GivenStudy,
+    study: AnyStudy,
     out: Path | str | None = None,
     quiet: bool = False,
     say: Callable[[Sequence[str]], None] = lambda messages: None,
     untrusted: bool = False,
-    systems: GivenSystems | None = None,
+    systems: MoreSystems | None = None,
 ) -> Recorded:
     """Ask the systems everything the study has not asked yet; nothing is measured.
 
@@ -192,13 +192,13 @@ def record(
     >>> recorded.interrupted, recorded.messages
     (False, [])
     """
-    given = given_study(study, systems)
-    run = Run(Path(out) if out else default_folder(given.study.name))
+    source = read_any_study(study, systems)
+    run = Run(Path(out) if out else default_folder(source.study.name))
     claim_run(run)
     with locked(run):
-        refuse_other_study(run, given.study, file_of(study), named=out is not None)
+        refuse_other_study(run, source.study, file_of(study), named=out is not None)
         how = Asked(quiet, (), untrusted, say, file_of(study))
-        return record_study(given.study, given.text, run, how)
+        return record_study(source.study, source.text, run, how)
 
 
 def record_again(

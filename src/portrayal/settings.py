@@ -56,6 +56,6 @@ def _inner_model(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for inner in getattr(annotation, "__args__", ()):
-        if found := _inner_model(inner):
-            return found
+        if inside := _inner_model(inner):
+            return inside
     return None

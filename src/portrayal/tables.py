@@ -271,8 +271,8 @@ def finite(value: Any) -> Any:
     return float(value) if math.isfinite(value) else None
 
 
-def _lacks(column: str, found: Sequence[str], name: str, hint: str) -> str:
-    return f"{name} lacks column {column!r} (found: {', '.join(found) or 'none'}). {hint}".strip()
+def _lacks(column: str, present: Sequence[str], name: str, hint: str) -> str:
+    return f"{name} lacks column {column!r} (found: {', '.join(present) or 'none'}). {hint}".strip()
 
 
 def _first_line(error: Exception) -> str:
@@ -352,8 +352,8 @@ def read_csv(path: Path, what: str = "a CSV", hint: str = "") -> pl.DataFrame:
         check_unpacked(path)
         return pl.read_csv(path, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError, EOFError, ValueError) as error:
-        said = f"{path} cannot be read as {what}: {str(error).splitlines()[0]}. {hint}"
-        raise PortrayalError(said.strip()) from None
+        message = f"{path} cannot be read as {what}: {str(error).splitlines()[0]}. {hint}"
+        raise PortrayalError(message.strip()) from None
 
 
 def _read_delimited(path: Path, text: bool, separator: str) -> pl.DataFrame:

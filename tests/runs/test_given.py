@@ -14,7 +14,7 @@ import pytest
 import portrayal
 from portrayal.edges.toml_text import toml_text
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.study.study_file import given_study
+from portrayal.study.study_file import read_any_study
 
 WORDS = {"name": "words", "audit": "associations", "associations": {"tests": ["weat6"], "variants": []}}
 STUDIES = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
@@ -27,7 +27,7 @@ def embed(word: str) -> list[float]:
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_a_study_object_is_kept_as_toml_that_reads_back_the_same(path: Path) -> None:
     study = portrayal.read_study(path)
-    given = given_study(study)
+    given = read_any_study(study)
     assert given.study == study
     assert portrayal.make_study(tomllib.loads(given.text), study.folder) == study
 
@@ -109,7 +109,7 @@ def test_an_edited_function_is_never_mixed_with_the_one_that_answered(tmp_path: 
 )
 def test_what_is_no_study_or_system_is_told_in_one_line(study: Any, systems: Any, said: str) -> None:
     with pytest.raises(portrayal.PortrayalError, match=said) as told:
-        given_study(study, systems)
+        read_any_study(study, systems)
     assert "\n" not in str(told.value)
 
 

@@ -77,10 +77,10 @@ def resumable() -> Iterator[None]:
 
 def finish(run: portrayal.Run) -> None:
     """Say the findings, print where the report is, and name systems without answers."""
-    said = run.findings  # what was found comes first
-    say(f"{one['decision']}: {one['sentence']}" for one in said[:MOST_SAID])
-    if len(said) > MOST_SAID:
-        say([f"and {len(said) - MOST_SAID} more in the report"])
+    sentences = run.findings  # what was found comes first
+    say(f"{one['decision']}: {one['sentence']}" for one in sentences[:MOST_SAID])
+    if len(sentences) > MOST_SAID:
+        say([f"and {len(sentences) - MOST_SAID} more in the report"])
     answer(run.report)
     exit_if_unanswered(run.folder)
 

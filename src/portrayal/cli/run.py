@@ -41,8 +41,8 @@ def diff(
     out: Annotated[Path, typer.Option(help="Where diff.html and diff.json go.")] = Path("diff"),
 ) -> None:
     """Hold waves of one study against each other: answers that changed, measures that moved beyond noise, new words."""
-    found = portrayal.diff(list(runs), out)
-    answer("\n".join([*found.lines(), str(found.page)]))
+    outcome = portrayal.diff(list(runs), out)
+    answer("\n".join([*outcome.lines(), str(outcome.page)]))
 
 
 @app.command()
@@ -94,9 +94,9 @@ def verify(
     file: Annotated[Path, typer.Argument(help="A file that `portrayal pack` wrote.", metavar="FILE.zip")],
 ) -> None:
     """Check a pack: every file against its hash, every result measured again; exit code 3 where something differs."""
-    found = portrayal.verify(file)
-    answer("\n".join(found.lines()))
-    if not found.holds:
+    outcome = portrayal.verify(file)
+    answer("\n".join(outcome.lines()))
+    if not outcome.holds:
         raise typer.Exit(DIFFERS)
 
 

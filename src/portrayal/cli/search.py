@@ -49,12 +49,12 @@ def rank_command(
     answer(path)
 
 
-def _settings(given: Sequence[str]) -> dict[str, str]:
+def _settings(pairs: Sequence[str]) -> dict[str, str]:
     """Return NAME=VALUE settings; their values are typed by the ranker's own settings."""
-    for item in given:
+    for item in pairs:
         if "=" not in item:
             raise PortrayalError(f"--set is given {item!r}. Expected NAME=VALUE, such as --set epochs=5.")
-    return {name: value for name, _, value in (item.partition("=") for item in given)}
+    return {name: value for name, _, value in (item.partition("=") for item in pairs)}
 
 
 @app.command()
@@ -79,7 +79,7 @@ def gsr(
     """Print the gender stereotype reinforcement of a run as one JSON object."""
     import json
 
-    chosen = {"cutoff": cutoff, "discount": discount, "stop": stop or "snowball", "direction": direction}
+    options = {"cutoff": cutoff, "discount": discount, "stop": stop or "snowball", "direction": direction}
     further = {"inflected": inflected, "quality": quality or []}
-    found = portrayal.gsr_of_run(collection, run, vectors, seed, **chosen, **further)
-    answer(json.dumps(found))
+    row = portrayal.gsr_of_run(collection, run, vectors, seed, **options, **further)
+    answer(json.dumps(row))

@@ -34,9 +34,9 @@ def claim(folder: Path, what: str) -> None:
     _make(folder)
     mark = read_mark(folder)
     if mark is None:
-        if found := first_entry(folder):
+        if entry_name := first_entry(folder):
             raise PortrayalError(
-                f"{folder} holds {found!r} and was not made by Portrayal. Name an empty or a new folder, so that nothing"
+                f"{folder} holds {entry_name!r} and was not made by Portrayal. Name an empty or a new folder, so that nothing"
                 " there is overwritten."
             )
         write_mark(folder, {"holds": what, "files": {}})

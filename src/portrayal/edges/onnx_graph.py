@@ -52,10 +52,10 @@ class Graph:
 
     def model(self, shapes: Mapping[str, Sequence[int]]) -> bytes:
         """Return the model; `shapes` has the input's first, then the output's."""
-        given, found = (_value(name, shape) for name, shape in shapes.items())
+        first, last = (_value(name, shape) for name, shape in shapes.items())
         nodes = b"".join(_bytes(1, node) for node in self.nodes)
         tensors = b"".join(_bytes(5, tensor) for tensor in self.tensors)
-        graph = nodes + _text(2, "network") + tensors + _bytes(11, given) + _bytes(12, found)
+        graph = nodes + _text(2, "network") + tensors + _bytes(11, first) + _bytes(12, last)
         return _number(1, IR) + _bytes(7, graph) + _bytes(8, _text(1, "") + _number(2, OPSET))
 
 
@@ -92,8 +92,8 @@ def _bytes(place: int, value: bytes) -> bytes:
 
 def _varint(value: int) -> bytes:
     """Seven bits a byte, the lowest first; the highest bit says that more follow."""
-    found = bytearray()
+    last = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        last.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*last, value])

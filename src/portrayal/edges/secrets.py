@@ -154,11 +154,11 @@ def looks_like_key(text: str) -> bool:
     (True, False)
     """
     text = text[:LONGEST_LOOKED_AT]
-    if "PRIVATE KEY-----" in text or any(_stands_alone(text, found) for found in _PREFIXED.finditer(text)):
+    if "PRIVATE KEY-----" in text or any(_stands_alone(text, match) for match in _PREFIXED.finditer(text)):
         return True
     if _FILE.search(text) and "://" not in text and " " not in text:
         return False
-    return _UUID.search(text) is not None or any(looks_random(found[0]) for found in _RUN.finditer(text))
+    return _UUID.search(text) is not None or any(looks_random(match[0]) for match in _RUN.finditer(text))
 
 
 def looks_random(word: str) -> bool:
@@ -168,7 +168,7 @@ def looks_random(word: str) -> bool:
     return changes >= 3 and any(letter.isalpha() for letter in word)
 
 
-def _stands_alone(text: str, found: re.Match[str]) -> bool:
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
     """Return True for a match that is no part of a longer word (desk-...)."""
-    before = text[: found.start()][-1:]
-    return not before.isalnum() and any(letter.isdigit() for letter in found[0])
+    before = text[: match.start()][-1:]
+    return not before.isalnum() and any(letter.isdigit() for letter in match[0])

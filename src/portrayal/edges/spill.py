@@ -72,9 +72,9 @@ class Seen:
         ordered = np.sort(hashes)  # looked up in order: several times as fast
         if len(self._first):
             places = np.minimum(np.searchsorted(self._first, ordered), len(self._first) - 1)
-            found = self._first[places] == ordered
-            if found.any():
-                return units.row(int(np.isin(hashes, ordered[found]).argmax()))
+            known_before = self._first[places] == ordered
+            if known_before.any():
+                return units.row(int(np.isin(hashes, ordered[known_before]).argmax()))
         if len(self._first) < self.HELD:
             self._first = np.sort(np.concatenate([self._first, ordered]))
             return None
@@ -111,11 +111,11 @@ def unit_in_two(tables: Iterable[pl.DataFrame], hashes: np.ndarray) -> tuple[Any
     """Return the first unit with one of these hashes that is in two tables."""
     seen: set[tuple[Any, ...]] = set()
     for units in tables if len(hashes) else ():
-        chosen = units.filter(pl.Series(np.isin(hashes_of(units), hashes))).rows()
-        again = next((unit for unit in chosen if unit in seen), None)
+        matching = units.filter(pl.Series(np.isin(hashes_of(units), hashes))).rows()
+        again = next((unit for unit in matching if unit in seen), None)
         if again is not None:
             return again
-        seen.update(chosen)
+        seen.update(matching)
     return None
 
 

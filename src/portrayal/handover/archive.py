@@ -154,7 +154,7 @@ def fingerprint(path: Path) -> dict[str, Any]:
     return {"bytes": size, "sha256": whole.hexdigest(), "blocks": "".join(short)}
 
 
-def first_change(path: Path, kept: Mapping[str, Any]) -> str:
+def first_change(path: Path, before_change: Mapping[str, Any]) -> str:
     """Say where a file differs first from the one that was fingerprinted, if anywhere.
 
     Examples
@@ -169,10 +169,14 @@ def first_change(path: Path, kept: Mapping[str, Any]) -> str:
     'byte 1501 was changed: it is 0x42 and was 0x62'
     """
     now = fingerprint(path)
-    if now == kept:
+    if now == before_change:
         return ""
-    size = "" if now["bytes"] == kept["bytes"] else f"; it has {now['bytes']:,} bytes and had {kept['bytes']:,}"
-    one, other = now["blocks"], kept["blocks"]
+    size = (
+        ""
+        if now["bytes"] == before_change["bytes"]
+        else f"; it has {now['bytes']:,} bytes and had {before_change['bytes']:,}"
+    )
+    one, other = now["blocks"], before_change["blocks"]
     starts = range(0, max(len(one), len(other)), SHORT)
     changed = [start for start in starts if one[start : start + SHORT] != other[start : start + SHORT]]
     if not changed:

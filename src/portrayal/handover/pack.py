@@ -50,11 +50,11 @@ def sort_pictures(stimuli: pl.DataFrame) -> tuple[dict[str, Path], list[dict[str
 
 def _looked_at(row: Mapping[str, Any], path: Path) -> tuple[str, str]:
     """Return the hash of a picture's file, and why it is left out, if so."""
-    consent, given = (row["consent"] or "").strip().lower(), (row["license"] or "").strip()
+    consent, licence = (row["consent"] or "").strip().lower(), (row["license"] or "").strip()
     if consent not in NOBODY:
         return "", f"it may show a real person (consent: {row['consent'] or 'none recorded'})"
-    if not OPEN.match(given):
-        return "", f"its licence does not say that it may be passed on (license: {given or 'none recorded'})"
+    if not OPEN.match(licence):
+        return "", f"its licence does not say that it may be passed on (license: {licence or 'none recorded'})"
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST_PICTURE:
             return "", "its file is not there, or is no plain file of a picture's size"
@@ -99,12 +99,12 @@ def pack(folder: Path | str, out: Path | str) -> list[str]:
     """
     run, path = existing_run(folder), Path(out)
     refuse_foreign_file(path, (b"PK\x03\x04",), "an archive")
-    with reading(run), tempfile.TemporaryDirectory() as held:
-        files = _files(run, Path(held))
+    with reading(run), tempfile.TemporaryDirectory() as temporary:
+        files = _files(run, Path(temporary))
         pictures, withheld = sort_pictures(kept_table(run.stimuli, RECORD))
         files |= pictures
         about = _about(run, files, withheld)
-        files |= {name: Path(held) / name for name in (LIST, SEAL)}
+        files |= {name: Path(temporary) / name for name in (LIST, SEAL)}
         files[LIST].write_text(as_json(about), encoding="utf-8")
         files[SEAL].write_bytes(seal_of(files[LIST]))
         with replacing(path) as part:
@@ -125,7 +125,7 @@ def as_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _files(run: Run, held: Path) -> dict[str, Path]:
+def _files(run: Run, temporary: Path) -> dict[str, Path]:
     """Return the run's files by their names in the pack, the ledger as a copy."""
     for name in NEEDED:
         if not (run.folder / name).is_file():
@@ -133,7 +133,7 @@ def _files(run: Run, held: Path) -> dict[str, Path]:
     inside = [path for path in sorted(run.inputs.iterdir()) if not path.name.endswith(".part")]
     paths = [run.folder / name for name in (*NEEDED, *PERHAPS)] + inside + measured_files(run)
     files = {str(path.relative_to(run.folder)): path for path in paths if path.is_file()}
-    return {**files, "ledger.sqlite": copy_ledger(run, held / "ledger.sqlite")}
+    return {**files, "ledger.sqlite": copy_ledger(run, temporary / "ledger.sqlite")}
 
 
 def copy_ledger(run: Run, copy: Path) -> Path:

@@ -27,7 +27,7 @@ from portrayal.tables import RESPONSES
 REDACTED = "(redacted)"
 # Columns of tables that hold somebody's words whatever they are; other cells go where they quote an answer or a reference.
 WORDS = ("caption", "text", "example", "answer", "content", "reference")
-SAID = (
+REASON = (
     "its pictures and free text were taken out (answers, references, judgments, where pictures lie); results and hashes are those of the"
     " whole run"
 )
@@ -54,15 +54,15 @@ def redact_run(run: Run, target: Run) -> None:
     write_parquet(stimuli.with_columns(content=pl.lit(REDACTED)), target.stimuli)
     write_parquet(responses.select(*RESPONSES), target.responses)
     write_text(make_inside(target.inputs) / PLAIN, json.dumps({"files": [], "plain": {}}))
-    manifest = {**kept_json(run.manifest, dict, RECORD), "redacted": SAID}
+    manifest = {**kept_json(run.manifest, dict, RECORD), "redacted": REASON}
     write_text(target.manifest, json.dumps(manifest, indent=1))
-    write_text(target.folder / FILE, json.dumps({"said": SAID, "removed": removed}, indent=1))
+    write_text(target.folder / FILE, json.dumps({"said": REASON, "removed": removed}, indent=1))
     tables = {name: _without(table, [*answers, *references], WORDS) for name, table in measured.tables.items()}
     warnings, remarks = (_lines(lines, answers) for lines in (measured.warnings, measured.remarks))
-    kept = type(measured)(
-        _without(measured.results, answers), tables, [f"This run was redacted: {SAID}.", *warnings], remarks=remarks
+    copy = type(measured)(
+        _without(measured.results, answers), tables, [f"This run was redacted: {REASON}.", *warnings], remarks=remarks
     )
-    write_measured(target, kept)
+    write_measured(target, copy)
 
 
 def _lines(lines: Sequence[str], answers: list[str]) -> list[str]:
@@ -78,7 +78,7 @@ def _redact_ledger(run: Run, target: Run) -> None:
         put_right(ledger)  # states follow from the answers, which nobody can read afterwards
         ledger.put_fact("study_folder", "")
         ledger.put_fact(STUDY_FILE, "")
-        ledger.put_fact("redacted", SAID)
+        ledger.put_fact("redacted", REASON)
     with closing(sqlite3.connect(whole, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute(
@@ -92,8 +92,8 @@ def _redact_ledger(run: Run, target: Run) -> None:
 
 def _texts(columns: Any) -> list[str]:
     """Return the texts of more than one word; a single one is a label."""
-    found = {text for column in columns if column.dtype == pl.String for text in column.drop_nulls().unique()}
-    return sorted(text.strip() for text in found if len(text.split()) > 1)
+    texts_found = {text for column in columns if column.dtype == pl.String for text in column.drop_nulls().unique()}
+    return sorted(text.strip() for text in texts_found if len(text.split()) > 1)
 
 
 def _without(table: pl.DataFrame, texts: list[str], words: tuple[str, ...] = ()) -> pl.DataFrame:
@@ -113,5 +113,5 @@ def _clean(name: str, kind: pl.DataType, texts: list[str], words: tuple[str, ...
         return pl.when(column.is_not_null()).then(pl.lit(REDACTED)).alias(name)
     if not texts:
         return column
-    held = column.str.contains_any(texts, ascii_case_insensitive=True)
-    return pl.when(held).then(pl.lit(REDACTED)).otherwise(column).alias(name)
+    has_text = column.str.contains_any(texts, ascii_case_insensitive=True)
+    return pl.when(has_text).then(pl.lit(REDACTED)).otherwise(column).alias(name)

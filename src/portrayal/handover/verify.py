@@ -137,26 +137,26 @@ def verify(file: Path | str) -> Verification:
     True
     """
     path = Path(file)
-    found = Verification(path.name)
-    with tempfile.TemporaryDirectory() as held:
-        folder = Path(held) / "run"
+    outcome = Verification(path.name)
+    with tempfile.TemporaryDirectory() as unpacked:
+        folder = Path(unpacked) / "run"
         folder.mkdir()
         names = unpack_archive(path, folder)
         about = _about(path, folder)
-        found.differences += _changed_files(folder, names, about)
-        found.checked.append(f"{len(names):,} files held against their hashes")
-        if not found.differences:
-            found.differences += _changed_archive(path, folder, names, Path(held))
+        outcome.differences += _changed_files(folder, names, about)
+        outcome.checked.append(f"{len(names):,} files held against their hashes")
+        if not outcome.differences:
+            outcome.differences += _changed_archive(path, folder, names, Path(unpacked))
         for step in (_check_manifest, _recompute):
             try:
-                step(Run(folder), found)
+                step(Run(folder), outcome)
             # Tables and answers from somebody else may be anything, and what stumbles over them says where.
             except (Exception, pl.exceptions.PanicException) as error:
-                said = f"{type(error).__name__} {error}" if not isinstance(error, PortrayalError) else str(error)
-                said = said.replace(str(folder), "pack").splitlines()[0][:300]
-                found.differences.append(f"it cannot be measured again: {said}")
+                reason = f"{type(error).__name__} {error}" if not isinstance(error, PortrayalError) else str(error)
+                reason = reason.replace(str(folder), "pack").splitlines()[0][:300]
+                outcome.differences.append(f"it cannot be measured again: {reason}")
                 break
-    return found
+    return outcome
 
 
 def _about(path: Path, folder: Path) -> dict[str, Any]:
@@ -193,18 +193,18 @@ def _changed_files(folder: Path, names: list[str], about: Mapping[str, Any]) -> 
 def _changed_list(folder: Path) -> Iterator[str]:
     """Compare the list of files with its seal, either of which may have changed."""
     wanted = seal_of(folder / LIST)
-    kept = (folder / SEAL).read_bytes() if (folder / SEAL).is_file() else b""
-    if kept == wanted:
+    stored_one = (folder / SEAL).read_bytes() if (folder / SEAL).is_file() else b""
+    if stored_one == wanted:
         return
     try:
-        sealed = parse_json(kept)[LIST]
+        sealed = parse_json(stored_one)[LIST]
         of_another = _is_fingerprint(sealed) and sealed["sha256"] != parse_json(wanted)[LIST]["sha256"]
         if of_another and sealed["blocks"] != parse_json(wanted)[LIST]["blocks"]:
             yield f"{LIST}: {first_change(folder / LIST, sealed)}"
             return
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
-    yield f"{SEAL}: byte {first_offset(kept, wanted)} is the first that differs"
+    yield f"{SEAL}: byte {first_offset(stored_one, wanted)} is the first that differs"
 
 
 def _changed_archive(path: Path, folder: Path, names: list[str], temporary: Path) -> Iterator[str]:
@@ -221,51 +221,51 @@ def _changed_archive(path: Path, folder: Path, names: list[str], temporary: Path
     yield f"{path.name}: byte {place} of the archive around the files; the files are whole"
 
 
-def _check_manifest(run: Run, found: Verification) -> None:
+def _check_manifest(run: Run, outcome: Verification) -> None:
     """Hold study and stimuli against the hashes the manifest noted before anything was asked."""
     manifest = kept_json(run.manifest, dict, RECORD)
     if manifest.get("study_sha256") != hashlib.sha256(run.study.read_bytes()).hexdigest():
-        found.differences.append("study.toml: it is not the study whose hash manifest.json has")
+        outcome.differences.append("study.toml: it is not the study whose hash manifest.json has")
     stimuli = kept_table(run.stimuli, RECORD)
-    kept = manifest.get("stimuli")
+    stored_one = manifest.get("stimuli")
     hashes = dict(stimuli.select("stimulus", "hash").iter_rows())
-    for name in sorted({*hashes, *(kept if isinstance(kept, dict) else ())}):
-        if not isinstance(kept, dict) or kept.get(name) != hashes.get(name):
-            found.differences.append(f"stimuli.parquet: {name!r} has another hash than in manifest.json")
+    for name in sorted({*hashes, *(stored_one if isinstance(stored_one, dict) else ())}):
+        if not isinstance(stored_one, dict) or stored_one.get(name) != hashes.get(name):
+            outcome.differences.append(f"stimuli.parquet: {name!r} has another hash than in manifest.json")
     for picture in sorted(run.folder.glob("pictures/*")):
         if picture.stem != hashlib.sha256(picture.read_bytes()).hexdigest():
-            found.differences.append(f"pictures/{picture.name}: it is not the picture of that hash")
-    found.checked.append(f"{stimuli.height:,} stimuli held against their hashes")
+            outcome.differences.append(f"pictures/{picture.name}: it is not the picture of that hash")
+    outcome.checked.append(f"{stimuli.height:,} stimuli held against their hashes")
 
 
-def _recompute(run: Run, found: Verification) -> None:
+def _recompute(run: Run, outcome: Verification) -> None:
     """Measure the answers again and hold every table against the one that was packed."""
-    if said := redaction_of(run):
-        found.checked.append(f"not measured again: {said}")
+    if reason := redaction_of(run):
+        outcome.checked.append(f"not measured again: {reason}")
         return
     study = study_of(run, run.folder)
     evidence = evidence_of(study, run)
     measured = measure_evidence(study, evidence)
-    kept = kept_table(run.results, "")
+    stored_one = kept_table(run.results, "")
     results = measured.results
-    if "study" in kept.columns:  # a report adds it
+    if "study" in stored_one.columns:  # a report adds it
         results = results.with_columns(study=pl.lit(study.name))
     computed = {"responses.parquet": evidence.responses, "results.parquet": results}
     computed |= {f"tables/{name}.parquet": table for name, table in measured.tables.items()}
     rounded = 0
     for name, table in computed.items():
         compared = compare_tables(name, kept_table(run.folder / name, ""), table)
-        found.differences += compared.lines
+        outcome.differences += compared.lines
         rounded += compared.rounded
     for name, picture in measured.pictures.items():
         packed = (run.tables / f"{name}.png").read_bytes()
         if packed != picture:
             place = first_offset(packed, picture)
-            found.differences.append(f"tables/{name}.png: byte {place} is not what was computed")
+            outcome.differences.append(f"tables/{name}.png: byte {place} is not what was computed")
     if kept_json(run.warnings, list, "") != kept_warnings(measured):
-        found.differences.append("warnings.json: it holds other warnings than measuring gave")
-    found.checked.append(
+        outcome.differences.append("warnings.json: it holds other warnings than measuring gave")
+    outcome.checked.append(
         f"{results.height:,} results measured again from {evidence.responses.height:,} rows of answers"
     )
     if rounded:
-        found.checked.append(f"{rounded:,} numbers are the same up to rounding")
+        outcome.checked.append(f"{rounded:,} numbers are the same up to rounding")

@@ -69,7 +69,7 @@ class Entry(NamedTuple):
     error: str | None
 
 
-_HELD = "SELECT key, system, kind, reader, current FROM questions"
+_PRESENT = "SELECT key, system, kind, reader, current FROM questions"
 _PLANNED = (
     "INSERT INTO questions (key, system, identity, version, parameters, hash, repeat, kind, reader)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -142,20 +142,20 @@ class Ledger:
             return False
         if self.fact("plan") == _digest(plan):  # to read the keys, SQLite passes over every answer
             return True
-        held = "SELECT key FROM questions WHERE current AND system = ? AND kind = ? AND reader = ?"
-        return all({key for (key,) in self._connection.execute(held, about)} == keys for *about, keys in plan)
+        present = "SELECT key FROM questions WHERE current AND system = ? AND kind = ? AND reader = ?"
+        return all({key for (key,) in self._connection.execute(present, about)} == keys for *about, keys in plan)
 
     def plan(self, questions: Iterable[Planned]) -> None:
         """Make these the study's questions; answers already here are kept, other questions set aside."""
-        held = {key: tuple(rest) for key, *rest in self._connection.execute(_HELD)}
+        present = {key: tuple(rest) for key, *rest in self._connection.execute(_PRESENT)}
         rows, planned = [], set()
         about: dict[tuple[str, str, str], dict[str, None]] = {}
         for question in questions:
             planned.add(question.key)
             about.setdefault((question.system, question.kind, question.reader), {})[question.key] = None
-            if held.get(question.key) != (question.system, question.kind, question.reader, 1):
+            if present.get(question.key) != (question.system, question.kind, question.reader, 1):
                 rows.append(question)
-        gone = [(key,) for key, (*_, current) in held.items() if current and key not in planned]
+        gone = [(key,) for key, (*_, current) in present.items() if current and key not in planned]
         if not rows and not gone:  # as the ledger has it: nothing is written
             return
         with self._transaction() as connection:
@@ -210,9 +210,9 @@ class Ledger:
 
     def settle(self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None) -> None:
         """Put questions that got no answer into `state`, with the reason."""
-        kept = kept_words(raw)
+        clean = kept_words(raw)
         settled = "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ?, sha256 = ? WHERE key = ?"
-        self._write(settled, [(state, short_text(error), now, kept, hash_of(kept), key) for key in keys])
+        self._write(settled, [(state, short_text(error), now, clean, hash_of(clean), key) for key in keys])
 
     def open_keys(self, system: str) -> set[str]:
         """Return the keys of this system that are still to be asked."""
@@ -233,8 +233,8 @@ class Ledger:
 
     def was_asked(self) -> bool:
         """Return True once anything was asked, though it may be planned again."""
-        asked = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
-        return bool(self._connection.execute(asked).fetchone()[0])
+        question_parameters = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
+        return bool(self._connection.execute(question_parameters).fetchone()[0])
 
     def entries(self) -> Iterator[Entry]:
         """Yield the study's questions with their raw answers, in the order first planned."""
@@ -243,12 +243,29 @@ class Ledger:
             "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
             f" {sha256} FROM questions WHERE current ORDER BY rowid"  # as they lie in the file: nothing is sorted
         )
-        for key, system, digest, repeat, kind, reader, asked, state, raw, media, version, cost, error, sha256 in rows:
+        for (
+            key,
+            system,
+            digest,
+            repeat,
+            kind,
+            reader,
+            question_parameters,
+            state,
+            raw,
+            media,
+            version,
+            cost,
+            error,
+            sha256,
+        ) in rows:
             answer = None
             if state in _ANSWERED:
                 media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
                 answer = Answer(raw or b"", media, version or "", cost, state == "refused")
-            yield Entry(key, system, digest, repeat, kind, reader, _parameters(asked), state, answer, error)
+            yield Entry(
+                key, system, digest, repeat, kind, reader, _parameters(question_parameters), state, answer, error
+            )
 
     def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
         """Return a question's stored bytes, their media type and its state, if any."""

@@ -30,14 +30,14 @@ def refuse_strange(path: Path) -> None:
 def check_ours(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file whose tables are not a ledger's, before anything in it is run."""
     connection.execute("PRAGMA trusted_schema = OFF")
-    found = connection.execute("SELECT type, name, substr(sql, 1, 30) FROM sqlite_master LIMIT 100").fetchall()
+    objects = connection.execute("SELECT type, name, substr(sql, 1, 30) FROM sqlite_master LIMIT 100").fetchall()
     # Views, triggers and tables that are programs could do more than be read and written.
     strange = [
         f"{kind} {name!r}"
-        for kind, name, text in found
+        for kind, name, text in objects
         if kind not in ("table", "index") or (text or "").upper().startswith("CREATE VIRTUAL")
     ]
-    lacking = TABLES - {name for kind, name, _ in found if kind == "table"}
+    lacking = TABLES - {name for kind, name, _ in objects if kind == "table"}
     if strange or lacking:
         connection.close()
         reason = f"it holds the {strange[0]}" if strange else f"it lacks the table {min(lacking)!r}"
@@ -126,10 +126,10 @@ def _allow_all_states(connection: sqlite3.Connection) -> None:
     ((table,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'questions'").fetchall()
     if all(f"'{state}'" in table for state in STATES):
         return
-    kept = ", ".join(sorted(_columns(connection)))
+    names = ", ".join(sorted(_columns(connection)))
     connection.executescript(
         "BEGIN IMMEDIATE; DROP INDEX IF EXISTS questions_by_state; ALTER TABLE questions RENAME TO questions_before;"
-        f"{_QUESTIONS} INSERT INTO questions ({kept}) SELECT {kept} FROM questions_before;"
+        f"{_QUESTIONS} INSERT INTO questions ({names}) SELECT {names} FROM questions_before;"
         "DROP TABLE questions_before; COMMIT;"
     )
 

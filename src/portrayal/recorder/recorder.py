@@ -94,9 +94,9 @@ class Pace:
 
 def pause(attempt: int, errors: Sequence[Throttled], key: str) -> float:
     """Return seconds to wait: what the service asked for, or a growing pause, jittered."""
-    asked = asked_for(errors)
+    wish = asked_for(errors)
     jitter = random.Random(f"{key}{attempt}").uniform(0.5, 1.0)
-    return min(asked, LONGEST_WAIT) + jitter if asked else min(LONGEST_PAUSE, 2.0**attempt) * jitter
+    return min(wish, LONGEST_WAIT) + jitter if wish else min(LONGEST_PAUSE, 2.0**attempt) * jitter
 
 
 def asked_for(errors: Sequence[Throttled]) -> float:
@@ -106,8 +106,8 @@ def asked_for(errors: Sequence[Throttled]) -> float:
 
 def waiting_line(system: str, errors: Sequence[Throttled], seconds: float) -> str:
     """Say that a system is waited for, why, and how long."""
-    asked = asked_for(errors)
-    more = f" (it asks for {asked:,.0f} s; {LONGEST_WAIT:.0f} s is the longest wait)" if asked > LONGEST_WAIT else ""
+    wish = asked_for(errors)
+    more = f" (it asks for {wish:,.0f} s; {LONGEST_WAIT:.0f} s is the longest wait)" if wish > LONGEST_WAIT else ""
     return f"{system}: waiting {seconds:.0f} s before asking again{more}: {errors[0]}"
 
 

@@ -56,8 +56,8 @@ class _Part:
 
     def add(self, entry: Entry) -> None:
         status, reason, columns = _read(entry, self.kind)
-        for held, values in zip(self.columns, columns, strict=True):
-            held.extend(values)
+        for column, values in zip(self.columns, columns, strict=True):
+            column.extend(values)
         count = len(columns[0])
         self.questions.append((entry.system, entry.hash, entry.repeat, status, reason, count))
         self.size += 1 + (sum(map(len, columns[0])) if self.kind == "encoder" else count)

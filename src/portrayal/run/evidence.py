@@ -106,9 +106,9 @@ RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is as
 def study_of(run: Run, folder: Path | None = None) -> Study:
     """Read the study a run keeps; its relative paths start in `folder`, if given."""
     with Ledger.reading(run.ledger) as ledger:
-        kept, noted = ledger.fact("study_folder"), ledger.fact(FACT)
+        usual, noted = ledger.fact("study_folder"), ledger.fact(FACT)
     try:
-        study = make_study(read_toml(run.study), str(folder or kept or run.folder))
+        study = make_study(read_toml(run.study), str(folder or usual or run.folder))
         return study.model_copy(update={"hypotheses_late": are_late(study, noted)})
     except FileNotFoundError:
         raise PortrayalError(f"{run.folder} has no study.toml. Record it again: portrayal audit STUDY.toml") from None

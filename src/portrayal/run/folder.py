@@ -157,8 +157,10 @@ def redaction_of(run: Run) -> str:
 
 def refuse_redacted(run: Run) -> None:
     """Refuse to record or measure a run whose answers were taken out."""
-    if said := redaction_of(run):
-        raise PortrayalError(f"{run.folder} cannot be recorded or measured again: {said}. Use the run it was made of.")
+    if redaction := redaction_of(run):
+        raise PortrayalError(
+            f"{run.folder} cannot be recorded or measured again: {redaction}. Use the run it was made of."
+        )
 
 
 STUDY_FILE = "study_file"  # the ledger's fact: where the study was read from

@@ -17,14 +17,14 @@ from portrayal.run.folder import Run
 
 RECORDING, MEASURING, REPORTING = "recording", "measuring", "reporting"
 
-_held: set[int] = set()
+_open_locks: set[int] = set()
 
 
 def _let_go() -> None:
     """Close the locks in a forked child, which may outlive its parent."""
-    while _held:
+    while _open_locks:
         with contextlib.suppress(OSError):
-            os.close(_held.pop())
+            os.close(_open_locks.pop())
 
 
 os.register_at_fork(after_in_child=_let_go)
@@ -68,13 +68,13 @@ def is_recording(run: Run) -> bool:
 
 @contextmanager
 def _holding(descriptor: int, run: Run, kind: int, patience: float) -> Iterator[int]:
-    _held.add(descriptor)
+    _open_locks.add(descriptor)
     try:
         _take(descriptor, run, kind, patience)
         yield descriptor
     finally:
-        if descriptor in _held:  # a forked child has let go already
-            _held.discard(descriptor)
+        if descriptor in _open_locks:  # a forked child has let go already
+            _open_locks.discard(descriptor)
             os.close(descriptor)
 
 

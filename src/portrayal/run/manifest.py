@@ -24,7 +24,7 @@ PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "torchvision", "
 
 def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
     """Write `manifest.json`, unless it says just that: many stimuli take long to write."""
-    shown = json.dumps(stimuli["stimulus"].to_list()) + " ".join(stimuli["hash"])
+    digested = json.dumps(stimuli["stimulus"].to_list()) + " ".join(stimuli["hash"])
     with Ledger.reading(run.ledger) as ledger:
         manifest = {
             "study": study.name,
@@ -38,7 +38,7 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "systems": _systems(study, ledger),
             "waves": [_readable(wave) for wave in ledger.waves()],
             "dollars": ledger.spent(),
-            "stimuli_sha256": hashlib.sha256(shown.encode()).hexdigest(),
+            "stimuli_sha256": hashlib.sha256(digested.encode()).hexdigest(),
         }
     # One line a part: indented, a hundred thousand stimuli take as long as all the rest of a resumed run.
     lines = [f" {json.dumps(name)}: {json.dumps(part, default=str)}" for name, part in manifest.items()]
@@ -61,13 +61,13 @@ def _begins(path: Path, head: str) -> bool:
 
 def versions() -> dict[str, str]:
     """Return the versions of Portrayal, Python and the packages results depend on."""
-    found = {"portrayal": portrayal.__version__, "python": platform.python_version(), "machine": platform.machine()}
+    numbers = {"portrayal": portrayal.__version__, "python": platform.python_version(), "machine": platform.machine()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            numbers[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return numbers
 
 
 def _systems(study: Study, ledger: Ledger) -> list[dict[str, Any]]:

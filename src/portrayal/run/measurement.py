@@ -31,8 +31,8 @@ LATE = (
 def note_hypotheses(ledger: Ledger, study: Study) -> None:
     """Note hypotheses and time before anything is asked; later they stay as noted."""
     if not ledger.was_asked():
-        told = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
-        ledger.put_fact(FACT, {"sha256": _hash(study), "declared": told})
+        plain = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
+        ledger.put_fact(FACT, {"sha256": _hash(study), "declared": plain})
 
 
 def are_late(study: Study, noted: Any) -> bool:
@@ -74,8 +74,8 @@ def _picked(rows: pl.DataFrame, hypothesis: Hypothesis) -> pl.Expr:
 
 
 def _hash(study: Study) -> str:
-    told = [hypothesis.model_dump() for hypothesis in study.hypotheses]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    plain = [hypothesis.model_dump() for hypothesis in study.hypotheses]
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
@@ -83,22 +83,22 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     stem = get_audit(study.audit)
     checked = _checked(evidence, stem)
     measured = stem.measure(checked, study.settings)
-    heard = _heard(checked.responses, stem)
+    answers = _answers(checked.responses, stem)
     groups = (stem.silence_groups or stem.groups)(checked, study.settings)
-    silence = measure_silence(heard, groups, stem.stem, stem.units, study.seed)
+    silence = measure_silence(answers, groups, stem.stem, stem.units, study.seed)
     rows = pl.concat([check_results(measured.results), silence], how="diagonal")
     rows, family = declared(study, rows, _family(study, stem, rows))
-    silent = silent_systems(heard)
+    silent = silent_systems(answers)
     decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
     warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
-    results = check_results(with_counts(decided, heard))
+    results = check_results(with_counts(decided, answers))
     return replace(measured, results=results, warnings=warnings)
 
 
-def _heard(responses: pl.DataFrame, stem: Audit) -> pl.DataFrame:
+def _answers(responses: pl.DataFrame, stem: Audit) -> pl.DataFrame:
     """Return the answers as silence counts them: in some audits an empty one is one."""
-    said = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
-    return responses.with_columns(said)
+    status = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
+    return responses.with_columns(status)
 
 
 def _checked(evidence: Evidence, stem: Audit) -> Evidence:

@@ -72,11 +72,11 @@ def _system_plan(
     system: Any, questions: Mapping[str, Sequence[Question]], states: dict[str, str], study: Study
 ) -> dict[str, Any]:
     known = [states.get(key, "planned") for key in questions]
-    asked = {"planned"}
-    asked |= {"unknown", "in_flight"} if study.ask_unknown_again else set()
-    asked |= {"failed"} if study.ask_failed_again else set()
-    asked |= {"unreadable"} if study.ask_unreadable_again else set()
-    calls = sum(state in asked for state in known)
+    open_states = {"planned"}
+    open_states |= {"unknown", "in_flight"} if study.ask_unknown_again else set()
+    open_states |= {"failed"} if study.ask_failed_again else set()
+    open_states |= {"unreadable"} if study.ask_unreadable_again else set()
+    calls = sum(state in open_states for state in known)
     # The mean price of a few questions from the first to the last; a plug-in may know nothing of prices.
     expect = getattr(system, "expected_price", lambda question: system.limits.price)
     keys = list(questions)

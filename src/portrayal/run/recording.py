@@ -80,7 +80,7 @@ Say = Callable[[Sequence[str]], None]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Options:
     """Options of a recording."""
 
     quiet: bool = False
@@ -100,7 +100,7 @@ class Recorded:
     signal: int = 0  # the signal that interrupted it
 
 
-def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
+def record_study(study: Study, text: str, run: Run, how: Options) -> Recorded:
     """Ask the systems everything the study has not asked yet, in a locked run."""
     refuse_redacted(run)
     for state in how.again:
@@ -126,8 +126,8 @@ def record_study(study: Study, text: str, run: Run, how: Asked) -> Recorded:
         write_manifest(run, study, stimuli)  # before anything is asked, so that a killed run has one too
         waves = ledger.waves()
         recorder = _ask(ledger, study, work, how)
-        asked = ledger.waves() != waves
-    if asked:
+        more = ledger.waves() != waves
+    if more:
         write_manifest(run, study, stimuli)
     interrupted, messages = recorder.stopping.is_set(), recorder.messages
     if not interrupted:
@@ -156,11 +156,11 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
 
 def _wanted(study: Study, again: Sequence[str]) -> list[str]:
     """Return the states that are asked again, as the study or the command says."""
-    asked = [state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")]
-    return [*asked, *(state for state in again if state == CHANGED)]
+    more = [state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")]
+    return [*more, *(state for state in again if state == CHANGED)]
 
 
-def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
+def _ask(ledger: Ledger, study: Study, work: Work, how: Options) -> Recorder:
     """Ask what is still planned, behind a progress bar; the recorder tells how it went."""
     waiting = {system.name: len(ledger.open_keys(system.name)) for system, _ in work}
     if not any(waiting.values()):
@@ -179,7 +179,7 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Asked) -> Recorder:
 def _is_kept(table: pl.DataFrame, path: Path) -> bool:
     """Return True where a file holds just this table, which is quicker than writing it."""
     try:
-        kept = kept_table(path, "")
+        there = kept_table(path, "")
     except PortrayalError:
         return False
-    return kept.schema == table.schema and kept.equals(table)
+    return there.schema == table.schema and there.equals(table)

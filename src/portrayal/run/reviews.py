@@ -54,13 +54,13 @@ def _is_row(row: Any) -> bool:
 
 def standing(acts: Iterable[Act]) -> dict[Place, Act]:
     """Return the last act of each reviewer on each item, without what was undone."""
-    kept: dict[Place, Act] = {}
+    earlier: dict[Place, Act] = {}
     for act in acts:
         place = (act["reviewer"], act["queue"], act["item"])
-        kept.pop(place, None)  # the order of the acts that stand is theirs in time
+        earlier.pop(place, None)  # the order of the acts that stand is theirs in time
         if act["act"] != UNDO:
-            kept[place] = act
-    return kept
+            earlier[place] = act
+    return earlier
 
 
 def fold(reviews: pl.DataFrame | None, acts: Iterable[Act]) -> pl.DataFrame | None:
@@ -89,7 +89,7 @@ def _coded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for row in rows:
         if row["question"] == CODING and row.get("judgment"):
             codes.setdefault((row.get("place"), row.get("rater")), set()).add(row["judgment"])
-    agreed = {key: next(iter(found)) for key, found in codes.items() if len(found) == 1}
+    agreed = {key: next(iter(codes_found)) for key, codes_found in codes.items() if len(codes_found) == 1}
     return [
         {**row, "judgment": agreed.get((row["item"], row["reviewer"]))} if row["question"] == PLACE else row
         for row in rows
@@ -129,12 +129,12 @@ def write_reviews(reviews: pl.DataFrame, path: Path) -> None:
     inert.write_csv(path)
 
 
-def merge_reviews(kept: pl.DataFrame | None, fresh: pl.DataFrame) -> pl.DataFrame:
+def merge_reviews(earlier: pl.DataFrame | None, fresh: pl.DataFrame) -> pl.DataFrame:
     """Add fresh cases to those a run has; what people judged is never overwritten."""
     fresh = check(fresh, REVIEWS, "reviews").with_columns(pl.all().cast(pl.String))
-    if kept is None:
+    if earlier is None:
         return fresh
     written = pl.col("reviewer").is_not_null() & pl.col("note").is_not_null()  # words that wait to be coded
-    judged = kept.filter(pl.col("judgment").is_not_null() | written)
+    judged = earlier.filter(pl.col("judgment").is_not_null() | written)
     new = fresh.join(judged.select("item", "question"), on=["item", "question"], how="anti")
     return pl.concat([judged, new], how="diagonal")

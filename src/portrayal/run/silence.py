@@ -72,42 +72,42 @@ def silent_in(results: pl.DataFrame) -> set[str]:
 def with_counts(results: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
     """Fill in the questions answered and refused where the measure left them out."""
     counts = [_IS_ANSWERED.sum().cast(pl.Int64), (pl.col("status") == "refused").sum().cast(pl.Int64)]
-    asked = questions(responses).group_by("system").agg(answered=counts[0], refused=counts[1])
-    joined = results.join(asked, on="system", how="left", maintain_order="left")
+    posed = questions(responses).group_by("system").agg(answered=counts[0], refused=counts[1])
+    joined = results.join(posed, on="system", how="left", maintain_order="left")
     filled = {f"n_{name}": pl.coalesce(f"n_{name}", name) for name in ("answered", "refused")}
     return joined.with_columns(**filled).drop("answered", "refused")
 
 
-def _reason(asked: pl.DataFrame) -> str | None:
+def _reason(posed: pl.DataFrame) -> str | None:
     """Say why nothing can be said of a system, if so."""
-    answered = _counts(asked)["n_answered"]
-    if asked.is_empty():
+    answered = _counts(posed)["n_answered"]
+    if posed.is_empty():
         return "none of its questions has been asked"
-    if not answered or asked["said"].sum() < ALMOST_NOTHING * asked.height:
-        return f"it answered {answered or 'none'} of {asked.height:,} questions"
+    if not answered or posed["said"].sum() < ALMOST_NOTHING * posed.height:
+        return f"it answered {answered or 'none'} of {posed.height:,} questions"
     return None
 
 
 def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
-    asked = mine.filter("asked")
-    counts, missing = _counts(asked), mine.height - asked.height
+    posed = mine.filter("asked")
+    counts, missing = _counts(posed), mine.height - posed.height
     common = {"system": system, "counted": "questions", "unit": "share", **counts, "n_missing": missing}
-    reason = _reason(asked)
+    reason = _reason(posed)
     silent = {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
-    yield wilson(counts["n_answered"], asked.height).row(ANSWERED, **common, **silent)
-    others = asked.filter(~_IS_ANSWERED)["status"].value_counts(sort=True).sort("status")
+    yield wilson(counts["n_answered"], posed.height).row(ANSWERED, **common, **silent)
+    others = posed.filter(~_IS_ANSWERED)["status"].value_counts(sort=True).sort("status")
     for status, count in others.iter_rows():
-        yield wilson(count, asked.height).row(UNANSWERED, status=status, **common)
-    if 0 < counts["n_answered"] < asked.height:
-        compared = asked.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
+        yield wilson(count, posed.height).row(UNANSWERED, status=status, **common)
+    if 0 < counts["n_answered"] < posed.height:
+        compared = posed.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
         for (axis, within), part in compared.group_by("axis", "within", maintain_order=True):
             if (part["status"] != ANSWERED).any():  # else what was lost lies outside this axis
                 about = {"system": system, "axis": axis, "within": within, "counted": counted}
                 yield from _of_axis(part, {**about, "n_missing": 0}, seed)
 
 
-def _counts(asked: pl.DataFrame) -> Mapping[str, int]:
-    return {f"n_{status}": int((asked["status"] == status).sum()) for status in (ANSWERED, "refused")}
+def _counts(posed: pl.DataFrame) -> Mapping[str, int]:
+    return {f"n_{status}": int((posed["status"] == status).sum()) for status in (ANSWERED, "refused")}
 
 
 def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from portrayal.recorder.ledger import Entry, Ledger
 from portrayal.recorder.responses import read_entry
 from portrayal.run.recording import ask, write_questions
 from portrayal.study.questions import make_stimuli, plan_work, refuse_without_consent
-from portrayal.study.study_file import GivenStudy, GivenSystems, given_study
+from portrayal.study.study_file import AnyStudy, MoreSystems, read_any_study
 from portrayal.study.trust import code_lines, refuse_untrusted
 from portrayal.systems.core.base import Question, System
 from portrayal.tables import NOUNS, ROWS
@@ -42,10 +42,10 @@ class Tried:
 
 
 def try_study(
-    study: GivenStudy,
+    study: AnyStudy,
     questions: int = QUESTIONS,
     untrusted: bool = False,
-    systems: GivenSystems | None = None,
+    systems: MoreSystems | None = None,
     say: Say = lambda messages: None,
 ) -> list[Tried]:
     """Ask a few questions of each system and show how the answers are read.
@@ -75,7 +75,7 @@ def try_study(
     >>> tried[3].system, tried[3].question, tried[3].reading
     ('mine', 'the text "John"', 'a vector of 2 numbers: 4.0, 1.0')
     """
-    chosen = given_study(study, systems).study
+    chosen = read_any_study(study, systems).study
     if untrusted:
         refuse_untrusted(chosen)
     if chosen.secrets_file:
@@ -136,7 +136,7 @@ def _some(table: Mapping[str, Sequence[Question]], count: int) -> dict[str, Sequ
 
 def _tried(system: System, use: str, question: Question, entry: Entry) -> Tried:
     status, reason, rows = read_entry(entry)
-    shown = question.content if question.kind == "image" else f'"{question.content}"'
+    shown_content = question.content if question.kind == "image" else f'"{question.content}"'
     raw = "nothing"
     if entry.answer is not None:
         raw = _cut(entry.answer.raw[:LARGEST].decode("utf-8", "replace")) or "nothing (0 bytes)"
@@ -144,7 +144,7 @@ def _tried(system: System, use: str, question: Question, entry: Entry) -> Tried:
         reading = _reading(system.kind, rows)
     else:
         reading = _STATUS.get(status, status) + (f": {_cut(reason)}" if reason else "")
-    return Tried(system.name, use, _cut(f"the {question.kind} {shown}"), raw, status, reading)
+    return Tried(system.name, use, _cut(f"the {question.kind} {shown_content}"), raw, status, reading)
 
 
 def _cut(text: str) -> str:

@@ -74,26 +74,26 @@ class Gated(BaseSystem):
 
     async def _ask_one(self, question: Question) -> Answer | Exception:
         # The id of a stimulus may be any text, so the generator gets the hash in its place.
-        asked = replace(question, stimulus=question.hash[:16])
+        neutral = replace(question, stimulus=question.hash[:16])
         try:
-            (answer,) = await self.inner.ask([asked])  # type: ignore[union-attr]
+            (answer,) = await self.inner.ask([neutral])  # type: ignore[union-attr]
         except PortrayalError as error:
             raise error.with_traceback(None) from None
         except Exception as error:
             answer = error
         if isinstance(answer, Exception):
-            return _kept("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_message(answer)
+            return _as_answer("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_message(answer)
         return await asyncio.to_thread(self._label, answer)
 
     def _label(self, answer: Answer) -> Answer | Exception:
         """Turn an image into its hash and labels; whatever goes wrong, the image is dropped."""
         try:
             if answer.refused:
-                return _kept("", Verdict("blocked"), answer)
+                return _as_answer("", Verdict("blocked"), answer)
             image = found_image(answer.raw, getattr(getattr(self.inner, "mapping", None), "answer", ""))
             picture = open_picture(image)
             verdict = Verdict("unreadable") if picture is None else judge(picture, self.gates)  # type: ignore[arg-type]
-            return _kept(hashlib.sha256(image).hexdigest(), verdict, answer)
+            return _as_answer(hashlib.sha256(image).hexdigest(), verdict, answer)
         except Exception as error:
             return CallFailed(f"the image could not be checked and was dropped ({type(error).__name__})")
 
@@ -131,7 +131,7 @@ def image_source(system: System) -> System:
     return DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system
 
 
-def _kept(digest: str, verdict: Verdict, answer: Answer) -> Answer:
+def _as_answer(digest: str, verdict: Verdict, answer: Answer) -> Answer:
     if verdict.outcome not in OUTCOMES:
         raise ValueError(verdict.outcome)
     labels = [{"label": str(name)[:80], "score": score} for name, score in verdict.labels]
@@ -142,8 +142,10 @@ def _kept(digest: str, verdict: Verdict, answer: Answer) -> Answer:
 
 def says_blocked(error: Exception) -> bool:
     """Return True where an error is the service's filter speaking, which is an outcome."""
-    said = getattr(error, "raw", b"")[:2000].decode(errors="replace").lower() if isinstance(error, CallFailed) else ""
-    return any(words in said for words in BLOCKED_WORDS)
+    words_of_error = (
+        getattr(error, "raw", b"")[:2000].decode(errors="replace").lower() if isinstance(error, CallFailed) else ""
+    )
+    return any(words in words_of_error for words in BLOCKED_WORDS)
 
 
 def _without_message(error: Exception) -> Exception:

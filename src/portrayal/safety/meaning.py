@@ -23,16 +23,16 @@ CROWDS = ("women", "men", "people", "ladies", "gentlemen", "persons", "him", "th
 
 def check_meaning(entries: Sequence[Entry]) -> None:
     """Refuse known words in an unknown sense."""
-    for place, (said, kind) in enumerate(entries):
+    for place, (entry, kind) in enumerate(entries):
         _check_age(entries, place)
-        if said == "adult":  # stands before a person: an adult film is none
+        if entry == "adult":  # stands before a person: an adult film is none
             rest = [entry for entry in entries[place + 1 :] if entry[1] != "group"]
             if rest and rest[0][1] not in ("person", "function"):
                 raise PromptRefused(f"'adult {rest[0][0]}' is not a person")
-        if said in WORN:  # what is worn is clothing: paint, flowers and water are not
+        if entry in WORN:  # what is worn is clothing: paint, flowers and water are not
             worn, what = next_noun(entries, place, (*DESCRIBING, "occupation", "object"))
             if what != "clothing":
-                raise PromptRefused(f"{said!r} is followed by {worn or 'nothing'!r}, which is no clothing")
+                raise PromptRefused(f"{entry!r} is followed by {worn or 'nothing'!r}, which is no clothing")
         if kind == "clothing":
             _check_whose(entries, place)
         if kind == "activity":
@@ -41,9 +41,9 @@ def check_meaning(entries: Sequence[Entry]) -> None:
 
 def next_noun(entries: Sequence[Entry], place: int, skipped: Sequence[str] = DESCRIBING) -> Entry:
     """Return the next entry that is no article, possessive or description, if any."""
-    for said, kind in entries[place + 1 :]:
-        if said not in ARTICLES and said not in POSSESSIVES and kind not in skipped:
-            return said, kind
+    for entry, kind in entries[place + 1 :]:
+        if entry not in ARTICLES and entry not in POSSESSIVES and kind not in skipped:
+            return entry, kind
     return "", ""
 
 
@@ -51,19 +51,19 @@ def _kind(entries: Sequence[Entry], place: int) -> str:
     return entries[place][1] if 0 <= place < len(entries) else ""
 
 
-def _said(entries: Sequence[Entry], place: int) -> str:
+def _word_at(entries: Sequence[Entry], place: int) -> str:
     return entries[place][0] if 0 <= place < len(entries) else ""
 
 
 def _check_age(entries: Sequence[Entry], place: int) -> None:
     """A year needs its number, and nothing but years makes a number an age."""
-    said = entries[place][0]
-    if said in ("year", "years") and _kind(entries, place - 1) != "number":
-        raise PromptRefused(f"{said!r} has no number before it")
-    if said == "aged" and _said(entries, place - 1) != "middle" and _kind(entries, place + 1) != "number":
+    entry = entries[place][0]
+    if entry in ("year", "years") and _kind(entries, place - 1) != "number":
+        raise PromptRefused(f"{entry!r} has no number before it")
+    if entry == "aged" and _word_at(entries, place - 1) != "middle" and _kind(entries, place + 1) != "number":
         raise PromptRefused("'aged' has no number after it")
-    unit = _said(entries, place - 1)
-    if said == "old" and _kind(entries, place - 2) == "number" and unit not in ("year", "years"):
+    unit = _word_at(entries, place - 1)
+    if entry == "old" and _kind(entries, place - 2) == "number" and unit not in ("year", "years"):
         raise PromptRefused(f"an age in {unit!r} is not an age in years")
 
 
@@ -72,8 +72,8 @@ def _check_whose(entries: Sequence[Entry], place: int) -> None:
     before = place - 1
     while _kind(entries, before) in ("trait", "photograph", "group"):
         before -= 1
-    owned = _said(entries, before) in POSSESSIVES
-    if owned and _said(entries, before - 1) not in (*WORN, "in"):
+    owned = _word_at(entries, before) in POSSESSIVES
+    if owned and _word_at(entries, before - 1) not in (*WORN, "in"):
         raise PromptRefused(
             f"{entries[place][0]!r} is somebody's own and not said to be worn; write 'wearing' before it"
         )
@@ -81,9 +81,9 @@ def _check_whose(entries: Sequence[Entry], place: int) -> None:
 
 def _check_towards_people(entries: Sequence[Entry], place: int) -> None:
     """Refuse activities done to people, unless prompt_activities.csv calls them 'social'."""
-    following = _said(entries, place + 1)
+    following = _word_at(entries, place + 1)
     noun, kind = next_noun(entries, place)
-    described = _said(entries, place - 1) in (*ARTICLES, "of", "")  # 'a praying woman'
+    described = _word_at(entries, place - 1) in (*ARTICLES, "of", "")  # 'a praying woman'
     direct = following in (*ARTICLES, *POSSESSIVES) and kind in ("person", "occupation")
     ends_in_her = following == "her" and _kind(entries, place + 2) in ("", "function")
     if direct or ends_in_her or (following in CROWDS and not described):
@@ -111,20 +111,20 @@ def check_combinations(words: Sequence[str], entries: Sequence[Entry]) -> None:
 
 
 def _never_with(rule: Rule, words: frozenset[str], entries: Sequence[Entry]) -> str:
-    found = sorted(rule.others & words) if rule.word in words else []
-    return f"{rule.word!r} may not stand with {found[0]!r}" if found else ""
+    company = sorted(rule.others & words) if rule.word in words else []
+    return f"{rule.word!r} may not stand with {company[0]!r}" if company else ""
 
 
 def _never_before(rule: Rule, words: frozenset[str], entries: Sequence[Entry]) -> str:
-    for place, (said, _) in enumerate(entries):
-        noun = next_noun(entries, place, ("trait", "age", "photograph"))[0] if said == rule.word else ""
+    for place, (entry, _) in enumerate(entries):
+        noun = next_noun(entries, place, ("trait", "age", "photograph"))[0] if entry == rule.word else ""
         if rule.others & set(noun.split()):
             return f"{rule.word!r} may not stand before {noun!r}"
     return ""
 
 
 def _needs(rule: Rule, words: frozenset[str], entries: Sequence[Entry]) -> str:
-    alone = any(said == rule.word for said, _ in entries) and not rule.others & words
+    alone = any(entry == rule.word for entry, _ in entries) and not rule.others & words
     return f"{rule.word!r} needs one of: {', '.join(sorted(rule.others))}" if alone else ""
 
 

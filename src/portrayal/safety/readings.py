@@ -49,7 +49,7 @@ def without_exceptions(text: str) -> str:
     'a photo of a bus driver'
     """
     pattern, read_as = _exceptions()
-    return pattern.sub(lambda found: read_as[_spaced(found.group())], text)
+    return pattern.sub(lambda match: read_as[_spaced(match.group())], text)
 
 
 def _spaced(phrase: str) -> str:

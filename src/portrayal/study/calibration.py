@@ -25,17 +25,17 @@ from portrayal.stats.intervals.intervals import wilson
 from portrayal.study.audit import Evidence, Finding
 from portrayal.study.study import Study
 
-Found = TypeVar("Found")
+Result = TypeVar("Found")
 WORTH_IT = 20  # below this, starting processes costs more than it saves
 SHARDS = 20  # for each worker: few enough to be cheap, enough that none waits long for the last
 
 
 def over_seeds(
-    function: Callable[[int], Found],
+    function: Callable[[int], Result],
     seeds: Sequence[int],
     prepare: Callable[[], object] | None = None,
     processes: int | None = None,
-) -> list[Found]:
+) -> list[Result]:
     """Return the function of each seed, in order."""
     processes = processes or cores()
     spread = current_engine().named or (processes > 1 and len(seeds) >= WORTH_IT)
@@ -43,13 +43,13 @@ def over_seeds(
         return [function(seed) for seed in seeds]
     size = max(1, len(seeds) // (SHARDS * (current_engine().workers or processes)))
     make = partial(_make, function, prepare)
-    found = {shard.place: results for shard, results in run(make, cut(seeds, size, "runs"), processes, label="runs")}
-    return [result for place in sorted(found) for result in found[place]]
+    finds = {shard.place: results for shard, results in run(make, cut(seeds, size, "runs"), processes, label="runs")}
+    return [result for place in sorted(finds) for result in finds[place]]
 
 
 def _make(
-    function: Callable[[int], Found], prepare: Callable[[], object] | None
-) -> Callable[[Sequence[int]], list[Found]]:
+    function: Callable[[int], Result], prepare: Callable[[], object] | None
+) -> Callable[[Sequence[int]], list[Result]]:
     if prepare is not None:
         prepare()
     return lambda seeds: [function(seed) for seed in seeds]
@@ -136,9 +136,9 @@ def null_audits(
     hits = _count(module, flow, jobs)
     cells = []
     for shape, count in counts.items():
-        found = hits[shape, 0.0]
-        share = wilson(found, count)
-        cells.append({"shape": shape, "audits": count, "found": found, "share": share.value, "high": share.high})
+        finds = hits[shape, 0.0]
+        share = wilson(finds, count)
+        cells.append({"shape": shape, "audits": count, "found": finds, "share": share.value, "high": share.high})
     return cells
 
 
@@ -150,19 +150,19 @@ def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterab
     module = SIMULATIONS[stem]
     plans = import_module(module).plans()
     # A shape has one effect with its power, or a list of them.
-    chosen = [
+    cases = [
         (shape, effect, stated)
         for shape in shapes or plans
         for effect, stated in (plans[shape] if isinstance(plans[shape], list) else [plans[shape]])
     ]
-    jobs = [Job(shape, seed + place, effect) for shape, effect, _ in chosen for place in range(audits)]
+    jobs = [Job(shape, seed + place, effect) for shape, effect, _ in cases for place in range(audits)]
     hits = _count(module, flow, jobs)
     cells = []
-    for shape, effect, stated in chosen:
-        found = hits[shape, effect]
-        share = wilson(found, audits)
+    for shape, effect, stated in cases:
+        finds = hits[shape, effect]
+        share = wilson(finds, audits)
         cells.append(
-            {"shape": shape, "effect": effect, "stated": stated, "audits": audits, "found": found,
+            {"shape": shape, "effect": effect, "stated": stated, "audits": audits, "found": finds,
              "share": share.value, "low": share.low, "high": share.high}
         )  # fmt: skip
     return cells
@@ -178,8 +178,8 @@ class Job(NamedTuple):
 
 def _count(module: str, flow: Flow, jobs: Sequence[Job]) -> Counter[tuple[str, float]]:
     """Count by shape and effect the audits that find something, in one pool."""
-    found = over_seeds(partial(_finds, module, flow, jobs), range(len(jobs)))
-    return Counter((job.shape, job.effect) for job, hit in zip(jobs, found, strict=True) if hit)
+    finds = over_seeds(partial(_finds, module, flow, jobs), range(len(jobs)))
+    return Counter((job.shape, job.effect) for job, hit in zip(jobs, finds, strict=True) if hit)
 
 
 def _finds(module: str, flow: Flow, jobs: Sequence[Job], place: int) -> bool:

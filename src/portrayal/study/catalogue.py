@@ -35,9 +35,9 @@ def names(what: str, about: bool = False) -> list[str]:
         raise PortrayalError(
             f"nothing is listed under {what!r}.{nearest(what, CATALOGUES)} Known: {', '.join(CATALOGUES)}."
         )
-    found = CATALOGUES[what]()
-    width = max(map(len, found), default=0)
-    return [f"{name.ljust(width)}  {text}" if about else name for name, text in found.items()]
+    entries = CATALOGUES[what]()
+    width = max(map(len, entries), default=0)
+    return [f"{name.ljust(width)}  {text}" if about else name for name, text in entries.items()]
 
 
 def _systems() -> dict[str, str]:
@@ -54,8 +54,8 @@ def _audits() -> dict[str, str]:
 def _lexicons() -> dict[str, str]:
     """Return the word lists that ship, each with the first line of its source note."""
     folder = Path(str(files("portrayal.text") / "lexicons"))
-    found = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".json", ".txt"))
-    return {path.stem: _about(path) for path in found}
+    entries = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".json", ".txt"))
+    return {path.stem: _about(path) for path in entries}
 
 
 def _about(path: Path) -> str:
@@ -68,8 +68,8 @@ def _datasets() -> dict[str, str]:
     import ast
 
     rooms = Path(str(files("portrayal") / "audits"))
-    found = [path for path in rooms.glob("*/datasets/*.py") if path.stem not in ("__init__", "boxes", "data_files")]
-    modules = sorted(found, key=lambda path: path.stem)
+    entries = [path for path in rooms.glob("*/datasets/*.py") if path.stem not in ("__init__", "boxes", "data_files")]
+    modules = sorted(entries, key=lambda path: path.stem)
     texts = {path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in modules}
     return {name: text.partition("\n")[0] for name, text in texts.items()}
 

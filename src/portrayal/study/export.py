@@ -14,7 +14,7 @@ from portrayal.edges.inert import inert_cells
 from portrayal.edges.writing import make_inside, write_text
 from portrayal.study.questions import make_stimuli
 from portrayal.study.registry import get_audit
-from portrayal.study.study_file import GivenStudy, given_study
+from portrayal.study.study_file import AnyStudy, read_any_study
 from portrayal.study.trust import refuse_untrusted
 from portrayal.tables import ROWS
 
@@ -23,7 +23,7 @@ COLUMNS = ["stimulus", "kind", "content", "hash", "source", "consent"]
 NOT_RECORDED = ("", "none", "unknown")
 
 
-def export_stimuli(study: GivenStudy, out: Path | str, untrusted: bool = False) -> Path:
+def export_stimuli(study: AnyStudy, out: Path | str, untrusted: bool = False) -> Path:
     """Write what a study would show its systems, for others to record; calls nothing.
 
     Parameters
@@ -51,20 +51,20 @@ def export_stimuli(study: GivenStudy, out: Path | str, untrusted: bool = False) 
     ...     print(table.read_text().splitlines()[1].split(",")[:3])
     ['John', 'text', 'John']
     """
-    chosen = given_study(study).study
+    parsed = read_any_study(study).study
     if untrusted:
-        refuse_untrusted(chosen)
-    stimuli, kind = make_stimuli(chosen), get_audit(chosen.audit).kind
+        refuse_untrusted(parsed)
+    stimuli, kind = make_stimuli(parsed), get_audit(parsed.audit).kind
     folder = Path(out)
     claim(folder, "stimuli")
     table = pl.DataFrame(list(_rows(stimuli, folder)), schema=dict.fromkeys(COLUMNS, pl.String))
     write_text(folder / "stimuli.jsonl", table.write_ndjson())
     inert = table.with_columns(inert_cells(pl.col(name)).alias(name) for name in COLUMNS)
     write_text(folder / "stimuli.csv", inert.write_csv())
-    columns = ["stimulus", *ROWS[kind], *(["repeat"] if chosen.repeats > 1 else []), "status"]
+    columns = ["stimulus", *ROWS[kind], *(["repeat"] if parsed.repeats > 1 else []), "status"]
     if not (folder / "answers.csv").exists():  # which somebody may have filled in
         write_text(folder / "answers.csv", ",".join(columns) + "\n")
-    write_text(folder / "README.txt", _readme(chosen.name, kind, columns, chosen.repeats))
+    write_text(folder / "README.txt", _readme(parsed.name, kind, columns, parsed.repeats))
     return folder / "stimuli.csv"
 
 
@@ -85,10 +85,10 @@ def _copied(row: Mapping[str, Any], folder: Path, place: int) -> str:
 
 
 def _readme(name: str, kind: str, columns: list[str], repeats: int) -> str:
-    asked = f" {repeats} times, numbered from 0 in `repeat`" if repeats > 1 else ""
+    times = f" {repeats} times, numbered from 0 in `repeat`" if repeats > 1 else ""
     return f"""Stimuli of the study {name!r}
 
-stimuli.csv and stimuli.jsonl have one row a stimulus. Show each `content` to your {kind}{asked}:
+stimuli.csv and stimuli.jsonl have one row a stimulus. Show each `content` to your {kind}{times}:
 a text as it stands, a picture from its path here.
 Write what it answers into answers.csv, one row for each part of an answer (each tag, caption, result, vector or label), with the
 columns {", ".join(columns)}.

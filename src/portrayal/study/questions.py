@@ -90,7 +90,7 @@ def _folders(study: Study) -> Iterator[Path]:
 COLUMNS = ["stimulus", "kind", "content", "hash", "source", "consent"]
 
 
-class Shown:
+class StudyStimuli:
     """Stimuli of a study, shown so many times each."""
 
     def __init__(self, stimuli: pl.DataFrame, repeats: int) -> None:
@@ -112,10 +112,10 @@ class Shown:
 class Questions(Mapping[str, Sequence[Question]]):
     """The questions of one system; stimuli of the same content share a key."""
 
-    def __init__(self, system: System, shown: Shown) -> None:
-        self._shown = shown
-        key, repeats = key_of(system), range(shown.repeats)
-        keys = [key(digest, repeat) for digest in shown.hashes for repeat in repeats]
+    def __init__(self, system: System, of_study: StudyStimuli) -> None:
+        self._shown = of_study
+        key, repeats = key_of(system), range(of_study.repeats)
+        keys = [key(digest, repeat) for digest in of_study.hashes for repeat in repeats]
         self._numbers: dict[str, int | list[int]] = dict(zip(keys, count()))
         if len(self._numbers) < len(keys):  # seldom: a list for each of a hundred thousand questions takes its time
             numbers: dict[str, list[int]] = {}
@@ -157,11 +157,11 @@ def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
     audit_of_study = get_audit(study.audit)
     work: list[tuple[System, Questions]] = []
     seen: dict[str, str] = {}
-    shown = Shown(stimuli, study.repeats)
+    of_study = StudyStimuli(stimuli, study.repeats)
     for settings in study.systems:
         system = open_guarded(settings, study.folder, audit_of_study.kind)
         system = spread(system, settings, study.folder, audit_of_study.kind)
-        questions = Questions(system, shown)
+        questions = Questions(system, of_study)
         key = next(iter(questions))
         if key in seen:  # two systems that are one: their questions would be paid for once and counted twice
             raise PortrayalError(f"systems {seen[key]!r} and {system.name!r} ask the same thing. Remove one of them.")
@@ -172,8 +172,8 @@ def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
 
 def refuse_without_consent(work: Work, stimuli: pl.DataFrame) -> None:
     """Keep pictures of people on this machine unless the study records consent or licence."""
-    said = stimuli.filter(pl.col("kind") == "image")["consent"].str.strip_chars().str.to_lowercase()
-    if not said.is_in(NO_CONSENT).any():
+    consents = stimuli.filter(pl.col("kind") == "image")["consent"].str.strip_chars().str.to_lowercase()
+    if not consents.is_in(NO_CONSENT).any():
         return
     for system, table in work:
         for same in table.values() if system.remote else ():

@@ -115,38 +115,38 @@ def example_study() -> Path:
     return Path(str(files("portrayal"))) / "audits" / "associations" / "studies" / "simulated.toml"
 
 
-GivenStudy: TypeAlias = Path | str | Mapping[str, Any] | Study
+AnyStudy: TypeAlias = Path | str | Mapping[str, Any] | Study
 # Functions, or what a study file writes of a system without its name.
-GivenSystems: TypeAlias = Mapping[str, Callable[..., Any] | Mapping[str, Any]]
+MoreSystems: TypeAlias = Mapping[str, Callable[..., Any] | Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Given:
+class StudySource:
     """A study, and the text a run keeps of it."""
 
     study: Study
     text: str
 
 
-def given_study(study: GivenStudy, systems: GivenSystems | None = None) -> Given:
+def read_any_study(study: AnyStudy, systems: MoreSystems | None = None) -> StudySource:
     """Return the study with further systems in it."""
     if isinstance(study, Path | str) and not systems:
-        return Given(read_study(study), Path(study).read_text(encoding="utf-8"))
+        return StudySource(read_study(study), Path(study).read_text(encoding="utf-8"))
     data, folder = _data(study)
     own, more = data.get("systems") or [], systems or {}
     if isinstance(own, list | tuple):
-        kept = [one for one in own if not (isinstance(one, Mapping) and one.get("name") in more)]
+        others = [one for one in own if not (isinstance(one, Mapping) and one.get("name") in more)]
         added = [
             {"name": name, **(one if isinstance(one, Mapping) else {"use": give(name, one)})}
             for name, one in more.items()
         ]
-        data["systems"] = [*kept, *added]
+        data["systems"] = [*others, *added]
     else:
         data["systems"] = [own]  # make_study says what is wrong with it
-    return Given(make_study(data, folder), toml_text(data))
+    return StudySource(make_study(data, folder), toml_text(data))
 
 
-def _data(study: GivenStudy) -> tuple[dict[str, Any], Path]:
+def _data(study: AnyStudy) -> tuple[dict[str, Any], Path]:
     """Return what the study file holds, or would hold, and where its relative paths start."""
     if isinstance(study, Study):
         fields = study.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"folder", "settings"})

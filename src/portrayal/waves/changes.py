@@ -30,7 +30,7 @@ from portrayal.waves.waves import Wave, units_of
 Z = 1.959964  # of a 95% interval
 PAIRED = "paired by {unit}"
 APART = "two intervals, as if the waves had nothing in common"
-HELD = "two intervals, and {units} left out in turn"
+AND_LEFT_OUT = "two intervals, and {units} left out in turn"
 ONE_OF = {"people": "person", "queries": "query"}  # the others only lose their s
 NO_SPREAD = "neither wave has an interval of any width"
 WAVES = ("from", "to", "first", "second", "compared")
@@ -57,20 +57,20 @@ def moved(waves: Sequence[Wave]) -> pl.DataFrame:
     measures = sorted(set(table["measure"]))
     decided = decide(table, measures, study.family.method, pl.concat(differences), None, study.seed)
     about = [name for name in (*KEYS, *facets(decided)) if name not in WAVES]
-    said = HELD.format(units=_counted(waves[0]))
-    return hold_again(waves, decided, about, pl.col("compared") == APART, said)
+    pairing = AND_LEFT_OUT.format(units=_counted(waves[0]))
+    return hold_again(waves, decided, about, pl.col("compared") == APART, pairing)
 
 
 def _changes(first: Wave, later: Wave) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the undecided changes between two waves, and those of each person by row."""
-    both, said = _joined(first, later), paired_by(first)
+    both, pairing = _joined(first, later), paired_by(first)
     rows: list[dict[str, Any]] = []
     people: list[dict[str, Any]] = []
     for row in both.iter_rows(named=True):
         gaps = _gaps(first, later, row["row"], row["row_later"])
         paired = gaps.select("unit", pl.col("difference_later") - pl.col("difference")).iter_rows()
         people += [{"row": len(rows), "unit": unit, "difference": gap} for unit, gap in paired if gaps.height > 1]
-        rows.append({**_change(row, gaps, said), "from": first.name, "to": later.name})
+        rows.append({**_change(row, gaps, pairing), "from": first.name, "to": later.name})
     rows += [{**row, "from": first.name, "to": later.name} for row in _answered(first, later)]
     own = [name for name in facets(both) if name != "row" and not name.endswith("_later")]
     text = dict.fromkeys(("from", "to", "compared", *own), pl.String)
@@ -90,8 +90,8 @@ def _joined(first: Wave, later: Wave) -> pl.DataFrame:
     wanted = pl.col("measure").is_in(list(family)) & (pl.col("family").fill_null("") != EXPLORATORY)
     wanted &= pl.all_horizontal(pl.col("value", "low", "high").is_not_null())
     wanted &= pl.col("decision").fill_null("") != NOT_MEASURABLE
-    kept = ["audit", *about, "row", "value", "low", "high", "unit", "n", "counted"]
-    one = one.filter(wanted).select(kept).unique(about, keep="none", maintain_order=True)
+    wanted_columns = ["audit", *about, "row", "value", "low", "high", "unit", "n", "counted"]
+    one = one.filter(wanted).select(wanted_columns).unique(about, keep="none", maintain_order=True)
     other = other.filter(wanted).select(*about, "row", "value", "low", "high").unique(about, keep="none")
     return one.join(other, on=about, suffix="_later", nulls_equal=True, maintain_order="left")
 
@@ -108,7 +108,7 @@ def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> d
         narrowing = float((other - one).std() / apart) if apart > 0 else 1.0
     low, high = _limits(row, narrowing)
     own = {name: row[name] for name in row if not name.endswith("_later") and name != "row"}
-    said = {
+    pairing = {
         "value": change,
         "first": row["value"],
         "second": row["value_later"],
@@ -116,8 +116,8 @@ def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> d
     }
     half = change - low if change > 0 else high - change  # the side on which no change lies
     if half <= 0:
-        return {**own, **said, "low": None, "high": None, "p": None, "reason": NO_SPREAD if change else None}
-    return {**own, **said, "low": low, "high": high, "p": float(2 * stats.norm.sf(abs(change) * Z / half))}
+        return {**own, **pairing, "low": None, "high": None, "p": None, "reason": NO_SPREAD if change else None}
+    return {**own, **pairing, "low": low, "high": high, "p": float(2 * stats.norm.sf(abs(change) * Z / half))}
 
 
 def _limits(row: Mapping[str, Any], narrowing: float) -> tuple[float, float]:
@@ -145,13 +145,13 @@ def _answered(first: Wave, later: Wave) -> list[dict[str, Any]]:
     """Return the change in the share of questions each system answered, person by person."""
     sides = [_said(wave) for wave in (first, later)]
     both = sides[0].join(sides[1], on=["system", "unit"], suffix="_later")
-    units, said = _counted(first), paired_by(first)
+    units, pairing = _counted(first), paired_by(first)
     rows = []
     for (system,), mine in both.group_by("system", maintain_order=True):
         before, after = mine["said"].to_numpy(), mine["said_later"].to_numpy()
-        found = paired_difference(after, before, first.study.seed)
-        row = found.row(ANSWERED, audit=first.study.audit, system=system, counted=units, unit="points")
-        rows.append({**row, "first": float(before.mean()), "second": float(after.mean()), "compared": said})
+        estimate = paired_difference(after, before, first.study.seed)
+        row = estimate.row(ANSWERED, audit=first.study.audit, system=system, counted=units, unit="points")
+        rows.append({**row, "first": float(before.mean()), "second": float(after.mean()), "compared": pairing})
     return rows
 
 
@@ -168,6 +168,6 @@ def paired_by(wave: Wave) -> str:
 
 def _said(wave: Wave) -> pl.DataFrame:
     """Return the share of questions answered by system and person, or by question."""
-    asked = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
-    asked = asked.with_columns(unit=pl.coalesce("unit", "stimulus"))
-    return asked.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean()).sort("system", "unit")
+    posed = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
+    posed = posed.with_columns(unit=pl.coalesce("unit", "stimulus"))
+    return posed.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean()).sort("system", "unit")

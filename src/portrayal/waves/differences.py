@@ -33,8 +33,8 @@ def changes_by_group(first: Wave, later: Wave, answers: pl.DataFrame) -> pl.Data
     every = every.select(
         "system", axis=pl.lit(None, pl.String), group=pl.lit(None, pl.String), asked="asked", changed="changed"
     )
-    shown = groups.select("stimulus", "axis", "group").unique(maintain_order=True)
-    inside = answers.join(shown, on="stimulus").group_by("system", "axis", "group").agg(counted)
+    of_group = groups.select("stimulus", "axis", "group").unique(maintain_order=True)
+    inside = answers.join(of_group, on="stimulus").group_by("system", "axis", "group").agg(counted)
     table = pl.concat([every, inside.sort("system", "axis", "group")])
     return table.with_columns(pl.lit(first.name).alias("from"), pl.lit(later.name).alias("to"))
 
@@ -58,11 +58,11 @@ def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
     text = pl.col(next(iter(ROWS[kind])))
     if kind == "encoder":
         text = text.list.eval(pl.element().round_sig_figs(DIGITS).cast(pl.String)).list.join(" ")
-    said = rows.with_columns(said=text.cast(pl.String))
+    cells = rows.with_columns(said=text.cast(pl.String))
     joined = pl.col("said").drop_nulls()
     joined = joined.unique().sort() if kind in SETS else joined
     return (
-        said.group_by(QUESTION, maintain_order=True)
+        cells.group_by(QUESTION, maintain_order=True)
         .agg(joined.str.join("; ").alias("answer"), status=pl.col("status").first())
         .select(
             *QUESTION,

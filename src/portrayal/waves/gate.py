@@ -108,14 +108,14 @@ def gate(
     ...     [verdict.line() for verdict in gate(f"{folder}/run", rules)]
     ['held: nothing found (2 rows)']
     """
-    asked = read_rules(Path(rules))
+    all_rules = read_rules(Path(rules))
     results = read_results(folder)
     drift = results
-    if any(rule.drift for rule in asked):
+    if any(rule.drift for rule in all_rules):
         if against is None:
             raise PortrayalError("a rule has drift = true, and no earlier run was given. Add --against RUN.")
         drift = moved(read_waves([against, folder]))
-    verdicts = [judge(rule, drift if rule.drift else results) for rule in asked]
+    verdicts = [judge(rule, drift if rule.drift else results) for rule in all_rules]
     if junit is not None:
         refuse_foreign_file(Path(junit), (b"<?xml", b"<testsuite"), "a file of verdicts")
         write_text(Path(junit), as_junit(verdicts))

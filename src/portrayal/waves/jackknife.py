@@ -29,7 +29,7 @@ BLOCKS = 20  # of people, at most: each costs a measurement of every wave
 
 
 def hold_again(
-    waves: Sequence[Wave], table: pl.DataFrame, about: Sequence[str], alone: pl.Expr, said: str
+    waves: Sequence[Wave], table: pl.DataFrame, about: Sequence[str], alone: pl.Expr, name_of_test: str
 ) -> pl.DataFrame:
     """Return decided changes in which those found from intervals must pass this test too."""
     mine = table.with_row_index("change").filter(alone, pl.col("family") == CONFIRMATORY)
@@ -43,7 +43,7 @@ def hold_again(
     return table.with_columns(
         p_adjusted=pl.when(was_found).then(p).otherwise("p_adjusted"),
         decision=pl.when(was_found).then(stands).otherwise("decision"),
-        compared=pl.when(was_found).then(pl.lit(said)).otherwise("compared"),
+        compared=pl.when(was_found).then(pl.lit(name_of_test)).otherwise("compared"),
     )
 
 
@@ -85,11 +85,11 @@ def _values(wave: Wave, block: pl.DataFrame, about: Sequence[str]) -> dict[tuple
 def _blocks(wave: Wave) -> Iterator[pl.DataFrame]:
     """Yield the stimuli of each block of people, groups spread evenly."""
     groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
-    shown = units_of(wave)
-    if shown.is_empty():  # nobody is shown: each question stands for itself
-        shown = wave.evidence.stimuli.select("stimulus", unit="stimulus")
+    pairs = units_of(wave)
+    if pairs.is_empty():  # nobody is shown: each question stands for itself
+        pairs = wave.evidence.stimuli.select("stimulus", unit="stimulus")
     sorted_units = groups.sort("axis", "group", "unit")["unit"].unique(maintain_order=True).to_list()
-    units = list(dict.fromkeys([*sorted_units, *shown["unit"].unique().sort()]))
+    units = list(dict.fromkeys([*sorted_units, *pairs["unit"].unique().sort()]))
     blocks = pl.DataFrame({"unit": units, "block": [place % BLOCKS for place in range(len(units))]})
-    for (_,), block in shown.join(blocks, on="unit").group_by("block", maintain_order=True):
+    for (_,), block in pairs.join(blocks, on="unit").group_by("block", maintain_order=True):
         yield block.select("stimulus").unique()

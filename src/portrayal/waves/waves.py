@@ -61,8 +61,8 @@ def units_of(wave: Wave) -> pl.DataFrame:
     if "person" not in stimuli.columns:
         return grouped
     # A picture of somebody that is in no group (a series' middle) is still theirs.
-    shown = stimuli.select("stimulus", unit=pl.col("person").cast(pl.String)).drop_nulls()
-    return pl.concat([grouped, shown.join(grouped, on="stimulus", how="anti")])
+    of_person = stimuli.select("stimulus", unit=pl.col("person").cast(pl.String)).drop_nulls()
+    return pl.concat([grouped, of_person.join(grouped, on="stimulus", how="anti")])
 
 
 def _read(folder: Path | str) -> tuple[Study, Evidence, dict[str, Any]]:
@@ -87,8 +87,8 @@ def _shared(raw: Sequence[tuple[Study, Evidence, dict[str, Any]]]) -> pl.DataFra
     systems = reduce(set.intersection, ({system.name for system in study.systems} for study, _, _ in raw))
     if not systems:
         raise PortrayalError("the runs have no system of the same name. Expected waves of one study.")
-    asked = [evidence.stimuli.select("stimulus", "hash") for _, evidence, _ in raw]
-    shared = reduce(lambda one, other: one.join(other, on=["stimulus", "hash"], how="semi"), asked)
+    hashes = [evidence.stimuli.select("stimulus", "hash") for _, evidence, _ in raw]
+    shared = reduce(lambda one, other: one.join(other, on=["stimulus", "hash"], how="semi"), hashes)
     if shared.is_empty():
         raise PortrayalError("the runs share no stimulus of the same content. Expected waves of one study.")
     return shared
