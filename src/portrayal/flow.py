@@ -30,7 +30,7 @@ from portrayal.run.folder import (
 )
 from portrayal.run.lock import MEASURING, REPORTING, locked, reading
 from portrayal.run.measurement import measure_evidence
-from portrayal.run.recording import Asked, Recorded, record_study
+from portrayal.run.recording import Options, Recorded, record_study
 from portrayal.run.results import write_measured
 from portrayal.study import calibration
 from portrayal.study.audit import Evidence, Finding, Measured
@@ -100,7 +100,7 @@ def audit(
     claim_run(run)
     with using(engine, workers, run.shards, quiet), locked(run):
         refuse_other_study(run, source.study, file_of(study), named=out is not None)
-        how = Asked(quiet, again, untrusted, say, file_of(study))
+        how = Options(quiet, again, untrusted, say, file_of(study))
         _finish(record_study(source.study, source.text, run, how), say)
     return opened.Run(run.folder)
 
@@ -148,7 +148,7 @@ def retry(
     with using(folder=run.shards, quiet=quiet), locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
         study, text = study_of(run), run.study.read_text(encoding="utf-8")
-        _finish(record_study(study, text, run, Asked(quiet, again, untrusted, say)), say)
+        _finish(record_study(study, text, run, Options(quiet, again, untrusted, say)), say)
     return opened.Run(run.folder)
 
 
@@ -197,7 +197,7 @@ def record(
     claim_run(run)
     with locked(run):
         refuse_other_study(run, source.study, file_of(study), named=out is not None)
-        how = Asked(quiet, (), untrusted, say, file_of(study))
+        how = Options(quiet, (), untrusted, say, file_of(study))
         return record_study(source.study, source.text, run, how)
 
 
@@ -242,7 +242,7 @@ def record_again(
     with locked(run):
         Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
         study, text = study_of(run), run.study.read_text(encoding="utf-8")
-        return record_study(study, text, run, Asked(quiet, again, untrusted, say))
+        return record_study(study, text, run, Options(quiet, again, untrusted, say))
 
 
 def measure(folder: Path | str, engine: str | None = None, workers: int | None = None) -> Measured:

@@ -11,7 +11,7 @@ import pytest
 from portrayal import flow
 from portrayal.recorder.ledger import Ledger, Planned
 from portrayal.study import questions
-from portrayal.study.questions import Questions, Shown
+from portrayal.study.questions import Questions, StudyStimuli
 from portrayal.systems.core.base import BaseSystem, Question, question_key
 
 STUDY = """
@@ -42,7 +42,7 @@ def write_study(folder: Path, people: int = 4) -> Path:
 
 def test_questions_are_those_of_the_stimuli_and_share_keys_by_content():
     system = BaseSystem("s", "tagger", "one", parameters={"a": 1})
-    table = Questions(system, Shown(stimuli("h", "g", "h"), 2))
+    table = Questions(system, StudyStimuli(stimuli("h", "g", "h"), 2))
     assert len(table) == 4  # two contents, twice each
     first = Question("s0", "x", "x", "h", 0, "x", "x")
     assert [one.stimulus for one in table[question_key(system, first)]] == ["s0", "s2"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from portrayal.edges.writing import INSIDE, refuse_strange_file, write_bytes
+from portrayal.edges.writing import INSIDE, refuse_linked_folder, refuse_strange_file, write_bytes
 from portrayal.errors import PortrayalError
 
 MARK = ".portrayal"
@@ -104,19 +104,13 @@ def replace_belongings(folder: Path, group: str, names: Iterable[str]) -> None:
     wanted = sorted(names)
     mark = read_mark(folder) or {"holds": "report", "files": {}}
     for name in belongings(folder, group) or []:
-        refuse_inside_link(folder / PurePosixPath(name).parent)
+        refuse_linked_folder(folder / PurePosixPath(name).parent)
         (folder / name).unlink(missing_ok=True)
     others = {name for listed in mark["files"].values() for name in listed}
     for name in wanted:
         if (folder / name).exists() and name not in others:
             raise PortrayalError(f"{folder / name} was not made by Portrayal. Move it away: its name is needed.")
     write_mark(folder, {**mark, "files": {**mark["files"], group: wanted}})
-
-
-def refuse_inside_link(folder: Path) -> None:
-    """Refuse a folder inside ours that is a link."""
-    if folder.is_symlink():
-        raise PortrayalError(f"{folder} is a link. Expected a folder of its own: remove the link.")
 
 
 def refuse_strange_entries(folder: Path, names: Iterable[str]) -> None:

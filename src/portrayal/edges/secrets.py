@@ -95,25 +95,17 @@ def hidden_bytes(raw: bytes) -> bytes:
     return raw if replaced == text else replaced.encode("utf-8", errors="surrogateescape")
 
 
-def known() -> list[str]:
-    """Return every secret value this process knows."""
-    return sorted(_values())
-
-
 def _pattern() -> re.Pattern[str] | None:
     """Return the pattern of every known secret, made anew when the environment has changed."""
     global _made
     # The variables as Python holds them: to look at each through os.environ takes longer than a call does.
     variables = getattr(os.environ, "_data", None) or dict(os.environ)
     if _made is None or _made[0] != variables or _made[1] != _taken:
-        _made = (dict(variables), set(_taken), _compiled())
+        forms = {form for value in _values() for form in _forms(value)}
+        ordered = sorted(forms, key=lambda form: (-len(form), form))  # the longest first: one may begin another
+        pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        _made = (dict(variables), set(_taken), pattern)
     return _made[2]
-
-
-def _compiled() -> re.Pattern[str] | None:
-    forms = {form for value in _values() for form in _forms(value)}
-    ordered = sorted(forms, key=lambda form: (-len(form), form))  # the longest first: one may begin another
-    return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
 def _values() -> set[str]:

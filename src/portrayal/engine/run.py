@@ -182,7 +182,8 @@ def _results(
                 yield shard, result
                 continue
             if pool is None:  # not before something is left to do
-                pool = stack.enter_context(current_engine().pool(make, workers, gpus))
+                pool = current_engine().pool(make, workers, gpus)
+                stack.enter_context(pool)
             waiting[pool.submit(shard)] = shard
             while len(waiting) >= pool.window:
                 yield from _finished(waiting, kept)

@@ -41,11 +41,12 @@ class Part:
 def _read(path: Path) -> dict[str, Part]:
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    numbers = ("download_mb", "disk_mb")
-    typed = [
-        {**row, "modules": tuple(row["modules"].split()), **{name: int(row[name]) for name in numbers}} for row in rows
-    ]
-    return {row["package"]: Part(**row) for row in typed}
+    parts = {}
+    for row in rows:
+        modules, sizes = tuple(row["modules"].split()), (int(row["download_mb"]), int(row["disk_mb"]))
+        about = (row["package"], row["version"], row["file"], modules, row["gives"])
+        parts[row["package"]] = Part(*about, *sizes, row["license"])
+    return parts
 
 
 PARTS = _read(FOLDER / "parts.csv")

@@ -25,7 +25,7 @@ from portrayal.stats.intervals.intervals import wilson
 from portrayal.study.audit import Evidence, Finding
 from portrayal.study.study import Study
 
-Result = TypeVar("Found")
+Result = TypeVar("Result")
 WORTH_IT = 20  # below this, starting processes costs more than it saves
 SHARDS = 20  # for each worker: few enough to be cheap, enough that none waits long for the last
 

@@ -49,7 +49,7 @@ ELSE = "take it from the environment: write $NAME in headers, query or body, or 
 def refuse_credentials(data: Mapping[str, Any]) -> None:
     """Refuse a study that holds a credential: by name, in an address, or by look."""
     fine = {value for _, value in leaves(data.get("not_secret", []))}
-    rest = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
+    rest: Mapping[str, Any] = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
     rest = _without_named_keys(rest)
     for place, value in chain(leaves(rest), (("a key", key) for key in _keys(rest))):
         if isinstance(value, str) and value not in fine:
