@@ -8,13 +8,15 @@ for BM25, for the mean of word vectors, and for the latter with the gender direc
 
 from __future__ import annotations
 
-from portrayal.audits.search.histories import make_history
-from portrayal.audits.search.measures import find_direction, gsr, lists_of, perfect_lists, relative_gsr, score_history
-from portrayal.audits.search.measures.scores import word_scores
+from portrayal.audits.search.inputs import make_history
+from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.history import lists_of, score_history, word_scores
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection
 from portrayal.text.lexicons import read_lexicon
+from portrayal.text.vectors.direction import find_direction
 from portrayal.text.vectors.sets import open_vectors
 
 RANKERS = {

@@ -50,16 +50,16 @@ def prepare(size: int) -> Lists:
 
 
 def _direction(space: Any, names: list[str]) -> Any:
-    from portrayal.audits.search.measures import find_direction
+    from portrayal.text.vectors.direction import find_direction
 
     first, second, third, fourth = names[:4]
     return find_direction(space, [(first, second), (third, fourth)])
 
 
 def ours(data: Lists) -> np.ndarray:
-    from portrayal.audits.search.histories import make_history
-    from portrayal.audits.search.measures import gsr, score_history
-    from portrayal.audits.search.measures.scores import word_scores
+    from portrayal.audits.search.inputs import make_history
+    from portrayal.audits.search.measures.gsr import gsr
+    from portrayal.audits.search.measures.history import score_history, word_scores
     from portrayal.text.collections import collection_of
 
     collection = collection_of([(f"d{row}", text) for row, text in enumerate(data.texts)], data.asked)
@@ -71,7 +71,7 @@ def ours(data: Lists) -> np.ndarray:
 
 def loop(data: Lists) -> np.ndarray:
     """Go over a few lists, document by document and word by word."""
-    from portrayal.audits.search.histories import measuring_stop_words
+    from portrayal.audits.search.inputs import measuring_stop_words
 
     stop, chosen = measuring_stop_words(), list(data.asked)[:LOOPED]
     return np.array([_one_list(data, query, stop) for query in chosen])

@@ -55,7 +55,8 @@ _PUBLIC = {
     "calibrate": "portrayal.flow",
     # search engines
     "rank_collection": "portrayal.audits.search.ranking",
-    "gsr_of_run": "portrayal.audits.search.gsr_of_run",
+    "gsr_of_run": "portrayal.audits.search.run_files",
+    "score_runs": "portrayal.audits.search.run_files",
     # faces: what `portrayal-faces` brings
     "make_face_series": "portrayal_faces.photographs.apply",
     "list_faces": "portrayal_faces.shipped",

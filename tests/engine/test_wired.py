@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ from portrayal.audits.captions.measures import reifying_looks, stereotyping_leak
 from portrayal.audits.contexts.factorial import Recipe, compose_all
 from portrayal.audits.search import calibration
 from portrayal.audits.search.inputs import open_inputs
-from portrayal.audits.search.measures.scored_runs import score_runs
+from portrayal.audits.search.measures.scored_runs import make_rulers, score_answers
 from portrayal.cli import main
 from portrayal.engine import engine_map, using
 from portrayal.engine.store import LEDGER
@@ -70,11 +69,12 @@ def test_lists_are_scored_by_workers_as_here(monkeypatch) -> None:
     study, evidence = case_search.case()
     again = evidence.responses.with_columns(repeat=pl.lit(1, pl.Int64)).filter(pl.col("rank") > 1)
     inputs = open_inputs(evidence.inputs, study.settings)
-    twice = replace(evidence, responses=pl.concat([evidence.responses, again]), inputs=inputs)
-    here = score_runs(twice, study.settings)
+    rulers = make_rulers(inputs["spaces"], inputs["pairs"], study.settings.direction, inputs["history"])
+    twice = pl.concat([evidence.responses, again]), inputs["history"], rulers, study.settings
+    here = score_answers(*twice)
     seen = _sent(monkeypatch)
     with using("local", 2):
-        shared = score_runs(twice, study.settings)
+        shared = score_answers(*twice)
     assert seen == ["system's list"]
     assert list(shared.tables) == list(here.tables)
     for ruler, tables in here.tables.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from portrayal.audits.search.histories import make_history
+from portrayal.audits.search.inputs import make_history
 from portrayal.audits.search.measures.quality import mean_quality, quality
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.lexical import bm25

@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from portrayal.audits.search import measures as search
-from portrayal.audits.search.histories import make_history
-from portrayal.audits.search.measures.dichotomies import DICHOTOMIES, compare_poles
-from portrayal.audits.search.measures.history import lists_of, score_history
-from portrayal.audits.search.measures.scores import word_scores
+from portrayal.audits.search.inputs import make_history
+from portrayal.audits.search.measures.agreement import correlate
+from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.history import lists_of, score_history, word_scores
+from portrayal.audits.search.measures.perfect_system import perfect_lists
+from portrayal.audits.search.measures.validation import DICHOTOMIES, compare_poles, enumerate_histories
 from portrayal.text.collections.synthetic import (
     REFERENCES,
     authors_words,
@@ -22,7 +23,7 @@ from portrayal.text.collections.synthetic import (
     toy_collection,
 )
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.vectors.direction import find_direction
+from portrayal.text.vectors.direction import find_direction, score_words
 from portrayal.text.vectors.sets import open_vectors
 
 PAIRS = list(read_lexicon("gender_pairs").iter_rows())
@@ -41,7 +42,7 @@ def reference_slopes(space, direction, make, words, discount):
     history = make_history(collection, discount=discount)
     scores = word_scores(space, direction, history)
     lists = {name: lists_of(reference_run(collection, name, words)) for name in REFERENCES}
-    return {name: search.gsr(score_history(history, lists[name], scores)).value for name in REFERENCES}
+    return {name: gsr(score_history(history, lists[name], scores)).value for name in REFERENCES}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -89,18 +90,18 @@ def test_offline_figures_of_the_direction():
     space, direction = ruler("glove")
     assert direction.explained == pytest.approx(0.49, abs=0.005)
     words = ["nurse", "hygienist", "electrician", "plumber", "engineer"]
-    scores = search.score_words(space, direction, words)
+    scores = score_words(space, direction, words)
     assert scores == pytest.approx([0.26, 0.29, -0.05, -0.12, -0.30], abs=0.0101)
 
 
 def test_gsr_follows_statistical_parity():
     # Figure 5: r = 0.92 with word2vec; exact over the 4^6 histories of the six most gendered occupations
     space, direction = ruler("glove")
-    scores = np.sort(search.score_words(space, direction, list(paper_words().jobs)))
+    scores = np.sort(score_words(space, direction, list(paper_words().jobs)))
     queries = np.concatenate([scores[:3], scores[-3:]])
-    woman, man = search.score_words(space, direction, ["woman", "man"])
+    woman, man = score_words(space, direction, ["woman", "man"])
     own, other = np.where(queries > 0, woman, man), np.where(queries > 0, man, woman)
-    parity = search.enumerate_histories(queries, own, other)
+    parity = enumerate_histories(queries, own, other)
     assert parity.exact
     assert parity.pearson == pytest.approx(0.92, abs=0.05)
 
@@ -126,7 +127,7 @@ def test_published_spearman_of_table_2():
 
     table = _gsr().pivot(on="embedding", index="name", values="relative_percent")
     first, second = (table[name].cast(float).to_numpy() for name in ("w2v", "ftt"))
-    assert search.correlate(first, second, "spearman").value == pytest.approx(0.96, abs=0.005)
+    assert correlate(first, second, "spearman").value == pytest.approx(0.96, abs=0.005)
 
 
 def test_vector_rankers_reinforce_more_than_lexical_ones_on_news(shared):
@@ -139,13 +140,13 @@ def test_vector_rankers_reinforce_more_than_lexical_ones_on_news(shared):
     collection = read_collection(shared("data/ir/time"))
     history, searchable = make_history(collection), Searchable(collection)
     scores = word_scores(*ruler("glove"), history)
-    perfect = score_history(history, search.perfect_lists(history), scores, shared=True)
-    assert search.gsr(perfect).value == pytest.approx(0.085, abs=0.02)
+    perfect = score_history(history, perfect_lists(history), scores, shared=True)
+    assert gsr(perfect).value == pytest.approx(0.085, abs=0.02)
     above = {}
     for name in ("bm25", "qlm", "add", "si"):
         run = rank(collection, make_ranker(name, searchable), 100)
         table = score_history(history, lists_of(run), scores)
-        above[name] = search.relative_gsr(table, perfect)
+        above[name] = relative_gsr(table, perfect)
     for lexical in ("bm25", "qlm"):
         assert abs(above[lexical].difference.value) < 0.03
         assert above[lexical].difference.low < 0 < above[lexical].difference.high

@@ -69,7 +69,7 @@ SIMULATIONS: dict[str, str] = {
     "associations": "portrayal.audits.associations.simulation",
     "experiments": "portrayal.audits.associations.experiments.simulation",
     "captions": "portrayal.audits.captions.simulation",
-    "search": "portrayal.audits.search.simulation",
+    "search": "portrayal.audits.search.calibration",
 }
 AUDITS = 400  # simulated audits of a shape at most
 LARGE = 4  # times fewer audits of the large shape

@@ -7,10 +7,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from portrayal.audits.search.calibration import calibrate
+from portrayal.audits.search.calibration import calibrate, power
 from portrayal.audits.search.measures.slope import measure_slope
-from portrayal.audits.search.phantoms import BASELINE, Phantoms, free_words, world
-from portrayal.audits.search.power import power
+from portrayal.audits.search.world import BASELINE, Phantoms, free_words, vocabulary
 from portrayal.study.calibration import CALIBRATIONS
 
 
@@ -43,11 +42,11 @@ def test_the_phantom_plants_what_it_says():
     rng = np.random.default_rng(0)
     phantoms = Phantoms((0.1,), rng)
     asked = np.array([3, 7])
-    gender = world().scores[0][asked].mean()
+    gender = vocabulary().scores[0][asked].mean()
     drawn = phantoms._documents(free_words(asked), (BASELINE + 0.2) * gender, 0.0, 20_000)
     words = np.array([phantoms.documents[number] for number in drawn])
     assert not np.isin(words, asked).any()
-    assert world().scores[0][words].mean() == pytest.approx(0.3 * gender, abs=0.001)
+    assert vocabulary().scores[0][words].mean() == pytest.approx(0.3 * gender, abs=0.001)
 
 
 def test_it_is_registered():

@@ -10,7 +10,7 @@ import pytest
 
 from audits.search.test_search import AUDIT, responses, study
 from portrayal import flow, gsr_of_run
-from portrayal.audits.search.simulation import simulate
+from portrayal.audits.search.calibration import simulate
 from portrayal.study.audit import Evidence
 from portrayal.study.study_file import make_study
 from portrayal.text.collections.runs import write_run

@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from portrayal.audits.search.measures.gains import gains_of
-from portrayal.audits.search.measures.quality import quality
+from portrayal.audits.search.measures.quality import gains_of, quality
 
 NAMES = [f"d{number}" for number in range(40)]
 

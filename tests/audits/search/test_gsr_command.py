@@ -10,10 +10,10 @@ import pytest
 
 import portrayal
 from portrayal import gsr_of_run, rank_collection
-from portrayal.audits.search import gsr_of_run as gsr_of_run_module
-from portrayal.audits.search.gsr_of_run import responses_of
-from portrayal.audits.search.histories import measuring_stop_words
-from portrayal.audits.search.inputs import inputs, stimuli
+from portrayal.audits.search import run_files
+from portrayal.audits.search.inputs import inputs, measuring_stop_words
+from portrayal.audits.search.stimuli import stimuli
+from portrayal.audits.search.world import responses_of
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.run.measurement import measure_evidence
@@ -246,12 +246,12 @@ def test_the_audit_gives_the_same_numbers_to_the_last_digit(half_listed, tmp_pat
 def test_only_documents_that_are_listed_or_relevant_are_held(half_listed, monkeypatch):
     folder, path = half_listed
     held = []
-    monkeypatch.setattr(gsr_of_run_module, "score_runs", lambda evidence, settings: held.append(evidence) or 1 / 0)
+    monkeypatch.setattr(run_files.scored_runs, "score_runs", lambda history, *_, **__: held.append(history) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         gsr_of_run(folder, path)
     listed = {line.split()[2] for line in path.read_text().splitlines()}
     relevant = {line.split()[2] for line in (folder / "qrels.tsv").read_text().splitlines()}
-    assert set(held[0].inputs["history"].bags.documents) == listed | relevant
+    assert set(held[0].bags.documents) == listed | relevant
     assert len(listed | relevant) < 120
 
 

@@ -109,7 +109,7 @@ def test_a_column_that_is_missing_is_named(tmp_path) -> None:
 
 def test_a_batch_is_held_against_its_own_judgments_only(tmp_path, monkeypatch) -> None:
     """Quality of all judged queries in every batch would take the square of the batches."""
-    module, looked = sys.modules["portrayal.audits.search.measures.comparison"], []
+    module, looked = sys.modules["portrayal.audits.search.measures.quality"], []
     quality = module.quality
     monkeypatch.setattr(
         module, "quality", lambda run, qrels, names: looked.append(len(qrels)) or quality(run, qrels, names)

@@ -9,14 +9,29 @@ import numpy as np
 import polars as pl
 import pytest
 
-from portrayal.audits.search import measures as search
-from portrayal.audits.search.measures.entities import UNDEFINED, without_shared
+from portrayal.audits.search.measures.agreement import correlate
+from portrayal.audits.search.measures.arab import rank_bias
+from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.examples import _example
-from portrayal.audits.search.measures.history import score_history
-from portrayal.audits.search.measures.scores import usable
+from portrayal.audits.search.measures.exposure import exposure
+from portrayal.audits.search.measures.genderedness import rank_weights, shared_weights, usable
+from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.history import History, lists_of, random_lists, score_history
+from portrayal.audits.search.measures.kendall import kendall_distance
+from portrayal.audits.search.measures.perfect_system import perfect_lists
+from portrayal.audits.search.measures.representation import (
+    UNDEFINED,
+    compare_gaps,
+    count_mentions,
+    document_groups,
+    representation,
+    without_shared,
+)
 from portrayal.audits.search.measures.slope import CONSTANT, FEWEST, fit, measure_slope, quantile
+from portrayal.audits.search.measures.validation import enumerate_histories
 from portrayal.errors import PortrayalError
 from portrayal.text.collections.index import build_index
+from portrayal.text.vectors.direction import find_direction, score_words
 from portrayal.text.vectors.space import WordSpace
 from portrayal.text.words import wordnet
 
@@ -30,18 +45,18 @@ PAIRS = [("she", "he"), ("woman", "man"), ("Mary", "John")]
 
 @pytest.mark.parametrize("method", ["component", "mean", "first"])
 def test_a_direction_has_length_one_and_points_to_the_positive_pole(method):
-    direction = search.find_direction(TINY, PAIRS, method)
+    direction = find_direction(TINY, PAIRS, method)
     # The pairs differ along the first axis only, so that is the direction whatever the method.
     assert np.allclose(direction.vector, [1, 0, 0], atol=1e-12)
     assert direction.explained == pytest.approx(1)
-    turned = search.find_direction(TINY, [(male, female) for female, male in PAIRS], method)
+    turned = find_direction(TINY, [(male, female) for female, male in PAIRS], method)
     assert np.allclose(turned.vector, -direction.vector, atol=1e-12)
 
 
 def test_genderedness_is_the_cosine_with_the_direction():
-    direction = search.find_direction(TINY, PAIRS)
+    direction = find_direction(TINY, PAIRS)
     # nurse = (3, 4, 0) has length 5, so g = 3/5; "Nurse" is tried in lower case; "doctor" has no vector.
-    scores = search.score_words(TINY, direction, ["nurse", "Nurse", "plumber", "doctor"])
+    scores = score_words(TINY, direction, ["nurse", "Nurse", "plumber", "doctor"])
     assert scores[:3] == pytest.approx([0.6, 0.6, -0.8])
     assert np.isnan(scores[3])
 
@@ -55,15 +70,15 @@ def test_the_component_is_that_of_the_centred_pairs():
     centred = np.vstack([unit[i] - (unit[i] + unit[i ^ 1]) / 2 for i in range(20)])
     # independent: the top eigenvector of the covariance of the 20 centred vectors
     values, vectors = np.linalg.eigh(centred.T @ centred)
-    found = search.find_direction(space, pairs)
+    found = find_direction(space, pairs)
     assert abs(vectors[:, -1] @ found.vector) == pytest.approx(1, abs=1e-10)
     assert found.explained == pytest.approx(values[-1] / values.sum())
 
 
 def test_any_two_poles_define_a_direction():
     space = WordSpace.build("age", ["old", "young", "pension"], [[0, 1], [0, -1], [3, 4]])
-    direction = search.find_direction(space, [("old", "young")])
-    assert search.score_words(space, direction, ["pension"])[0] == pytest.approx(0.8)
+    direction = find_direction(space, [("old", "young")])
+    assert score_words(space, direction, ["pension"])[0] == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +93,7 @@ def test_any_two_poles_define_a_direction():
 )
 def test_a_direction_that_cannot_be_found_says_why(pairs, method, says):
     with pytest.raises(PortrayalError, match=says):
-        search.find_direction(TINY, pairs, method)
+        find_direction(TINY, pairs, method)
 
 
 def test_a_space_of_the_wrong_shape_is_refused():
@@ -88,17 +103,17 @@ def test_a_space_of_the_wrong_shape_is_refused():
 
 def test_rank_weights():
     # Definition 3.7: 1/log2(r + 1); the authors' code: 1/max(1, log2 r)
-    assert search.rank_weights(4) == pytest.approx([1, 1 / log2(3), 1 / 2, 1 / log2(5)])
-    assert search.rank_weights(4, "code") == pytest.approx([1, 1, 1 / log2(3), 1 / 2])
-    assert search.rank_weights(3, "none") == pytest.approx([1, 1, 1])
+    assert rank_weights(4) == pytest.approx([1, 1 / log2(3), 1 / 2, 1 / log2(5)])
+    assert rank_weights(4, "code") == pytest.approx([1, 1, 1 / log2(3), 1 / 2])
+    assert rank_weights(3, "none") == pytest.approx([1, 1, 1])
     with pytest.raises(PortrayalError, match="no rank discount 'zipf'"):
-        search.rank_weights(3, "zipf")
+        rank_weights(3, "zipf")
 
 
 def test_documents_of_equal_relevance_share_the_mean_weight_of_their_ranks():
     # Grades 2, 1, 1: the two equal ones share (1/log2 3 + 1/log2 4) / 2 = (0.6309 + 0.5) / 2.
-    assert search.shared_weights([2, 1, 1]) == pytest.approx([1, (1 / log2(3) + 0.5) / 2, (1 / log2(3) + 0.5) / 2])
-    assert search.shared_weights([]).tolist() == []
+    assert shared_weights([2, 1, 1]) == pytest.approx([1, (1 / log2(3) + 0.5) / 2, (1 / log2(3) + 0.5) / 2])
+    assert shared_weights([]).tolist() == []
 
 
 def test_the_list_of_section_3_2_3():
@@ -112,11 +127,11 @@ def test_the_list_of_section_3_2_3():
 
 def _bags(documents):
     index = build_index(((name, " ".join(words)) for name, words in documents.items()), stop=())
-    return search.Bags(index.documents, index.words, index.matrix)
+    return Bags(index.documents, index.words, index.matrix)
 
 
 def _history(queries, documents, **options):
-    return search.History(queries, _bags(documents), **options)
+    return History(queries, _bags(documents), **options)
 
 
 def _random_history(seed=0, queries=12, documents=60, words=80):
@@ -170,24 +185,24 @@ def test_lists_equal_a_naive_loop_over_documents_and_words(seed):
 
 def test_the_order_of_queries_documents_and_rows_does_not_matter():
     asked, texts, scores, qrels, lists = _random_history(3)
-    plain = search.gsr(score_history(_history(asked, texts, qrels=qrels), lists, scores))
+    plain = gsr(score_history(_history(asked, texts, qrels=qrels), lists, scores))
     turned = _history(dict(reversed(asked.items())), dict(reversed(texts.items())), qrels=qrels)
-    other = search.gsr(score_history(turned, lists, scores))
+    other = gsr(score_history(turned, lists, scores))
     assert other.value == pytest.approx(plain.value, abs=1e-12)
     run = pl.DataFrame(
         [(query, doc, rank) for query, docs in lists.items() for rank, doc in enumerate(docs, 1)],
         schema=["query", "doc", "rank"],
         orient="row",
     )
-    assert search.lists_of(run.sample(fraction=1, shuffle=True, seed=1)) == lists
+    assert lists_of(run.sample(fraction=1, shuffle=True, seed=1)) == lists
 
 
 def test_swapping_the_poles_keeps_the_slope():
     # g(q) and g_q(L) both change sign, so their slope does not: GSR does not say which pole is called positive.
     asked, texts, scores, qrels, lists = _random_history(4)
     history = _history(asked, texts, qrels=qrels)
-    plain = search.gsr(score_history(history, lists, scores))
-    turned = search.gsr(score_history(history, lists, {word: -score for word, score in scores.items()}))
+    plain = gsr(score_history(history, lists, scores))
+    turned = gsr(score_history(history, lists, {word: -score for word, score in scores.items()}))
     assert turned.value == pytest.approx(plain.value, abs=1e-12)
     assert turned.p == pytest.approx(plain.p)
 
@@ -215,7 +230,7 @@ def test_every_query_without_a_score_says_why():
         "",
     ]
     assert table["unscored"].to_list() == [0, 0, 2, 0]
-    slope = search.gsr(table)
+    slope = gsr(table)
     assert (slope.n, slope.n_missing) == (1, 3)
     assert np.isnan(slope.value)
     assert slope.reason.startswith("only 1 of its queries can be used")
@@ -232,10 +247,10 @@ def test_lists_are_cut_at_the_number_of_relevant_documents_or_the_cutoff():
     history = _history({"q": ["x"], "r": ["x"], "s": ["x"]}, documents, qrels=qrels, cutoff=4)
     cut = history.cut({query: list(documents) for query in "qrs"})
     assert [len(cut[query]) for query in "qrs"] == [2, 4, 4]
-    assert search.perfect_lists(history) == {"q": ["d2", "d0"], "r": [], "s": []}
-    drawn = search.random_lists(history, seed=0)
+    assert perfect_lists(history) == {"q": ["d2", "d0"], "r": [], "s": []}
+    drawn = random_lists(history, seed=0)
     assert [len(set(drawn[query])) for query in "qrs"] == [2, 4, 4]
-    assert drawn == search.random_lists(history, seed=0)
+    assert drawn == random_lists(history, seed=0)
 
 
 def test_words_with_digits_or_one_letter_are_not_scored():
@@ -363,9 +378,9 @@ def test_the_interval_shrinks_with_more_queries():
 
 def test_small_histories_say_so():
     rng = np.random.default_rng(0)
-    slope = search.measure_slope(rng.normal(size=20), rng.normal(size=20))
+    slope = measure_slope(rng.normal(size=20), rng.normal(size=20))
     assert "under 50 queries" in slope.note
-    assert search.measure_slope(rng.normal(size=60), rng.normal(size=60)).note == ""
+    assert measure_slope(rng.normal(size=60), rng.normal(size=60)).note == ""
 
 
 def _scores(query, listed):
@@ -377,10 +392,10 @@ def test_the_difference_and_the_ratio_to_the_perfect_system():
     x = rng.normal(size=80)
     noise = 0.01 * rng.normal(size=80)
     own, perfect = _scores(x, 0.16 * x + noise), _scores(x, 0.085 * x + noise)
-    relative = search.relative_gsr(own, perfect)
+    relative = relative_gsr(own, perfect)
     # The noise is the same in both, so the slopes differ by exactly 0.075.
     assert relative.difference.value == pytest.approx(0.075, abs=1e-12)
-    assert relative.ratio == pytest.approx(search.gsr(own).value / search.gsr(perfect).value)
+    assert relative.ratio == pytest.approx(gsr(own).value / gsr(perfect).value)
     assert relative.relative == pytest.approx(relative.ratio - 1)
     assert relative.low < relative.ratio < relative.high
     assert relative.note == ""
@@ -388,11 +403,11 @@ def test_the_difference_and_the_ratio_to_the_perfect_system():
 
 def test_no_ratio_to_a_perfect_system_without_a_slope():
     x = np.linspace(-1, 1, 60)
-    nothing = search.relative_gsr(_scores(x, x), _scores(x, np.zeros(60)))
+    nothing = relative_gsr(_scores(x, x), _scores(x, np.zeros(60)))
     assert np.isnan(nothing.ratio)
     assert "GSR is zero" in nothing.note
     rng = np.random.default_rng(0)
-    vague = search.relative_gsr(_scores(x, x), _scores(x, rng.normal(size=60)))
+    vague = relative_gsr(_scores(x, x), _scores(x, rng.normal(size=60)))
     assert "may be zero" in vague.note
     assert np.isnan(vague.ratio)  # -36 and 98 used to be printed beside the paper's 84%
 
@@ -402,7 +417,7 @@ def test_the_ratio_has_fiellers_interval():
     rng = np.random.default_rng(0)
     x = rng.normal(size=80)
     own, perfect = 0.16 * x + 0.05 * rng.normal(size=80), 0.085 * x + 0.05 * rng.normal(size=80)
-    found = search.relative_gsr(_scores(x, own), _scores(x, perfect))
+    found = relative_gsr(_scores(x, own), _scores(x, perfect))
     low, high = (measure_slope(x, own - end * perfect) for end in (found.low, found.high))
     assert low.low == pytest.approx(0, abs=1e-9)
     assert high.high == pytest.approx(0, abs=1e-9)
@@ -411,22 +426,22 @@ def test_the_ratio_has_fiellers_interval():
 def test_without_enough_judged_queries_nothing_is_said_of_the_perfect_slope():
     x = np.linspace(-1, 1, 20)
     few = pl.DataFrame({"query": ["q0", "q1"], "list_score": [0.1, 0.2]})
-    assert "too few queries have both" in search.relative_gsr(_scores(x, x), few).note
+    assert "too few queries have both" in relative_gsr(_scores(x, x), few).note
 
 
 def test_kendall_distance_by_hand():
     # a b c against b c d: pairs ab (a above b; a absent below b): 1, ac: 1, bc same: 0, ad: a only here, d only there: 1,
     # bd: d absent below b, b above d: 0, cd: 0. So 3 of at most 3 * 3.
-    assert search.kendall_distance("abc", "bcd") == pytest.approx(3 / 9)
-    assert search.kendall_distance("abc", "abc") == 0
-    assert search.kendall_distance("abc", "def") == 1
+    assert kendall_distance("abc", "bcd") == pytest.approx(3 / 9)
+    assert kendall_distance("abc", "abc") == 0
+    assert kendall_distance("abc", "def") == 1
     # disjoint pairs with p = 1/2: 4 across + 1/2 (one pair here, one there) over the same
-    assert search.kendall_distance("ab", "cd", p=0.5) == 1
+    assert kendall_distance("ab", "cd", p=0.5) == 1
     # ab against ac: bc apart 1, nothing else; with p = 1/2 nothing is added since no pair is unseen whole
-    assert search.kendall_distance("ab", "ac", p=0.5) == pytest.approx(1 / 5)
+    assert kendall_distance("ab", "ac", p=0.5) == pytest.approx(1 / 5)
     # abc against dea... : pair bc is here and not there: p
-    assert search.kendall_distance("abc", "ade", p=0.5) == pytest.approx((4 + 0.5 * 2) / (9 + 0.5 * 6))
-    assert np.isnan(search.kendall_distance("", "abc"))
+    assert kendall_distance("abc", "ade", p=0.5) == pytest.approx((4 + 0.5 * 2) / (9 + 0.5 * 6))
+    assert np.isnan(kendall_distance("", "abc"))
 
 
 def test_kendall_distance_of_whole_rankings_is_the_classic_one():
@@ -435,30 +450,30 @@ def test_kendall_distance_of_whole_rankings_is_the_classic_one():
     order = np.random.default_rng(0).permutation(30)
     tau = kendalltau(np.arange(30), np.argsort(order)).statistic
     # K = (1 - tau) / 2 of all pairs; ours divides by k^2 instead of k (k - 1) / 2
-    assert search.kendall_distance(range(30), order.tolist()) == pytest.approx((1 - tau) / 2 * 435 / 900)
+    assert kendall_distance(range(30), order.tolist()) == pytest.approx((1 - tau) / 2 * 435 / 900)
 
 
 def test_average_rank_bias_by_hand():
     counts = np.array([[2, 0], [0, 1], [0, 3]])
     # count: differences 2, -1, -3; RaB = 2, 1/2, -2/3; mean of the three
-    assert search.rank_bias(counts, "count") == pytest.approx((2 + 0.5 - 2 / 3) / 3)
-    assert search.rank_bias(counts, "any") == pytest.approx((1 + 0 - 1 / 3) / 3)
-    assert search.rank_bias(counts, "log", cutoff=1) == pytest.approx(np.log(3))
-    assert np.isnan(search.rank_bias(np.empty((0, 2))))
+    assert rank_bias(counts, "count") == pytest.approx((2 + 0.5 - 2 / 3) / 3)
+    assert rank_bias(counts, "any") == pytest.approx((1 + 0 - 1 / 3) / 3)
+    assert rank_bias(counts, "log", cutoff=1) == pytest.approx(np.log(3))
+    assert np.isnan(rank_bias(np.empty((0, 2))))
     with pytest.raises(PortrayalError, match="no magnitude"):
-        search.rank_bias(counts, "sum")
+        rank_bias(counts, "sum")
 
 
 def test_mentions_groups_and_exposure():
     bags = _bags({"d1": ["she", "he", "she"], "d2": ["he"], "d3": ["tree"], "d4": ["she", "he"]})
-    counts = search.count_mentions(bags, {"female": ["she"], "male": ["he"]})
+    counts = count_mentions(bags, {"female": ["she"], "male": ["he"]})
     assert counts.tolist() == [[2, 1], [0, 1], [0, 0], [1, 1]]
-    groups = search.document_groups(counts)
+    groups = document_groups(counts)
     assert groups.tolist() == [0, 1, -1, -1]
-    shares = search.exposure(groups, search.rank_weights(4), 2)
+    shares = exposure(groups, rank_weights(4), 2)
     total = 1 + 1 / log2(3) + 1 / 2 + 1 / log2(5)
     assert shares == pytest.approx([1 / total, 1 / log2(3) / total])
-    assert np.isnan(search.exposure(np.array([], dtype=int), np.array([]), 2)).all()
+    assert np.isnan(exposure(np.array([], dtype=int), np.array([]), 2)).all()
 
 
 def test_words_of_several_groups_are_dropped_for_any_number_of_groups():
@@ -480,12 +495,12 @@ def test_words_of_several_groups_are_dropped_for_any_number_of_groups():
     ],
 )
 def test_gaps_are_compared_by_cross_multiplication(system, reference, outcome):
-    assert search.compare_gaps(system, reference) == outcome
+    assert compare_gaps(system, reference) == outcome
 
 
 def test_representation_counts_every_query_once():
     outcomes = ["male", "female", "neither", UNDEFINED, "male"]
-    table = search.representation(np.array([-0.2, 0.2, 0.0, 0.0, 0.05]), outcomes, [-0.1, 0.0, 0.1], ("female", "male"))
+    table = representation(np.array([-0.2, 0.2, 0.0, 0.0, 0.05]), outcomes, [-0.1, 0.0, 0.1], ("female", "male"))
     assert table["queries"].sum() == 5
     assert table.filter(pl.col("bin") == "0 to 0.1", pl.col("outcome") == "male")["share"][0] == pytest.approx(1 / 3)
     empty = table.filter(pl.col("bin") == "-0.1 to 0")
@@ -495,14 +510,14 @@ def test_representation_counts_every_query_once():
 def test_histories_are_enumerated_exactly_for_six_queries():
     x = np.array([-3.0, -2.0, -2.0, 2.0, 2.0, 3.0])
     high = np.where(x > 0, 0.3, -0.3)
-    parity = search.enumerate_histories(x, high, -high)
+    parity = enumerate_histories(x, high, -high)
     assert parity.exact
     assert len(parity.slopes) == 4**6
     assert parity.slopes[0] == pytest.approx(fit(x, high)[0])  # all stereotypical
     assert parity.shares[0] == 1
     assert parity.shares.mean() == pytest.approx(0.5, abs=0.01)
     assert parity.pearson > 0.8
-    many = search.enumerate_histories(np.arange(7.0), np.ones(7), np.zeros(7), draws=500)
+    many = enumerate_histories(np.arange(7.0), np.ones(7), np.zeros(7), draws=500)
     assert not many.exact
     assert len(many.slopes) == 500
 
@@ -513,11 +528,11 @@ def test_correlations_against_scipy():
     rng = np.random.default_rng(0)
     x = rng.normal(size=40)
     y = np.round(x + rng.normal(size=40), 1)  # with ties
-    assert search.correlate(x, y).value == pytest.approx(stats.pearsonr(x, y).statistic)
-    assert search.correlate(x, y, "spearman").value == pytest.approx(stats.spearmanr(x, y).statistic)
+    assert correlate(x, y).value == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert correlate(x, y, "spearman").value == pytest.approx(stats.spearmanr(x, y).statistic)
     x[0] = np.nan
-    assert (search.correlate(x, y).n, search.correlate(x, y).n_missing) == (39, 1)
-    assert np.isnan(search.correlate(np.ones(5), np.arange(5.0)).value)
+    assert (correlate(x, y).n, correlate(x, y).n_missing) == (39, 1)
+    assert np.isnan(correlate(np.ones(5), np.arange(5.0)).value)
 
 
 def test_the_words_of_an_example_say_why_they_do_not_count() -> None:

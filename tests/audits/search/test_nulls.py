@@ -7,7 +7,8 @@ from functools import cache
 import pytest
 from scipy import stats
 
-from portrayal.audits.search.simulation import SHAPES, simulate
+from portrayal.audits.search.calibration import simulate
+from portrayal.audits.search.world import SHAPES
 from portrayal.flow import audit_evidence
 from portrayal.study.calibration import null_audits
 

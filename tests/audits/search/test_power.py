@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audits.planned_power import assert_plans_are_kept
 from audits.search.test_search import AUDIT, study
-from portrayal.audits.search.power import power
+from portrayal.audits.search.calibration import power
 
 
 def test_stated_power_is_that_of_simulated_audits():

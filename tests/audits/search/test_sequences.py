@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portrayal.audits.search import measures as search
-from portrayal.audits.search.histories import make_history
-from portrayal.audits.search.measures.lists import document_scores, in_steps
-from portrayal.audits.search.measures.sequences import CHUNK, Sequences
+from portrayal.audits.search.inputs import make_history
+from portrayal.audits.search.measures.bags import CHUNK, Bags, Sequences
+from portrayal.audits.search.measures.genderedness import document_scores, in_steps
+from portrayal.audits.search.measures.history import History, score_history
+from portrayal.audits.search.measures.representation import count_mentions
 from portrayal.text.collections import collection_of
 from portrayal.text.collections.index import build_index
 
@@ -24,16 +25,16 @@ SCORES = {"she": 0.9, "he": -0.9, "nurse": 0.5, "nurses": 0.4, "mother": 0.7, "c
 ASKED = {"q0": "nurse", "q1": "zürich mother", "q2": "unheard", "q3": "he"}
 
 
-def _both(texts: dict[str, str], asked: dict[str, str] | None = None) -> tuple[search.History, search.History]:
+def _both(texts: dict[str, str], asked: dict[str, str] | None = None) -> tuple[History, History]:
     collection = collection_of(texts, ASKED if asked is None else asked)
     read = make_history(collection, stop=frozenset(["is", "a", "and"]))
     assert isinstance(read.bags.held, Sequences)
     index = build_index(texts.items(), stop=("is", "a", "and"))
-    matrix = search.Bags(index.documents, index.words, index.matrix)
-    return read, search.History(read.queries, matrix)
+    matrix = Bags(index.documents, index.words, index.matrix)
+    return read, History(read.queries, matrix)
 
 
-def _same_counts(one: search.Bags, other: search.Bags) -> None:
+def _same_counts(one: Bags, other: Bags) -> None:
     assert (one.words, one.documents) == (other.words, other.documents)
     assert one.longest == other.longest
     for name in ("indptr", "indices", "data"):  # a run keeps them in this order
@@ -43,8 +44,8 @@ def _same_counts(one: search.Bags, other: search.Bags) -> None:
 def test_both_ways_give_the_same_table_and_counts() -> None:
     read, matrix = _both(TEXTS)
     lists = {"q0": list(TEXTS), "q1": ["d3", "d0"], "q2": [], "q3": ["d4"]}
-    found = search.score_history(read, lists, SCORES)
-    assert found.equals(search.score_history(matrix, lists, SCORES), null_equal=True)
+    found = score_history(read, lists, SCORES)
+    assert found.equals(score_history(matrix, lists, SCORES), null_equal=True)
     _same_counts(read.bags, matrix.bags)
     # q0 leaves out nurse and nurses: d0 has she and mother (0.8), d3 café and 東京 (-0.1245), d4 he; ranks 1, 4 and 5.
     weights = 1 / np.log2([2, 5, 6])
@@ -58,19 +59,19 @@ def test_one_document(text: str) -> None:
     read, matrix = _both({"d": text})
     lists = {"q0": ["d"]}
     _same_counts(read.bags, matrix.bags)
-    one, other = (search.score_history(history, lists, SCORES) for history in (read, matrix))
+    one, other = (score_history(history, lists, SCORES) for history in (read, matrix))
     assert one.equals(other, null_equal=True)
     assert one["list_score"][0] == (pytest.approx(0.9, abs=1e-13) if "she" in text else None)
 
 
 def test_nothing_listed_at_all() -> None:
     for history in _both(TEXTS):
-        assert search.score_history(history, {}, SCORES)["documents"].sum() == 0
+        assert score_history(history, {}, SCORES)["documents"].sum() == 0
 
 
 def test_mentions_of_three_groups() -> None:
     groups = {"women": ["she", "mother"], "men": ["he"], "nurses": ["nurse", "nurses"]}
-    one, other = (search.count_mentions(history.bags, groups) for history in _both(TEXTS))
+    one, other = (count_mentions(history.bags, groups) for history in _both(TEXTS))
     assert one.tolist() == other.tolist()
     assert one[[0, 3, 4]].tolist() == [[2, 0, 1], [0, 0, 3], [0, 1, 0]]
 

@@ -15,12 +15,13 @@ from polars.testing import assert_frame_equal
 
 from portrayal import PortrayalError, list_shares
 from portrayal.audits.search import AUDIT
-from portrayal.audits.search.gsr_of_run import ranked_study
 from portrayal.audits.search.measure import FACETS, measure
-from portrayal.audits.search.measures import correlate
+from portrayal.audits.search.measures.agreement import correlate
+from portrayal.audits.search.run_files import own_settings
 from portrayal.engine.pool import ONE_THREAD
 from portrayal.study.audit import Evidence
 from portrayal.study.questions import make_stimuli
+from portrayal.study.study_file import make_study
 from portrayal.text.collections import read_collection
 from portrayal.text.collections.shelf import shelve
 from portrayal.text.lexicons import read_lexicon
@@ -136,7 +137,9 @@ def answers(queries: list[str] | None = None) -> pl.DataFrame:
 
 
 def in_memory(responses: pl.DataFrame, collection: Path, vectors: list[str]) -> pl.DataFrame:
-    study = ranked_study({"collection": str(collection), "vectors": vectors, "variants": False, **SETTINGS}, 0)
+    settings = {"collection": str(collection), "vectors": vectors, "variants": False, "validate_direction": False}
+    systems = [{"name": "run", "use": "bm25"}]
+    study = make_study({"name": "run", "audit": "search", "systems": systems, "search": {**settings, **SETTINGS}})
     evidence = Evidence(make_stimuli(study), responses, AUDIT.inputs(study), None, study.seed)
     found = measure(evidence, study.settings).results
     return found.filter(~pl.col("measure").is_in(list(NOT_SUMS)))
@@ -166,7 +169,7 @@ def test_a_collection_of_one_query_is_measured(tmp_path) -> None:
 
 
 def test_references_in_pieces_draw_the_lists_of_memory(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("portrayal.audits.search.found.PIECE", 3)
+    monkeypatch.setattr("portrayal.audits.search.list_shares.PIECE", 3)
     collection = write_folder(tmp_path / "collection")
     same(list_shares(answers(), collection, **SETTINGS), in_memory(answers(), collection, ["glove"]))
 
@@ -178,8 +181,8 @@ def test_two_rulers_agree_as_in_memory(tmp_path, monkeypatch) -> None:
     (tmp_path / "own.txt").write_text("\n".join(lines))
     vectors = ["glove", str(tmp_path / "own.txt")]
     module = sys.modules["portrayal.audits.search.list_shares"]
-    both = lambda settings, seed: ranked_study({**settings, "vectors": vectors}, seed)  # noqa: E731
-    monkeypatch.setattr(module, "ranked_study", both)
+    both = lambda collection, _, settings: own_settings(collection, "", {**settings, "vectors": vectors})  # noqa: E731
+    monkeypatch.setattr(module, "own_settings", both)
     collection = write_folder(tmp_path / "collection")
     found = list_shares(answers(), collection, rows=30, **SETTINGS)
     assert {"query_agreement", "system_agreement"} <= set(found["measure"])
@@ -189,7 +192,7 @@ def test_two_rulers_agree_as_in_memory(tmp_path, monkeypatch) -> None:
 def test_points_drawn_some_at_a_time_are_those_drawn_at_once(monkeypatch) -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 40))
     whole = correlate(x, y)
-    monkeypatch.setattr("portrayal.audits.search.measures.reliability.AT_ONCE", 90)
+    monkeypatch.setattr("portrayal.audits.search.measures.agreement.AT_ONCE", 90)
     assert tuple(correlate(x, y)) == tuple(whole)
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from portrayal.audits.search.simulation import SHAPES, make_phantoms, put_down, read_back
+from portrayal.audits.search.world import SHAPES, make_phantoms, put_down, read_back
 from portrayal.flow import audit_evidence
 
 

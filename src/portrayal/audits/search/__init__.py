@@ -1,18 +1,17 @@
-"""The search audit: do result lists repeat the gender stereotype in the query? See docs/search.md."""
+"""The search audit: do result lists repeat the gender stereotype in the query? Docs: docs/search.md."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from portrayal.audits.search.charts import charts
+from portrayal.audits.search.calibration import say_power
+from portrayal.audits.search.figures import charts
 from portrayal.audits.search.findings import VALIDITY, findings
-from portrayal.audits.search.inputs import inputs, stimuli
-from portrayal.audits.search.kept import document_words
-from portrayal.audits.search.leanings import groups
+from portrayal.audits.search.inputs import document_words, inputs
 from portrayal.audits.search.measure import FAMILY, measure
-from portrayal.audits.search.power import say_power
-from portrayal.audits.search.report_tables import tables
 from portrayal.audits.search.settings import SearchSettings
+from portrayal.audits.search.stimuli import groups, stimuli
+from portrayal.audits.search.tables import tables
 from portrayal.study.audit import Audit
 
 AUDIT = Audit(

@@ -1,8 +1,10 @@
-"""What the measure may look at besides the answers: the collection, the measuring vectors, the word lists."""
+"""Inputs of the measure besides the answers: the collection, the measuring vectors, the word lists.
+
+A run keeps them as tables (`inputs`); measuring opens those again (`open_inputs`).
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Container, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
@@ -11,18 +13,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.histories import check_asked, make_history, measuring_stop_words
-from portrayal.audits.search.kept import keep_history, keep_spaces, kept_history, kept_spaces
-from portrayal.audits.search.measures.dichotomies import DICHOTOMIES
-from portrayal.audits.search.measures.entities import without_shared
-from portrayal.audits.search.measures.history import History
-from portrayal.audits.search.measures.lists import query_scores
-from portrayal.audits.search.measures.quality import measure_named
-from portrayal.audits.search.measures.scored_runs import check_system_names
-from portrayal.audits.search.measures.scores import word_scores
+from portrayal.audits.search.measures.bags import Bags, Sequences
+from portrayal.audits.search.measures.genderedness import query_scores
+from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History, word_scores
+from portrayal.audits.search.measures.representation import without_shared
+from portrayal.audits.search.measures.validation import DICHOTOMIES
 from portrayal.audits.search.settings import SearchSettings
+from portrayal.audits.search.stimuli import check_queries, open_collection, pole_pairs
+from portrayal.engine import current_engine
 from portrayal.study.study import Study
-from portrayal.text.collections import Collection, RollCall, is_path, read_collection
+from portrayal.text.collections import Collection, RollCall
+from portrayal.text.collections.collection import Document
 from portrayal.text.collections.synthetic import (
     PERSONS,
     Words,
@@ -37,74 +38,107 @@ from portrayal.text.vectors.sets import open_vectors
 from portrayal.text.vectors.space import WordSpace
 from portrayal.text.words.tokens import stop_words, words
 
-
-def open_collection(study: Study, held: bool = True) -> Collection:
-    """Open the study's collection: a generated one or one of ir_datasets by name, else a path that starts at the study's folder."""
-    name = study.settings.collection
-    return read_collection(Path(study.folder) / name if is_path(name) else name, held=held)
+Spaces = Mapping[str, WordSpace]
 
 
-def stimuli(study: Study) -> pl.DataFrame:
-    """Return the collection's queries as stimuli."""
-    check_system_names(system.name for system in study.systems)
-    check_quality(study.settings)
-    return stimuli_of(open_collection(study))
+def measuring_stop_words(name: str = "snowball", folder: Path | str = ".") -> frozenset[str]:
+    """Return a stop list, by name or as a file, without the words that name a gender."""
+    return stop_words(name, folder) - GENDERED_STOP_WORDS
 
 
-def check_quality(settings: SearchSettings) -> None:
-    """Refuse a measure of quality that nobody knows; a misspelt one is told before anything is asked."""
-    for name in settings.quality:
-        measure_named(name)
+def measuring_words(text: str, stop: frozenset[str]) -> list[str]:
+    """Return the words of a text without these stop words."""
+    return [word for word in words(text) if word not in stop]
 
 
-def stimuli_of(collection: Collection) -> pl.DataFrame:
-    """Return a collection's queries as stimuli."""
-    check_asked(collection, len(collection.queries))
-    rows = [
-        {
-            "stimulus": query,
-            "kind": "query",
-            "content": text,
-            # With the id: two queries of the same words may be judged, and answered by a run file, differently.
-            "hash": hashlib.sha256(f"{query}\t{text}".encode()).hexdigest(),
-            "source": f"collection {collection.name}",
-            "license": "as the collection",
-            "consent": "none shown",
-            "judged": bool(collection.relevant(query)),
-        }
-        for query, text in collection.queries.items()
-    ]
-    return pl.DataFrame(rows)
+def make_history(
+    collection: Collection,
+    only: Container[str] | None = None,
+    cutoff: int = 100,
+    discount: str = "definition",
+    inflected: bool = True,
+    stop: frozenset[str] | None = None,
+    roll: RollCall | None = None,
+) -> History:
+    """Read a collection's documents once into what its runs are measured against."""
+    check_queries(collection, len(collection.queries))
+    documents = collection.documents() if roll is None else roll.watch(collection.documents())
+    wanted = documents if only is None else (document for document in documents if document[0] in only)
+    left_out = measuring_stop_words() if stop is None else stop
+    bags = read_bags(wanted, left_out)
+    queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
+    return History(queries, bags, collection.levels(), cutoff, discount, inflected)
+
+
+def read_history(
+    collection: Collection, settings: SearchSettings, folder: Path, roll: RollCall, only: Container[str] | None = None
+) -> History:
+    """Read a collection as a study's settings say."""
+    stop = measuring_stop_words(settings.stop, folder)
+    return make_history(collection, only, settings.cutoff, settings.discount, settings.inflected, stop, roll)
+
+
+def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
+    """Read documents: by an engine's workers where one was chosen, who count, or by the threads of this process."""
+    from portrayal.text.collections.index import build_index, read_numbered
+
+    if current_engine().named:
+        index = build_index(documents, stop=stop)
+        return Bags(index.documents, index.words, index.matrix)
+    read = read_numbered(documents, stop)
+    return Bags(read.documents, read.words, Sequences(read.ids, read.borders, len(read.words)))
+
+
+def open_spaces(settings: SearchSettings, folder: Path, wanted: set[str]) -> dict[str, WordSpace]:
+    """Open the study's measuring vectors."""
+    return {name: open_vectors(name, folder, wanted) for name in settings.vectors}
+
+
+def wanted_words(history: History, settings: SearchSettings) -> set[str]:
+    """Return every word that may be scored, so that a big vector file is not held whole."""
+    of_queries = {word for words in history.queries.values() for word in words}
+    poles = {word for pair in pole_pairs(settings) for word in pair}
+    checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
+    extra = {*READ_AS.values(), *PERSONS.values(), *authors_words().jobs}
+    every = {*history.bags.words, *of_queries, *poles, *checked, *extra}
+    return {*every, *map(str.lower, every)}
 
 
 def inputs(study: Study) -> Mapping[str, Any]:
-    """Read the collection and the vectors once, as the tables a run keeps (`portrayal.audits.search.kept`)."""
-    return inputs_of(open_collection(study), study, partial(_spaces, study))
+    """Read the collection and the vectors once, as the tables a run keeps."""
+    collection = open_collection(study.settings, study.folder)
+    return inputs_of(collection, study, partial(open_spaces, study.settings, study.folder))
 
 
-def inputs_of(
-    collection: Collection, study: Study, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
-) -> Mapping[str, Any]:
-    """Return the tables a run keeps of a collection, and of the vectors that `spaces` opens for the words it is given."""
+def inputs_of(collection: Collection, study: Study, spaces: Callable[[set[str]], Spaces]) -> Mapping[str, Any]:
+    """Return the tables a run keeps of a collection, and of the vectors that `spaces` opens."""
     roll, settings = RollCall(collection), study.settings
-    history = _history(collection, study, roll)
-    kept = _keep(study, history, collection, spaces)
-    shown = example(collection, history, next(iter(kept_spaces(kept).values())), settings)
+    history = read_history(collection, settings, study.folder, roll)
+    wanted = wanted_words(history, settings)
+    vectors = keep_spaces(spaces(wanted), wanted)
+    stop = sorted(measuring_stop_words(settings.stop, study.folder))
+    shown = _example(collection, history, next(iter(kept_spaces(vectors).values())), settings)
+    kept = {**keep_history(history, collection.queries), **vectors, "stop": stop}
     return {**kept, **({"example": shown} if shown else {}), "gaps": roll.says()}
 
 
-def inputs_of_listed(study: Study, listed: Iterable[str]) -> Mapping[str, Any]:
-    """Read as `inputs` does, of the listed and the relevant documents only: a big collection is not held."""
-    collection = open_collection(study)
-    relevant = (doc for query in collection.queries for doc in collection.relevant(query))
-    roll = RollCall(collection)
-    history = _history(collection, study, roll, {*listed, *relevant})
-    kept = _keep(study, history, collection, partial(_spaces, study))
-    return {**kept, "gaps": roll.says()}
+def _example(collection: Collection, history: History, space: WordSpace, settings: SearchSettings) -> list[Any] | None:
+    """Return the most gendered judged query with the words of its best document, for Figure 2."""
+    judged = [query for query in history.queries if history.relevant(query)]
+    if not judged:
+        return None
+    scores = word_scores(space, find_direction(space, pole_pairs(settings)), history)
+    strength = np.abs(query_scores([history.queries[query] for query in judged], scores))
+    if np.isnan(strength).all():
+        return None
+    query = judged[int(np.nanargmax(strength))]
+    wanted = next(iter(history.relevant(query)))
+    text = next(text for name, text in collection.documents() if name == wanted)
+    return [query, words(text)]
 
 
 def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
-    """Return what the parts of the measure look at.
+    """Return the inputs of the measure from the tables of a run.
 
     Returns
     -------
@@ -113,12 +147,11 @@ def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, 
         `checks` (the toy and synthetic histories with their words), `example` (a query, the words of a
         relevant document, stop words), `gaps` (what the collection lacks, in lines).
     """
-    history = kept_history(kept, settings)
     shown = kept.get("example")
     # A run recorded by an earlier version does not keep its stop words; they were of a list that ships.
     stop = frozenset(kept["stop"]) if "stop" in kept else measuring_stop_words(settings.stop)
     return {
-        "history": history,
+        "history": kept_history(kept, settings),
         "texts": dict(kept["queries"].select("query", "text").iter_rows()),
         "spaces": kept_spaces(kept),
         "pairs": pole_pairs(settings),
@@ -127,21 +160,6 @@ def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, 
         "checks": checks(settings),
         "gaps": kept.get("gaps", []),
     }
-
-
-def pole_pairs(settings: SearchSettings) -> list[tuple[str, str]]:
-    """Return the pairs that define the direction, the ten of gender by default."""
-    return settings.pairs or list(read_lexicon("gender_pairs").iter_rows())
-
-
-def wanted_words(history: History, settings: SearchSettings) -> set[str]:
-    """Return every word that may be scored, so that a big vector file is not held whole."""
-    asked = {word for words in history.queries.values() for word in words}
-    poles = {word for pair in pole_pairs(settings) for word in pair}
-    checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
-    extra = {*READ_AS.values(), *PERSONS.values(), *authors_words().jobs}
-    found = {*history.bags.words, *asked, *poles, *checked, *extra}
-    return {*found, *map(str.lower, found)}
 
 
 def mentions(settings: SearchSettings) -> dict[str, set[str]]:
@@ -159,8 +177,8 @@ def _shipped_mentions(groups: tuple[str, ...], percent: float) -> dict[str, set[
     entities = read_lexicon("gendered_entities")
     names = read_lexicon("census_names").filter(pl.col("percent").cast(pl.Float64) >= percent)
     taken = {*entities["word"], *stop_words("snowball")}  # "will" and "may" are words first
-    found = without_shared({group: set(names.filter(group=group)["name"]) - taken for group in groups})
-    return {group: words | set(entities.filter(group=group)["word"]) for group, words in found.items()}
+    own = without_shared({group: set(names.filter(group=group)["name"]) - taken for group in groups})
+    return {group: words | set(entities.filter(group=group)["word"]) for group, words in own.items()}
 
 
 def checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, Words, History]]:
@@ -177,49 +195,63 @@ def checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, 
     return made
 
 
-def example(collection: Collection, history: History, space: WordSpace, settings: SearchSettings) -> list[Any] | None:
-    """Return the most gendered judged query with the words of its best document, for Figure 2."""
-    judged = [query for query in history.queries if history.relevant(query)]
-    if not judged:
-        return None
-    scores = word_scores(space, find_direction(space, pole_pairs(settings)), history)
-    strength = np.abs(query_scores([history.queries[query] for query in judged], scores))
-    if np.isnan(strength).all():
-        return None
-    query = judged[int(np.nanargmax(strength))]
-    wanted = next(iter(history.relevant(query)))
-    text = next(text for name, text in collection.documents() if name == wanted)
-    return [query, words(text)]
+def keep_history(history: History, texts: Mapping[str, str]) -> dict[str, pl.DataFrame]:
+    """Return queries, judgments and documents as tables; a document is the counts of its words."""
+    counts = history.bags.counts.tocoo()
+    asked = [(query, texts[query], list(words)) for query, words in history.queries.items()]
+    judged = [(query, doc, level) for query, docs in history.qrels.items() for doc, level in docs.items()]
+    of_query = {"query": pl.String, "text": pl.String, "words": pl.List(pl.String)}
+    of_judgment = {"query": pl.String, "doc": pl.String, "level": pl.Int64}
+    return {
+        "queries": pl.DataFrame(asked, schema=of_query, orient="row"),
+        "judgments": pl.DataFrame(judged, schema=of_judgment, orient="row"),
+        "documents": pl.DataFrame({"doc": list(history.bags.documents)}, schema={"doc": pl.String}),
+        "words": pl.DataFrame({"word": list(history.bags.words)}, schema={"word": pl.String}),
+        "counts": pl.DataFrame({"document": counts.row, "word": counts.col, "count": counts.data}),
+    }
 
 
-def _keep(
-    study: Study, history: History, collection: Collection, spaces: Callable[[set[str]], Mapping[str, WordSpace]]
-) -> dict[str, Any]:
-    """Return the tables of the history, and the vectors of every word that may be scored."""
-    wanted = wanted_words(history, study.settings)
-    stop = sorted(measuring_stop_words(study.settings.stop, study.folder))
-    return {**keep_history(history, collection.queries), **keep_spaces(spaces(wanted), wanted), "stop": stop}
+def kept_history(kept: Mapping[str, Any], settings: SearchSettings) -> History:
+    """Return the history from the tables of a run."""
+    from scipy import sparse
+
+    documents, terms = kept["documents"]["doc"].to_list(), kept["words"]["word"].to_list()
+    table = kept["counts"]
+    entries = (table["count"].to_numpy(), (table["document"].to_numpy(), table["word"].to_numpy()))
+    counts = sparse.coo_array(entries, shape=(len(documents), len(terms))).tocsc()
+    qrels: dict[str, dict[str, int]] = {}
+    for query, doc, level in kept["judgments"].iter_rows():
+        qrels.setdefault(query, {})[doc] = level
+    queries = dict(kept["queries"].select("query", "words").iter_rows())
+    bags = Bags(documents, terms, counts)
+    return History(queries, bags, qrels, settings.cutoff, settings.discount, settings.inflected)
 
 
-def measuring_spaces(study: Study, history: History) -> dict[str, WordSpace]:
-    """Open the study's measuring vectors, of the words that may be scored alone."""
-    wanted = wanted_words(history, study.settings)
-    return kept_spaces(keep_spaces(_spaces(study, wanted), wanted))
+def document_words(kept: Mapping[str, Any], most: int = 6) -> dict[str, str]:
+    """Return the rarest words of each document without stop words, by which a reader may recognise it."""
+    if not {"documents", "words", "counts"} <= set(kept):
+        return {}
+    text = pl.lit(kept["words"]["word"]).gather(pl.col("word"))
+    counted = kept["counts"].with_columns(text=text, spread=pl.len().over("word"))
+    rarest = counted.filter(~pl.col("text").is_in(list(kept.get("stop", ())))).sort("document", "spread", "text")
+    joined = rarest.group_by("document", maintain_order=True).agg(pl.col("text").head(most).str.join(" "))
+    names = kept["documents"]["doc"]
+    return {names[place]: text for place, text in joined.iter_rows()}
 
 
-def _spaces(study: Study, wanted: set[str]) -> dict[str, WordSpace]:
-    """Open the study's measuring vectors."""
-    return {name: open_vectors(name, study.folder, wanted) for name in study.settings.vectors}
+def keep_spaces(spaces: Spaces, wanted: Container[str]) -> dict[str, Any]:
+    """Return each set of vectors as a table of the wanted words and their vectors, and the sets' names."""
+    kept: dict[str, Any] = {}
+    for place, space in enumerate(spaces.values()):
+        terms = sorted((word for word in space.index if word in wanted), key=space.index.__getitem__)
+        matrix = np.ascontiguousarray(space.matrix[[space.index[word] for word in terms]])
+        kept[f"vectors_{place}"] = pl.DataFrame({"word": terms, "vector": matrix})
+    return {**kept, "vectors": [[name, space.name] for name, space in spaces.items()]}
 
 
-def _history(collection: Collection, study: Study, roll: RollCall, only: Container[str] | None = None) -> History:
-    settings = study.settings
-    return make_history(
-        collection,
-        only,
-        cutoff=settings.cutoff,
-        discount=settings.discount,
-        inflected=settings.inflected,
-        stop=measuring_stop_words(settings.stop, study.folder),
-        roll=roll,
-    )
+def kept_spaces(kept: Mapping[str, Any]) -> dict[str, WordSpace]:
+    """Return the sets of vectors from the tables of a run, by the name the study gives them."""
+    tables = {name: (own, kept[f"vectors_{place}"]) for place, (name, own) in enumerate(kept["vectors"])}
+    return {
+        name: WordSpace.build(own, table["word"], table["vector"].to_numpy()) for name, (own, table) in tables.items()
+    }

@@ -1,8 +1,15 @@
-"""Ranked lists of any number of queries, from a folder of Parquet files: what is a sum over a query's list."""
+"""Ranked lists of any number of queries, from a folder of Parquet files: all measures that are sums over a query's list.
+
+Lists go by in parts. The numbers of each query (`portrayal.audits.search.measures.per_query`) are put into columns on disk; at the
+end the rows are made of whole columns, by the functions that make them in memory.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,25 +17,47 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.found import Found
-from portrayal.audits.search.gsr_of_run import ranked_study
-from portrayal.audits.search.histories import check_asked, measuring_stop_words, measuring_words, read_bags
-from portrayal.audits.search.inputs import check_quality, measuring_spaces, mentions, open_collection, pole_pairs
-from portrayal.audits.search.measure import FACETS
-from portrayal.audits.search.measures.bags import Bags
+from portrayal.audits.search.inputs import (
+    measuring_stop_words,
+    measuring_words,
+    mentions,
+    open_spaces,
+    read_bags,
+    wanted_words,
+)
+from portrayal.audits.search.measure import FACETS, QUERY_MEASURES
+from portrayal.audits.search.measures.agreement import agreement_rows
+from portrayal.audits.search.measures.coverage import coverage
 from portrayal.audits.search.measures.history import History
-from portrayal.audits.search.measures.scored_runs import make_rulers
+from portrayal.audits.search.measures.per_query import PerQuery
+from portrayal.audits.search.measures.quality import QUALITY
+from portrayal.audits.search.measures.reinforcement import slope_rows
+from portrayal.audits.search.measures.scored_runs import (
+    REFERENCES,
+    Queries,
+    Repeat,
+    Row,
+    Ruler,
+    ScoredQueries,
+    make_rulers,
+    queries_of,
+    reference_lists,
+    score_answers,
+    score_lists,
+)
+from portrayal.audits.search.run_files import HERE, own_settings
+from portrayal.audits.search.settings import SearchSettings
+from portrayal.audits.search.stimuli import check_queries, open_collection, pole_pairs
 from portrayal.batches import ROWS, Source, whole_units
 from portrayal.edges.spill import Columns
-from portrayal.study.study import Study
 from portrayal.tables import RESPONSES, results
 from portrayal.tables import ROWS as OF_KIND
-from portrayal.text.collections.collection import Collection
-from portrayal.text.collections.shelf import Shelf, shelve
+from portrayal.text.collections.shelf import Shelf, Some, shelve
 
 LIST = ("system", "repeat", "stimulus")
 COLUMNS = {**RESPONSES, **OF_KIND["ranker"]}
 FOLDER = "portrayal-lists-"  # how the name of the temporary folder begins
+PIECE = 2_000  # queries whose reference lists are scored together
 
 
 def list_shares(
@@ -75,34 +104,156 @@ def list_shares(
     >>> found["value"].item() > 0.5, found["n"].item()
     (True, 20)
     """
-    study = ranked_study({"collection": str(collection), "vectors": [vectors], **settings}, seed)
-    check_quality(study.settings)
-    opened = open_collection(study, held=False)
-    stop = measuring_stop_words(study.settings.stop, study.folder)
+    chosen = own_settings(collection, vectors, settings)
+    opened = open_collection(chosen, HERE, held=False)
+    stop = measuring_stop_words(chosen.stop)
     with shelve(opened, partial(measuring_words, stop=stop)) as shelf, TemporaryDirectory(prefix=FOLDER) as folder:
-        check_asked(opened, shelf.count)
-        history = _history(opened, study, stop)
-        found = _found(study, shelf, history, Columns(Path(folder), len(shelf)))
+        check_queries(opened, shelf.count)
+        bags = read_bags(opened.documents(), stop)
+        history = History({}, bags, {}, chosen.cutoff, chosen.discount, chosen.inflected)
+        # A ruler looks at the words that are asked, whichever query has them.
+        every = History({"": list(shelf.words)}, bags)
+        spaces = open_spaces(chosen, HERE, wanted_words(every, chosen))
+        rulers = make_rulers(spaces, pole_pairs(chosen), chosen.direction, every)
+        lists = Lists(chosen, seed, shelf, history, rulers, mentions(chosen), Columns(Path(folder), len(shelf)))
+        lists.add_references(np.random.default_rng(seed))
         for batch in whole_units(responses, LIST, list(COLUMNS), rows):
             for key, part in batch.group_by("system", "repeat", maintain_order=True):
-                found.add((str(key[0]), int(key[1])), part)
-        return results(found.rows(), facets=FACETS, audit="search")
+                lists.add((str(key[0]), int(key[1])), part)
+        return results(lists.rows(), facets=FACETS, audit="search")
 
 
-def _history(collection: Collection, study: Study, stop: frozenset[str]) -> History:
-    """Read the documents once: a history that no query is asked of yet."""
-    read, settings = read_bags(collection.documents(), stop), study.settings
-    bags = Bags(read.documents, read.words, read.counts)
-    return History({}, bags, {}, settings.cutoff, settings.discount, settings.inflected)
+@dataclass
+class Lists:
+    """The numbers so far; `history` has the documents and no query, for those are on the shelf."""
+
+    settings: SearchSettings
+    seed: int
+    shelf: Shelf
+    history: History
+    rulers: Mapping[str, Ruler]
+    mentions: Mapping[str, set[str]]
+    columns: Columns
+    repeats: dict[Repeat, None] = field(default_factory=dict)  # in the order they came
+    unusable: dict[str, str] = field(default_factory=dict)
+    measured: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # measure and system to its columns
+
+    def add_references(self, random: np.random.Generator) -> None:
+        """Score the reference systems, some queries at a time: one generator draws the lists of all."""
+        for some in self.shelf.pieces(PIECE):
+            history = replace(self.history, queries=some.queries, qrels=some.qrels)
+            queries, places = queries_of(history, self.mentions), _places(some, some.queries)
+            self.columns.put(("judged",), places, queries.judged)
+            self.columns.put(("gendered",), places, queries.gendered)
+            tables = score_lists(history, reference_lists(history, random), self.rulers)
+            for name in REFERENCES:
+                self._put_scores(some, (name, 0), {ruler: tables[ruler][name] for ruler in tables})
+
+    def add(self, key: Repeat, part: pl.DataFrame) -> None:
+        """Add whole lists of one system and repeat, scored by themselves."""
+        some = self.shelf.some(part["stimulus"].unique())
+        history = replace(self.history, queries=some.queries, qrels=some.qrels)
+        further = {"seed": self.seed, "mentions": self.mentions, "references": ()}
+        scored = score_answers(part, history, self.rulers, self.settings, **further)
+        self.repeats[key] = None
+        self.unusable = {**scored.unusable, **self.unusable}
+        tables = {ruler: of_systems[key[0]] for ruler, of_systems in scored.tables.items() if key[0] in of_systems}
+        self._put_scores(some, key, tables)
+        for system in scored.runs:  # of the first repeat
+            for measure in (*QUERY_MEASURES, QUALITY):
+                if measure.applies(scored):
+                    self._put_measure(some, measure, system, measure.per_query(scored, system))
+
+    def _put_measure(self, some: Some, measure: PerQuery, system: str, table: pl.DataFrame) -> None:
+        names = self.measured[measure.name, system] = [name for name in table.columns if name != "query"]
+        places = _places(some, table["query"])
+        for name in names:
+            self.columns.put((measure.name, system, name), places, table[name].to_numpy())
+
+    def _put_scores(self, some: Some, key: Repeat, tables: Mapping[str, pl.DataFrame]) -> None:
+        """Keep the scores of lists by each ruler; a query's own score is the same for every system."""
+        places = _places(some, some.queries)
+        for ruler, table in tables.items():
+            self.columns.put(("query_score", ruler), places, _numbers(table["query_score"]))
+            for name in ("list_score", "unscored"):
+                self.columns.put((name, ruler, *key), places, _numbers(table[name]))
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of all lists together."""
+        scored = self._whole()
+        slopes = (row for row, _ in slope_rows(scored))
+        others = self._measured(scored, QUERY_MEASURES), coverage(scored).rows, self._measured(scored, [QUALITY])
+        for row in chain(slopes, agreement_rows(scored), *others):
+            yield {name: value for name, value in row.items() if name != "influence"}
+
+    def _whole(self) -> ScoredQueries:
+        """Return all systems with the tables of all their queries, each read when it is asked for."""
+        judged, gendered = self._column("judged") > 0, self._column("gendered") > 0
+        queries = Queries(self.shelf.units(), judged, gendered, self.shelf.words)
+        usable = [name for name in dict.fromkeys(name for name, _ in self.repeats) if name not in self.unusable]
+        tables = {ruler: Tables(self, ruler, [*usable, *REFERENCES], queries.units) for ruler in self.rulers}
+        return ScoredQueries(
+            self.settings, queries, self.history.bags, self.mentions, self.rulers, self.unusable,
+            dict.fromkeys(usable, ""), usable, tables, self.seed,
+        )  # fmt: skip
+
+    def _measured(self, scored: ScoredQueries, measures: Sequence[PerQuery]) -> Iterator[Row]:
+        """Yield the rows of measures of the systems that have a first repeat, from the columns of their queries."""
+        for system in scored.systems:
+            for measure in measures:
+                names = self.measured.get((measure.name, system))
+                if names:
+                    end = None if measure.judged else self.shelf.count
+                    columns = {name: self.columns.get((measure.name, system, name))[:end] for name in names}
+                    yield from measure.rows(scored, system, pl.DataFrame(columns))
+
+    def _column(self, *name: Any) -> np.ndarray:
+        """Return a column of the queries that are asked."""
+        return self.columns.get(name)[: self.shelf.count]
+
+    def scores(self, ruler: str, system: str) -> dict[str, np.ndarray]:
+        """Return the columns of `score_history` that rows need of a system; its repeats are put together."""
+        repeats = [number for name, number in self.repeats if name == system] or [0]
+        lists, unscored = (
+            [self._column(name, ruler, system, number) for number in repeats] for name in ("list_score", "unscored")
+        )
+        return {
+            "query_score": self._column("query_score", ruler),
+            "list_score": _mean(lists),
+            "unscored": np.nansum(unscored, axis=0),
+        }
 
 
-def _found(study: Study, shelf: Shelf, history: History, columns: Columns) -> Found:
-    """Make the rulers, and score the reference systems."""
-    settings = study.settings
-    # A ruler looks at the words that are asked, whichever query has them.
-    asked = History({"": list(shelf.words)}, history.bags)
-    spaces = measuring_spaces(study, asked)
-    rulers = make_rulers(spaces, pole_pairs(settings), settings.direction, asked)
-    found = Found(settings, study.seed, shelf, history, rulers, mentions(settings), columns)
-    found.add_references(np.random.default_rng(study.seed))
-    return found
+class Tables(Mapping[str, pl.DataFrame]):
+    """The tables of systems, each read when it is asked for and held by the caller alone."""
+
+    def __init__(self, lists: Lists, ruler: str, systems: list[str], units: np.ndarray) -> None:
+        self._lists, self._ruler, self._systems, self._units = lists, ruler, systems, units
+
+    def __getitem__(self, system: str) -> pl.DataFrame:
+        """Return a table in the order of the queries, which their numbers stand for."""
+        columns = {"unit": self._units, **self._lists.scores(self._ruler, system)}
+        return pl.DataFrame(columns).fill_nan(None).with_row_index("query")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._systems)
+
+    def __len__(self) -> int:
+        return len(self._systems)
+
+
+def _places(some: Some, names: Any) -> np.ndarray:
+    return np.array([some.numbers[name] for name in names], np.int64)
+
+
+def _numbers(column: pl.Series) -> np.ndarray:
+    return column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def _mean(columns: list[np.ndarray]) -> np.ndarray:
+    """Return the mean over repeats; a query missing in one repeat is measured on the others."""
+    if len(columns) == 1:
+        return columns[0]
+    table = np.vstack(columns)
+    known = (~np.isnan(table)).sum(axis=0)
+    return np.where(known > 0, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan)

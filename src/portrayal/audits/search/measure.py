@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.search.inputs import open_inputs
 from portrayal.audits.search.measures.agreement import agreement
+from portrayal.audits.search.measures.arab import ARAB
 from portrayal.audits.search.measures.comparison import comparison
 from portrayal.audits.search.measures.coverage import coverage, faults
 from portrayal.audits.search.measures.examples import most_gendered
-from portrayal.audits.search.measures.mentions import mentioned
+from portrayal.audits.search.measures.exposure import EXPOSURE
+from portrayal.audits.search.measures.per_query import rows_in_memory
 from portrayal.audits.search.measures.reinforcement import reinforcement
-from portrayal.audits.search.measures.scored_runs import score_runs
+from portrayal.audits.search.measures.representation import REPRESENTATION, representation_bars
+from portrayal.audits.search.measures.scored_runs import PartialResult, Row, make_rulers, score_answers
 from portrayal.audits.search.measures.specifications import specifications
 from portrayal.audits.search.measures.validation import failed_checks, validation
 from portrayal.audits.search.settings import SearchSettings
@@ -26,25 +27,26 @@ from portrayal.tables import results
 
 FAMILY = ("gsr", "gsr_difference", "gsr_change")
 RULED = (*FAMILY, "over_representation_trend")  # tests that are only as good as their ruler
+QUERY_MEASURES = (EXPOSURE, ARAB, REPRESENTATION)
 FACETS = ("ruler", "magnitude", "test", "collection", "word_list", "reference", "queries")
-
-Row = dict[str, Any]
 
 
 def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     """Measure every system; see docs/search.md for each measure."""
-    evidence = replace(evidence, inputs=open_inputs(evidence.inputs, settings))
-    scored = score_runs(evidence, settings)
-    pairs = evidence.inputs["pairs"]
+    known = open_inputs(evidence.inputs, settings)
+    history, pairs = known["history"], known["pairs"]
+    rulers = make_rulers(known["spaces"], pairs, settings.direction, history)
+    further = {"seed": evidence.seed, "mentions": known["mentions"], "texts": known["texts"]}
+    scored = score_answers(evidence.responses, history, rulers, settings, **further)
     parts = [
         reinforcement(scored),
         comparison(scored),
-        mentioned(scored),
+        PartialResult(rows_in_memory(QUERY_MEASURES, scored), representation_bars(scored)),
         agreement(scored),
         specifications(scored, pairs),
-        validation(scored, evidence.inputs["checks"], pairs),
+        validation(scored, known["checks"], pairs),
         coverage(scored),
-        most_gendered(scored, evidence.inputs.get("example")),
+        most_gendered(scored, known["example"]),
     ]
     rows = [row for part in parts for row in part.rows]
     lacking = {**failed_checks(rows), **faults(scored)}
@@ -52,14 +54,14 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     return Measured(
         results([_checked(row, lacking) for row in rows], facets=FACETS, audit="search"),
         {name: table for part in parts for name, table in part.tables.items()},
-        [*evidence.inputs["gaps"], *(warning for part in parts for warning in part.warnings)],
+        [*known["gaps"], *(warning for part in parts for warning in part.warnings)],
         differences=differences,
         remarks=[remark for part in parts for remark in part.remarks],
     )
 
 
 def _differences(rows: Sequence[Row]) -> pl.DataFrame:
-    """Take each query's part in a row's slope out of the rows: queries are flipped together over all rows."""
+    """Take each query's part in a row's slope out of the rows, to be flipped together over all rows."""
     parts = [
         (place, f"{unit:06d}", part)
         for place, row in enumerate(rows)
@@ -70,7 +72,7 @@ def _differences(rows: Sequence[Row]) -> pl.DataFrame:
 
 
 def _checked(row: Row, lacking: Mapping[str, str]) -> Row:
-    """Say of a test that its ruler cannot measure this collection."""
+    """Mark a test whose ruler cannot measure this collection."""
     if row["measure"] not in RULED or row.get("ruler") not in lacking:
         return row
     return {**row, "decision": NOT_MEASURABLE, "reason": lacking[row["ruler"]]}

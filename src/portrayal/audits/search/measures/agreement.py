@@ -1,4 +1,9 @@
-"""How far sets of measuring vectors agree: on the genderedness of queries (Figure 11) and on the order of systems (Table 2)."""
+"""Agreement of sets of word vectors on queries (Figure 11) and on the order of systems (Table 2) [1]_.
+
+References
+----------
+.. [1] Fabris, Purpura, Silvello, Susto (2020), section 4.2.4.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.reliability import correlate
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PERFECT, PartialResult, ScoredQueries, ScoredRuns
 from portrayal.audits.search.measures.slope import fit
 from portrayal.stats.estimate import Estimate
+
+AT_ONCE = 1_000_000  # points held in memory together
 
 
 def agreement(scored: ScoredRuns) -> PartialResult:
@@ -44,15 +50,43 @@ def _points(scored: ScoredRuns, first: str, second: str) -> pl.DataFrame:
 def _slopes(scored: ScoredQueries, ruler: str) -> np.ndarray:
     """Return GSR of all systems and, where there are judgments, of the perfect one."""
     names = [*scored.systems, *((PERFECT,) if scored.judged else ())]
-    return np.array([fit(*_both(scored.tables[ruler][name]))[0] for name in names])
-
-
-def _both(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return query and list scores of the queries that have both."""
-    known = table.select("query_score", "list_score").drop_nulls()
-    return known["query_score"].to_numpy(), known["list_score"].to_numpy()
+    known = (scored.tables[ruler][name].select("query_score", "list_score").drop_nulls() for name in names)
+    return np.array([fit(table["query_score"].to_numpy(), table["list_score"].to_numpy())[0] for table in known])
 
 
 def _row(measure: str, found: Estimate, **columns: Any) -> dict[str, Any]:
     note = "few points: the interval is rough" if (found.n or 0) < 10 else ""
     return found.row(measure, note=note, **columns)
+
+
+def correlate(
+    first: np.ndarray, second: np.ndarray, method: str = "pearson", seed: int = 0, draws: int = 2000
+) -> Estimate:
+    """Return Pearson's r or Spearman's rho over the points both have."""
+    from scipy import stats
+
+    usable = ~(np.isnan(first) | np.isnan(second))
+    x, y = first[usable], second[usable]
+    missing = int(np.sum(~usable))
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Estimate(n=len(x), n_missing=missing)
+    if method == "spearman":
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    low, high = np.nanquantile(_resampled(x, y, seed, draws), [0.025, 0.975])
+    return Estimate(float(_pearson(x[None], y[None])[0]), float(low), float(high), n=len(x), n_missing=missing)
+
+
+def _resampled(x: np.ndarray, y: np.ndarray, seed: int, draws: int) -> np.ndarray:
+    """Return r of samples of the points; some are drawn at a time, the same as when all are drawn at once."""
+    random, block = np.random.default_rng(seed), max(1, AT_ONCE // len(x))
+    sizes = (min(block, draws - start) for start in range(0, draws, block))
+    picks = (random.integers(0, len(x), (size, len(x))) for size in sizes)
+    return np.concatenate([_pearson(x[some], y[some]) for some in picks])
+
+
+def _pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return r per row; NaN where a row does not vary."""
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.einsum("ij,ij->i", x, x) * np.einsum("ij,ij->i", y, y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(scale > 0, np.einsum("ij,ij->i", x, y) / scale, np.nan)

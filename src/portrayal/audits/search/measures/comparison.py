@@ -1,4 +1,9 @@
-"""Variants of one system: Kendall distance against query genderedness (Figure 10), quality (Table 3), change of GSR (Table 2)."""
+"""Variants of one system [1]_: their distance (Figure 10), change of quality (Table 3) and of GSR (Table 2).
+
+References
+----------
+.. [1] Fabris, Purpura, Silvello, Susto (2020), section 4.2.3.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.search.measures.agreement import correlate
 from portrayal.audits.search.measures.gsr import relative_gsr
 from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.kendall import kendall_distance
-from portrayal.audits.search.measures.quality import quality
-from portrayal.audits.search.measures.reliability import correlate
-from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredQueries, ScoredRuns
+from portrayal.audits.search.measures.quality import QUALITY
+from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredRuns
 from portrayal.audits.search.measures.slope import UNIT
 from portrayal.audits.search.published import published_names
 from portrayal.errors import PortrayalError, nearest
@@ -26,15 +31,14 @@ from portrayal.stats.models.groups import paired_t
 
 def comparison(scored: ScoredRuns) -> PartialResult:
     """Return quality rows of every system, and of every declared pair what changed."""
-    of_system = {system: query_quality(scored, system) for system in scored.runs}
-    names = scored.settings.quality
-    rows = [row for system, table in of_system.items() for row in quality_rows(scored, system, table)]
+    of_system = {system: QUALITY.per_query(scored, system) for system in scored.runs}
+    rows = [row for system, table in of_system.items() for row in QUALITY.rows(scored, system, table)]
     distances = []
     for base, variant in _pairs(scored):
         if base in scored.unusable or variant in scored.unusable:
             rows += [_no_change(scored, ruler, base, variant) for ruler in scored.rulers]
             continue
-        rows += _changes(base, variant, of_system, names)
+        rows += _changes(base, variant, of_system, scored.settings.quality)
         table = _distances(scored, base, variant)
         rows += _distance_rows(table, base, variant, scored.seed)
         rows += [_gsr_change(scored, ruler, base, variant) for ruler in scored.rulers]
@@ -67,21 +71,6 @@ def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
                 f"[search.compare] names {name!r}, which is no system of this study.{nearest(name, scored.runs)}"
             )
     return pairs
-
-
-def query_quality(scored: ScoredRuns, system: str) -> pl.DataFrame:
-    """Return the quality per judged query; a query that got no answer is missing, not worth zero."""
-    table = quality(scored.runs[system], dict(scored.history.qrels), tuple(scored.settings.quality))
-    return table.filter(pl.col("query").is_in(list(scored.answered[system])))
-
-
-def quality_rows(scored: ScoredQueries, system: str, table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the mean of each quality measure over judged queries, with a t interval."""
-    missing = int(scored.asked.judged.sum()) - table.height
-    about = {"system": system, "n_missing": missing, "unit": "mean", "counted": "queries"}
-    return [
-        clustered_mean(table[name].to_numpy()).row(name, **about) for name in scored.settings.quality if table.height
-    ]
 
 
 def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]) -> list[dict[str, Any]]:

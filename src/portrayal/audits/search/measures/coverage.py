@@ -1,14 +1,12 @@
-"""Whether a ruler can measure a collection at all: which of the words it needs its vectors have."""
+"""Coverage of a collection by measuring vectors: a ruler that lacks too many words cannot measure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from portrayal.audits.search.measures.genderedness import usable
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredQueries
-from portrayal.audits.search.measures.scores import usable
 from portrayal.reporting.words.words import listed, percent
 from portrayal.stats.intervals.intervals import wilson
 
@@ -38,25 +36,20 @@ def coverage(scored: ScoredQueries) -> PartialResult:
 def known_words(ruler: Ruler, scored: ScoredQueries) -> dict[str, tuple[int, int]]:
     """Return how many of the defining pairs and of the words of queries and documents a ruler knows, and of how many."""
     direction = ruler.direction
-    counts = np.asarray(scored.bags.counts.sum(axis=0)).ravel()
-    written = {word: int(count) for word, count in zip(scored.bags.words, counts, strict=True)}
+    written = dict(zip(scored.bags.words, scored.bags.totals.tolist(), strict=True))
     pairs = len(direction.used), len(direction.used) + len(direction.missing)
-    return {PAIRS: pairs, ASKED: _known(scored.asked.words, ruler), WRITTEN: _known(written, ruler)}
+    return {PAIRS: pairs, ASKED: _known(scored.queries.words, ruler), WRITTEN: _known(written, ruler)}
 
 
 def faults(scored: ScoredQueries) -> dict[str, str]:
     """Return the rulers that know too little of this collection, each with the reason."""
-    found = {ruler.name: next(_lacking(ruler, scored), "") for ruler in scored.rulers.values()}
-    return {name: reason for name, reason in found.items() if reason}
-
-
-def _lacking(ruler: Ruler, scored: ScoredQueries) -> Iterator[str]:
-    for part, (some, whole) in known_words(ruler, scored).items():
-        if some < LEAST[part] * whole:
-            yield (
-                f"the word vectors {ruler.name} know {percent(some / whole)} of the {part}, "
-                f"and {percent(LEAST[part])} is the least that is measured with"
-            )
+    return {
+        ruler.name: f"the word vectors {ruler.name} know {percent(some / whole)} of the {part}, "
+        f"and {percent(LEAST[part])} is the least that is measured with"
+        for ruler in scored.rulers.values()
+        for part, (some, whole) in reversed(known_words(ruler, scored).items())  # of several parts the first counts
+        if some < LEAST[part] * whole
+    }
 
 
 def _known(counts: Mapping[str, int], ruler: Ruler) -> tuple[int, int]:

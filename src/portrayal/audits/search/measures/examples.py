@@ -1,4 +1,9 @@
-"""Single queries to read: the most gendered ones term by term (Figure 7), and one query with a relevant document (Figure 2)."""
+"""Single queries to read [1]_: the most gendered ones (Figure 7), and one with a relevant document (Figure 2).
+
+References
+----------
+.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
+"""
 
 from __future__ import annotations
 

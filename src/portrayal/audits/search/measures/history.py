@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Generic, TypeVar
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.search.measures.bags import Bags
-from portrayal.audits.search.measures.lists import (
+from portrayal.audits.search.measures.genderedness import (
     document_scores,
     list_scores,
     query_columns,
     query_scores,
     rank_weights,
     shared_weights,
+    usable,
 )
+from portrayal.text.vectors.direction import Direction, score_words
+from portrayal.text.vectors.space import WordSpace
 
 # Stop words that are kept because they name a gender, as in the authors' code.
 GENDERED_STOP_WORDS = frozenset(("mrs", "ms", "she", "her", "hers", "herself", "mr", "he", "his", "himself", "him"))
@@ -79,6 +82,15 @@ class History:
     def cut(self, lists: Lists) -> dict[str, list[str]]:
         """Return the top K of every query's list; a shorter list is used as it is."""
         return {query: list(lists.get(query, ()))[: self.depth(query)] for query in self.queries}
+
+
+def word_scores(space: WordSpace, direction: Direction, history: History) -> dict[str, float]:
+    """Return the genderedness of all usable words of queries and documents that the vectors have."""
+    new = {word for words in history.queries.values() for word in words} - history.bags.column_of.keys()
+    words = list(filter(usable, (*history.bags.words, *sorted(new))))
+    scores = score_words(space, direction, words)
+    known = ~np.isnan(scores)
+    return dict(zip(compress(words, known.tolist()), scores[known].tolist(), strict=True))
 
 
 def lists_of(run: pl.DataFrame) -> dict[str, list[str]]:

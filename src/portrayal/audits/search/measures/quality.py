@@ -1,4 +1,4 @@
-"""How good a ranking is: average precision, nDCG and precision at a cut-off, as trec_eval computes them [1]_.
+"""Quality of rankings: average precision, nDCG, precision and recall, as trec_eval computes them [1]_ (Table 3).
 
 Documents are ordered by rank. Of a run file `read_run` has made the ranks from its scores, as trec_eval does; other answers are
 ranked as they were answered, for quality as for GSR. Documents nobody judged are not relevant. The gain of nDCG is the
@@ -12,22 +12,28 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from portrayal.audits.search.measures.gains import Array, gains_of
+from portrayal.audits.search.measures.per_query import PerQuery
+from portrayal.audits.search.measures.scored_runs import Row, ScoredQueries, ScoredRuns
 from portrayal.errors import PortrayalError
+from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.tables import check
 
+Array = NDArray[np.float64]
+Qrels = Mapping[str, Mapping[str, int]]
 MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
 
 
 def average_precision(gains: Array, ideal: Array, level: int = 1) -> float:
-    """Return the mean over relevant documents of the precision where each is found; one not found counts 0."""
+    """Return the mean over relevant documents of the precision at each; one that is not listed counts 0."""
     relevant, total = gains >= level, int((ideal >= level).sum())
     precision = np.cumsum(relevant) / np.arange(1, len(gains) + 1)
     return float(precision[relevant].sum() / total) if total else 0.0
@@ -38,75 +44,32 @@ def precision_at(gains: Array, ideal: Array, level: int = 1, cut: int = 10) -> f
     return float((gains[:cut] >= level).sum() / cut)
 
 
-def ndcg(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
-    """Return the discounted gain over the best possible one; the gain at rank r counts 1 / log2(r + 1)."""
-    best = _discounted(np.sort(np.maximum(ideal, 0))[::-1][:cut])
-    return _discounted(np.maximum(gains, 0)[:cut]) / best if best else 0.0
-
-
-def quality(
-    run: Any,
-    qrels: Mapping[str, Mapping[str, int]],
-    measures: tuple[str, ...] = MEASURES,
-    level: int = 1,
-    complete: bool = True,
-    hopeless: bool = False,
-) -> pl.DataFrame:
-    """Measure a run, one row per query that has a relevant document.
-
-    Returns
-    -------
-    DataFrame
-        Columns `query`, `results` (how many the run has) and one per measure. Queries without judgments are left
-        out.
-    """
-    functions = {name: measure_named(name) for name in measures}
-    frame = check(run, {"query": pl.String, "doc": pl.String, "rank": pl.Int64}, "run")
-    rows = []
-    for query, gains, ideal in gains_of(frame, qrels):
-        if not ((ideal >= level).any() or hopeless) or not (len(gains) or complete):
-            continue
-        values = {name: function(gains, ideal, level) for name, function in functions.items()}
-        rows.append({"query": query, "results": len(gains), **values})
-    schema = {"query": pl.String, "results": pl.Int64, **dict.fromkeys(measures, pl.Float64)}
-    return pl.DataFrame(rows, schema=schema)
-
-
-def mean_quality(run: Any, qrels: Mapping[str, Mapping[str, int]], **settings: Any) -> dict[str, float]:
-    """Return the means over queries of `quality`, by measure."""
-    table = quality(run, qrels, **settings).drop("query", "results")
-    return {name: float(np.mean(table[name].to_numpy())) if len(table) else float("nan") for name in table.columns}
-
-
-def reciprocal_rank(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
-    """Return 1 over the rank of the first relevant document; 0 where none is found."""
-    found = np.flatnonzero(gains[:cut] >= level)
-    return 1.0 / (int(found[0]) + 1) if len(found) else 0.0
-
-
 def recall_at(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
     """Return the share of the relevant documents that are among the first `cut`."""
     total = int((ideal >= level).sum())
     return float((gains[:cut] >= level).sum() / total) if total else 0.0
 
 
-def measure_named(name: str) -> Callable[..., float]:
-    """Return the measure of this name, trec_eval's (`map`, `P_10`) or ir_measures' (`AP`, `P@10`, `nDCG@20`, `AP(rel=2)`)."""
-    match = TREC_EVAL.fullmatch(name) or IR_MEASURES.fullmatch(name)
-    found = match.groupdict() if match else {}
-    stem, rel, cut = (found.get(part) or "" for part in ("stem", "rel", "cut"))
-    if not stem or (stem in CUT and not cut) or (stem in WHOLE and cut):
-        raise PortrayalError(
-            f"no measure {name!r}. Expected a name of trec_eval's (map, ndcg, ndcg_cut_k, P_k, recall_k, recip_rank) or of "
-            "ir_measures' (AP, nDCG, nDCG@k, P@k, R@k, RR), such as P@10."
-        )
-    chosen = partial(NAMED[stem], cut=int(cut)) if cut else NAMED[stem]
-    return _of_level(chosen, int(rel)) if rel else chosen
+def reciprocal_rank(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
+    """Return 1 over the rank of the first relevant document; 0 where there is none."""
+    places = np.flatnonzero(gains[:cut] >= level)
+    return 1.0 / (int(places[0]) + 1) if len(places) else 0.0
 
 
-def _of_level(function: Callable[..., float], own: int) -> Callable[..., float]:
-    """Fix the relevance level of a measure, whatever the others use."""
-    return lambda gains, ideal, level=1: function(gains, ideal, own)
+def ndcg(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
+    """Return the discounted gain over the best possible one; the gain at rank r counts 1 / log2(r + 1)."""
+    best = _discounted(np.sort(np.maximum(ideal, 0))[::-1][:cut])
+    return _discounted(np.maximum(gains, 0)[:cut]) / best if best else 0.0
+
+
+def _discounted(gains: Array) -> float:
+    return float((gains / _discounts(len(gains))).sum())
+
+
+@lru_cache(256)
+def _discounts(length: int) -> Array:
+    """Return log2(rank + 1) of the first ranks; lists of a run mostly have one length."""
+    return np.log2(np.arange(2, length + 2))
 
 
 TREC_EVAL = re.compile(r"(?P<stem>map|ndcg_cut|ndcg|P|recall|recip_rank)(_(?P<cut>[1-9]\d*))?")
@@ -118,11 +81,118 @@ NAMED: dict[str, Callable[..., float]] = {
 CUT, WHOLE = (("ndcg_cut", "P", "recall", "R"), ("map", "AP", "ndcg", "recip_rank"))  # that need a cut, or take none
 
 
-def _discounted(gains: Array) -> float:
-    return float((gains / _discounts(len(gains))).sum())
+def measure_named(name: str) -> Callable[..., float]:
+    """Return the measure of a name of trec_eval (`map`, `P_10`) or ir_measures (`P@10`, `AP(rel=2)`)."""
+    match = TREC_EVAL.fullmatch(name) or IR_MEASURES.fullmatch(name)
+    parts = match.groupdict() if match else {}
+    stem, rel, cut = (parts.get(part) or "" for part in ("stem", "rel", "cut"))
+    if not stem or (stem in CUT and not cut) or (stem in WHOLE and cut):
+        raise PortrayalError(
+            f"no measure {name!r}. Expected a name of trec_eval's (map, ndcg, ndcg_cut_k, P_k, recall_k, recip_rank) or of "
+            "ir_measures' (AP, nDCG, nDCG@k, P@k, R@k, RR), such as P@10."
+        )
+    chosen = partial(NAMED[stem], cut=int(cut)) if cut else NAMED[stem]
+    # A level that the name gives stands, whatever the others use.
+    return (lambda gains, ideal, level=1: chosen(gains, ideal, int(rel))) if rel else chosen
 
 
-@lru_cache(256)
-def _discounts(length: int) -> Array:
-    """Return log2(rank + 1) of the first ranks; lists of a run mostly have one length."""
-    return np.log2(np.arange(2, length + 2))
+class Gains(NamedTuple):
+    """One judged query: the levels of its results by rank (0 where nobody judged), and all levels judged."""
+
+    query: str
+    listed: Array
+    judged: Array
+
+
+def gains_of(run: pl.DataFrame, qrels: Qrels) -> Iterator[Gains]:
+    """Yield the gains of every judged query in the order of the judgments; names are matched in one join."""
+    listed, judgments = _listed(run, qrels), _judgments(qrels)
+    levels = np.zeros(len(listed))
+    both = listed.with_row_index("row").join(judgments, on=["place", "doc"], how="inner")
+    levels[both["row"].to_numpy()] = both["level"].to_numpy()
+    of_lists = _parts(levels, listed["place"].to_numpy(), len(qrels))
+    return map(Gains, qrels, of_lists, _parts(judgments["level"].to_numpy(), judgments["place"].to_numpy(), len(qrels)))
+
+
+def _listed(run: pl.DataFrame, qrels: Qrels) -> pl.DataFrame:
+    """Return the place of the query among the judged ones and the document of each result, by query and rank."""
+    place_of = {query: place for place, query in enumerate(qrels)}
+    rows = run["query"].rle().struct
+    places = [place_of.get(query, -1) for query in rows.field("value")]
+    place = np.repeat(np.array(places, np.int32), rows.field("len").to_numpy())
+    table = run.select("doc", "rank", pl.Series("place", place))
+    table = table if -1 not in places else table.filter(pl.col("place") >= 0)
+    return (table if _is_ordered(table) else table.sort("place", "rank")).select("place", "doc")
+
+
+def _is_ordered(table: pl.DataFrame) -> bool:
+    """Tell whether rows are by query and rank already, as most runs are: sorting costs more than looking."""
+    if table["rank"].null_count():
+        return False
+    further = np.diff(table["place"].to_numpy())
+    return bool(((further > 0) | ((further == 0) & (np.diff(table["rank"].to_numpy()) >= 0))).all())
+
+
+def _judgments(qrels: Qrels) -> pl.DataFrame:
+    """Return all judgments as a table, by query."""
+    judged = list(qrels.values())
+    levels = chain.from_iterable(levels.values() for levels in judged)
+    return pl.DataFrame(
+        {
+            "place": np.repeat(np.arange(len(judged), dtype=np.int32), list(map(len, judged))),
+            "doc": pl.Series(list(chain.from_iterable(judged)), dtype=pl.String),
+            "level": np.fromiter(levels, np.float64),
+        }
+    )
+
+
+def _parts(values: Array, places: NDArray[np.int32], count: int) -> list[Array]:
+    """Cut values, sorted by place, into one array for each place."""
+    return np.split(values, np.searchsorted(places, np.arange(1, count))) if count else []
+
+
+def quality(
+    run: Any,
+    qrels: Qrels,
+    measures: tuple[str, ...] = MEASURES,
+    level: int = 1,
+    complete: bool = True,
+    hopeless: bool = False,
+) -> pl.DataFrame:
+    """Measure a run: `query`, `results` (how many it has) and each measure, a row for each query with a relevant document."""
+    functions = {name: measure_named(name) for name in measures}
+    frame = check(run, {"query": pl.String, "doc": pl.String, "rank": pl.Int64}, "run")
+    rows = []
+    for query, gains, ideal in gains_of(frame, qrels):
+        if ((ideal >= level).any() or hopeless) and (len(gains) or complete):
+            values = {name: function(gains, ideal, level) for name, function in functions.items()}
+            rows.append({"query": query, "results": len(gains), **values})
+    schema = {"query": pl.String, "results": pl.Int64, **dict.fromkeys(measures, pl.Float64)}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def mean_quality(run: Any, qrels: Qrels, **settings: Any) -> dict[str, float]:
+    """Return the means over queries of `quality`, by measure."""
+    table = quality(run, qrels, **settings).drop("query", "results")
+    return {name: float(np.mean(table[name].to_numpy())) if len(table) else float("nan") for name in table.columns}
+
+
+def _per_query(scored: ScoredRuns, system: str) -> pl.DataFrame:
+    """Return the quality per judged query; a query that got no answer is missing, not worth zero."""
+    table = quality(scored.runs[system], dict(scored.history.qrels), tuple(scored.settings.quality))
+    return table.filter(pl.col("query").is_in(list(scored.answered[system]))).drop("results")
+
+
+def _rows(scored: ScoredQueries, system: str, table: pl.DataFrame) -> list[Row]:
+    """Return the mean of each quality measure over judged queries, with a t interval."""
+    known = {name: table[name].drop_nans().to_numpy() for name in scored.settings.quality}
+    judged = int(scored.queries.judged.sum())
+    about = {"system": system, "unit": "mean", "counted": "queries"}
+    return [
+        clustered_mean(values).row(name, n_missing=judged - len(values), **about)
+        for name, values in known.items()
+        if len(values)
+    ]
+
+
+QUALITY = PerQuery("quality", _per_query, _rows, judged=True)

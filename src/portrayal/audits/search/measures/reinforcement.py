@@ -1,4 +1,9 @@
-"""GSR of every system, against the perfect one, and without queries that name a gender themselves (Tables 2, Figures 8, 9)."""
+"""GSR of every system, against the perfect one, and without queries that name a gender (Table 2, Figures 8, 9) [1]_.
+
+References
+----------
+.. [1] Fabris, Purpura, Silvello, Susto (2020), sections 3.5 and 4.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +26,11 @@ NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", r
 
 def reinforcement(scored: ScoredRuns) -> PartialResult:
     """Return rows of GSR, its difference and ratio to the perfect system, and the table of scored queries."""
-    found = list(slope_rows(scored))
-    fits = [(row["ruler"], row["system"], slope.value, slope.intercept) for row, slope in found if slope]
+    measured = list(slope_rows(scored))
+    fits = [(row["ruler"], row["system"], slope.value, slope.intercept) for row, slope in measured if slope]
     schema = {"ruler": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
     tables = {"queries": _queries(scored), "fits": pl.DataFrame(fits, schema=schema, orient="row")}
-    return PartialResult([row for row, _ in found], tables, _warnings(scored), _remarks(scored))
+    return PartialResult([row for row, _ in measured], tables, _warnings(scored), _remarks(scored))
 
 
 def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | None]]:
@@ -53,7 +58,7 @@ def _gsr_row(scored: ScoredQueries, ruler: Ruler, system: str, slope: Slope, tab
 
 def _unusable(scored: ScoredQueries, ruler: Ruler, system: str, reason: str) -> dict[str, Any]:
     """Return the row of a system whose lists are no rankings."""
-    said = Estimate(n=0, n_missing=len(scored.asked), decision=NOT_MEASURABLE, reason=reason)
+    said = Estimate(n=0, n_missing=len(scored.queries), decision=NOT_MEASURABLE, reason=reason)
     about = {"versus": PERFECT} if scored.judged else {}
     measure = "gsr_difference" if scored.judged else "gsr"
     return said.row(measure, system=system, ruler=ruler.name, counted="queries", unit=UNIT, **about)
@@ -64,23 +69,23 @@ def _against(scored: ScoredQueries, ruler: Ruler, system: str) -> list[dict[str,
     if not scored.judged:
         return []
     tables = scored.tables[ruler.name]
-    found = relative_gsr(tables[system], tables[PERFECT], scored.seed)
+    relative = relative_gsr(tables[system], tables[PERFECT], scored.seed)
     about = {"system": system, "ruler": ruler.name, "versus": PERFECT, "counted": "queries"}
-    n, missing = found.difference.n, found.difference.n_missing
-    ratio = Estimate(found.ratio, found.low, found.high, n=n, n_missing=missing, null=1.0, note=found.note)
-    note = _joined(found.difference.note, scored.notes[system])
+    n, missing = relative.difference.n, relative.difference.n_missing
+    ratio = Estimate(relative.ratio, relative.low, relative.high, n=n, n_missing=missing, null=1.0, note=relative.note)
+    note = _joined(relative.difference.note, scored.notes[system])
     return [
-        found.difference.row("gsr_difference", **about, note=note),
+        relative.difference.row("gsr_difference", **about, note=note),
         ratio.row("gsr_ratio", unit="ratio of slopes", **about),
     ]
 
 
 def _without_gendered(scored: ScoredQueries, ruler: Ruler, system: str) -> list[dict[str, Any]]:
     """Return GSR over the queries that name no group, when some do."""
-    named = int(scored.asked.gendered.sum())
-    if not named or len(scored.asked) - named < 3:
+    named = int(scored.queries.gendered.sum())
+    if not named or len(scored.queries) - named < 3:
         return []
-    slope = gsr(scored.tables[ruler.name][system].filter(~scored.asked.gendered), scored.seed)
+    slope = gsr(scored.tables[ruler.name][system].filter(~scored.queries.gendered), scored.seed)
     note = f"without {plural(named, 'query', 'queries')} that name a group themselves"
     return [slope.row("gsr_without_gendered_queries", system=system, ruler=ruler.name, note=note)]
 
@@ -126,7 +131,7 @@ def _warnings(scored: ScoredRuns) -> list[str]:
 def _remarks(scored: ScoredRuns) -> list[str]:
     """Say which queries name a group themselves, or hold a negation."""
     count, said = len(scored.history.queries), []
-    named = list(compress(scored.history.queries, scored.asked.gendered))
+    named = list(compress(scored.history.queries, scored.queries.gendered))
     negated = sum(bool(NEGATIONS.search(text)) for text in scored.texts.values())
     if named:
         example = " ".join(scored.texts[min(named)].split()[:8])

@@ -1,24 +1,31 @@
-"""The answers as ranked lists, scored once for each set of measuring vectors."""
+"""Ranked lists scored with every set of measuring vectors: the input of all measures of the audit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.asked import Asked, asked_of
 from portrayal.audits.search.measures.bags import Bags
-from portrayal.audits.search.measures.history import History, Lists, lay_out, lists_of, random_lists, score_laid
+from portrayal.audits.search.measures.history import (
+    History,
+    Lists,
+    lay_out,
+    lists_of,
+    random_lists,
+    score_laid,
+    word_scores,
+)
 from portrayal.audits.search.measures.perfect_system import perfect_lists
-from portrayal.audits.search.measures.scores import word_scores
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.engine import current_engine, engine_map
 from portrayal.errors import PortrayalError
-from portrayal.study.audit import Evidence
 from portrayal.tables import ANSWERED, check_responses
 from portrayal.text.vectors.direction import Direction, find_direction
 from portrayal.text.vectors.space import WordSpace
@@ -27,7 +34,10 @@ PERFECT, RANDOM = "perfect", "random"
 REFERENCES = (PERFECT, RANDOM)
 INSTRUMENT = "instrument"  # the system column of rows that are about the ruler, not about a ranker
 
+Row = dict[str, Any]
+Repeat = tuple[str, int]  # a system and a repeat
 Laid = tuple[Lists, bool]  # lists, and whether documents of equal relevance share the weight of their ranks
+Tables = Mapping[str, pl.DataFrame]  # system to its `score_history` table
 
 SAME_RANK = "its list for query {!r} has rank {} twice, so its order is not known"
 STRANGE = "its list for query {!r} names document {!r}, which the collection does not have"
@@ -36,9 +46,9 @@ REPEATED = "{} of its lists name a document twice (first: {!r} for query {!r}); 
 
 @dataclass(frozen=True)
 class PartialResult:
-    """What one part of the measure adds: result rows, tables for charts, warnings."""
+    """Result rows, tables for charts, warnings and remarks of one part of the measure."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -54,26 +64,60 @@ class Ruler:
     scores: Mapping[str, float]
 
 
+def make_ruler(space: WordSpace, pairs: Any, method: str, history: History, name: str = "") -> Ruler:
+    """Find the direction and score the history's words; `name` is the study's name of the vectors."""
+    direction = find_direction(space, pairs, method)
+    return Ruler(name or space.name, space, direction, word_scores(space, direction, history))
+
+
+def make_rulers(spaces: Mapping[str, WordSpace], pairs: Any, method: str, history: History) -> dict[str, Ruler]:
+    """Make a ruler of each set of measuring vectors."""
+    return {name: make_ruler(space, pairs, method, history, name) for name, space in spaces.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """The queries, one number each in the order of the history."""
+
+    units: np.ndarray  # queries of the same words have the same
+    judged: np.ndarray  # whether the collection has a relevant document
+    gendered: np.ndarray  # whether it names people of a group itself, such as 'women in parliaments'
+    words: Mapping[str, int]  # how often the queries have each word
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+
+def queries_of(history: History, mentions: Mapping[str, set[str]]) -> Queries:
+    """Return the queries of a history; `mentions` are the words that name people of each group."""
+    named = set().union(*mentions.values())
+    return Queries(
+        np.array(history.units, np.int64),
+        np.array([bool(history.relevant(query)) for query in history.queries], bool),
+        np.array([not named.isdisjoint(words) for words in history.queries.values()], bool),
+        Counter(chain.from_iterable(history.queries.values())),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class ScoredQueries:
-    """Every query's list scored with every ruler: what rows over queries are made of, whether lists are held or not."""
+    """Every query's list scored with every ruler: the input of rows, whether lists are in memory or not."""
 
     settings: SearchSettings
-    asked: Asked
+    queries: Queries
     bags: Bags
     mentions: Mapping[str, set[str]]
     rulers: Mapping[str, Ruler]
     unusable: Mapping[str, str]  # systems whose lists cannot be read as rankings, with the reason
     notes: Mapping[str, str]  # of the others, what had to be mended in their lists
     systems: list[str]  # these others, as the study names them
-    # Ruler to system to `score_history` table, references included; all have the same queries in the same order.
-    tables: Mapping[str, Mapping[str, pl.DataFrame]]
+    tables: Mapping[str, Tables]  # by ruler, references included; all have the same queries in the same order
     seed: int
 
     @property
     def judged(self) -> bool:
         """Whether any query has a relevant document, so that there is a perfect system."""
-        return bool(self.asked.judged.any())
+        return bool(self.queries.judged.any())
 
     @property
     def first(self) -> Ruler:
@@ -88,13 +132,12 @@ class ScoredQueries:
 
 @dataclass(frozen=True, eq=False)
 class ScoredRuns(ScoredQueries):
-    """The ranked lists of every system beside their scores: what all parts of the measure work on."""
+    """The ranked lists of every system beside their scores: the input of all parts of the measure."""
 
     history: History
     texts: Mapping[str, str]
     runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
-    # The queries a system answered; an empty list is an answer, a failure is none.
-    answered: Mapping[str, frozenset[str]]
+    answered: Mapping[str, frozenset[str]]  # queries each system answered; an empty list is an answer
 
     def cut(self, system: str) -> dict[str, list[str]]:
         """Return a system's lists, or the perfect system's, cut at K."""
@@ -106,30 +149,47 @@ class ScoredRuns(ScoredQueries):
         return {name: self.history.cut(found) for name, found in lists.items()}
 
 
-def score_runs(evidence: Evidence, settings: SearchSettings, rulers: Mapping[str, Ruler] | None = None) -> ScoredRuns:
-    """Score the answers of every system with every set of measuring vectors.
+def score_answers(
+    responses: pl.DataFrame, history: History, rulers: Mapping[str, Ruler], settings: SearchSettings, **further: Any
+) -> ScoredRuns:
+    """Score the answers of every system; `further` is passed on to `score_runs`."""
+    check_system_names(responses["system"].unique().to_list() if "system" in responses.columns else [])
+    frame = check_responses(responses, "ranker", "A search audit needs one row per result; see docs/search.md.")
+    runs = {}
+    for (system, repeat), part in frame.group_by("system", "repeat", maintain_order=True):
+        listed = part.filter(pl.col("status") == "answered", pl.col("doc").is_not_null())
+        runs[str(system), int(repeat)] = listed.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
+    first = responses.filter(pl.col("status").is_in(ANSWERED), repeat=0)
+    answered = {name: frozenset(first.filter(system=name)["stimulus"]) for name, repeat in runs if repeat == 0}
+    return score_runs(history, runs, rulers, settings, answered=answered, **further)
 
-    `rulers` are those known already, of whoever measures answers in parts: the reference systems are then left to them too.
-    """
-    history: History = evidence.inputs["history"]
-    answers = _runs(evidence.responses)
-    faults = {system: _fault(run, history) for (system, _), run in answers.items()}
+
+def score_runs(
+    history: History,
+    runs: Mapping[Repeat, pl.DataFrame],
+    rulers: Mapping[str, Ruler],
+    settings: SearchSettings,
+    seed: int = 0,
+    mentions: Mapping[str, set[str]] | None = None,
+    texts: Mapping[str, str] | None = None,
+    answered: Mapping[str, frozenset[str]] | None = None,
+    references: Sequence[str] = REFERENCES,
+) -> ScoredRuns:
+    """Score runs (query, doc, rank, score) of systems and repeats with every ruler."""
+    faults = {system: _fault(run, history) for (system, _), run in runs.items()}
     unusable = {system: fault for system, fault in faults.items() if fault}
-    runs = {key: _once(run) for key, run in answers.items() if key[0] not in unusable}
-    systems = list(dict.fromkeys(name for name, _ in runs))
-    lists: dict[tuple[str, int], Laid] = {key: (lists_of(run), False) for key, run in runs.items()}
-    if rulers is None:
-        rulers = make_rulers(evidence.inputs["spaces"], evidence.inputs["pairs"], settings.direction, history)
-        lists |= reference_lists(history, evidence.seed)
-    tables = score_lists(history, lists, rulers)
-    first = {name: runs[name, 0] for name in systems if (name, 0) in runs}
-    texts, mentions = evidence.inputs["texts"], evidence.inputs["mentions"]
-    answered = {name: _answered(evidence.responses, name) for name in first}
-    notes = {name: _repeated(run for key, run in answers.items() if key[0] == name) for name in systems}
-    asked = asked_of(history, mentions)
+    usable = {key: _once(run) for key, run in runs.items() if key[0] not in unusable}
+    systems = list(dict.fromkeys(name for name, _ in usable))
+    lists: dict[Repeat, Laid] = {key: (lists_of(run), False) for key, run in usable.items()}
+    lists |= reference_lists(history, seed, references)
+    notes = {name: _repeated(run for key, run in runs.items() if key[0] == name) for name in systems}
+    first = {name: usable[name, 0] for name in systems if (name, 0) in usable}
+    every = frozenset(history.queries)
+    mentions = mentions or {}
     return ScoredRuns(
-        settings, asked, history.bags, mentions, rulers, unusable, notes, systems, tables, evidence.seed,
-        history, texts, first, answered,
+        settings, queries_of(history, mentions), history.bags, mentions, rulers, unusable, notes, systems,
+        score_lists(history, lists, rulers), seed, history, texts or {}, first,
+        {name: every if answered is None else answered[name] for name in first},
     )  # fmt: skip
 
 
@@ -140,33 +200,6 @@ def check_system_names(names: Iterable[str]) -> None:
             raise PortrayalError(
                 f"a system is named {name!r}, which this audit calls its own reference. Give the system another name."
             )
-
-
-def make_ruler(space: WordSpace, pairs: Any, method: str, history: History, name: str = "") -> Ruler:
-    """Find the direction and score the history's words; `name` is what the study calls the vectors."""
-    direction = find_direction(space, pairs, method)
-    return Ruler(name or space.name, space, direction, word_scores(space, direction, history))
-
-
-def make_rulers(spaces: Mapping[str, WordSpace], pairs: Any, method: str, history: History) -> dict[str, Ruler]:
-    """Make a ruler of each set of measuring vectors."""
-    return {name: make_ruler(space, pairs, method, history, name) for name, space in spaces.items()}
-
-
-def with_options(history: History, discount: str, inflected: bool) -> History:
-    """Return the history measured another way."""
-    return replace(history, discount=discount, inflected=inflected)
-
-
-def _runs(responses: pl.DataFrame) -> dict[tuple[str, int], pl.DataFrame]:
-    """Return the run of each system and repeat: query, doc, rank, score."""
-    check_system_names(responses["system"].unique().to_list() if "system" in responses.columns else [])
-    frame = check_responses(responses, "ranker", "A search audit needs one row per result; see docs/search.md.")
-    runs = {}
-    for (system, repeat), part in frame.group_by("system", "repeat", maintain_order=True):
-        answered = part.filter(pl.col("status") == "answered", pl.col("doc").is_not_null())
-        runs[str(system), int(repeat)] = answered.select(pl.col("stimulus").alias("query"), "doc", "rank", "score")
-    return runs
 
 
 def _fault(run: pl.DataFrame, history: History) -> str:
@@ -192,19 +225,19 @@ def _repeated(runs: Iterable[pl.DataFrame]) -> str:
     return REPEATED.format(twice["query"].n_unique(), doc, query)
 
 
-def _answered(responses: pl.DataFrame, system: str) -> frozenset[str]:
-    """Return the queries whose first asking was answered, with a list or with an empty one."""
-    said = pl.col("status").is_in(ANSWERED)
-    return frozenset(responses.filter(said, system=system, repeat=0)["stimulus"])
-
-
-def reference_lists(history: History, seed: int | np.random.Generator) -> dict[tuple[str, int], Laid]:
-    """Return the lists of the reference systems; a generator goes on where it is, for a history that comes in pieces."""
-    return {(PERFECT, 0): (perfect_lists(history), True), (RANDOM, 0): (random_lists(history, seed), False)}
+def reference_lists(
+    history: History, seed: int | np.random.Generator, names: Sequence[str] = REFERENCES
+) -> dict[Repeat, Laid]:
+    """Return the lists of the reference systems; a generator goes on where it is, for a history in pieces."""
+    makers: dict[str, Callable[[], Laid]] = {
+        PERFECT: lambda: (perfect_lists(history), True),
+        RANDOM: lambda: (random_lists(history, seed), False),
+    }
+    return {(name, 0): makers[name]() for name in names}
 
 
 def score_lists(
-    history: History, lists: Mapping[tuple[str, int], Laid], rulers: Mapping[str, Ruler]
+    history: History, lists: Mapping[Repeat, Laid], rulers: Mapping[str, Ruler]
 ) -> dict[str, dict[str, pl.DataFrame]]:
     """Score all lists with every ruler; a query's list score is the mean over repeats."""
     scores = {name: ruler.scores for name, ruler in rulers.items()}
@@ -218,17 +251,17 @@ def score_lists(
 
 def _scorer(
     history: History, scores: Mapping[str, Mapping[str, float]]
-) -> Callable[[Mapping[tuple[str, int], Laid]], dict[str, dict[tuple[str, int], pl.DataFrame]]]:
-    """Return what scores systems' lists with every ruler: ruler to system and repeat to table."""
+) -> Callable[[Mapping[Repeat, Laid]], dict[str, dict[Repeat, pl.DataFrame]]]:
+    """Return a function that scores systems' lists: ruler to system and repeat to table."""
 
-    def scored(systems: Mapping[tuple[str, int], Laid]) -> dict[str, dict[tuple[str, int], pl.DataFrame]]:
+    def scored(systems: Mapping[Repeat, Laid]) -> dict[str, dict[Repeat, pl.DataFrame]]:
         laid = lay_out(history, systems)
         return {name: score_laid(laid, of_words) for name, of_words in scores.items()}
 
     return scored
 
 
-def _merge_repeats(tables: Mapping[tuple[str, int], pl.DataFrame]) -> dict[str, pl.DataFrame]:
+def _merge_repeats(tables: Mapping[Repeat, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Put the repeats of each system together."""
     merged: dict[str, list[pl.DataFrame]] = {}
     for (name, _), table in tables.items():
@@ -240,17 +273,8 @@ def _mean(parts: list[pl.DataFrame]) -> pl.DataFrame:
     """Return the mean list score over repeats; a query missing in one repeat is measured on the others."""
     if len(parts) == 1:
         return parts[0]
-    means = (
-        pl.concat(parts)
-        .group_by("query", maintain_order=True)
-        .agg(
-            pl.col("unit", "query_score").first(),
-            pl.col("list_score").mean(),
-            pl.col("documents").sum(),
-            pl.col("unscored").sum(),
-            pl.col("reason").max(),
-        )
-    )
-    return means.with_columns(
-        pl.when(pl.col("list_score").is_null()).then("reason").otherwise(pl.lit("")).alias("reason")
-    )
+    first, sums = pl.col("unit", "query_score").first(), pl.col("documents", "unscored").sum()
+    grouped = pl.concat(parts).group_by("query", maintain_order=True)
+    means = grouped.agg(first, pl.col("list_score").mean(), sums, pl.col("reason").max())
+    reason = pl.when(pl.col("list_score").is_null()).then("reason").otherwise(pl.lit(""))
+    return means.with_columns(reason=reason)

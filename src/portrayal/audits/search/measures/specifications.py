@@ -1,4 +1,4 @@
-"""Does the way of measuring matter? Every system measured in every way a researcher could have chosen, with one joint test.
+"""Specification curve: every system measured in every way a researcher could choose, with one joint test.
 
 A choice that hardly moves any number is left out. The joint test asks whether all ways together show a slope: it flips the
 queries' parts in the mean of the standardised slopes [1]_.
@@ -11,6 +11,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -18,11 +19,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.search.measures.genderedness import DISCOUNTS
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.history import History, lists_of, score_many
-from portrayal.audits.search.measures.lists import DISCOUNTS
 from portrayal.audits.search.measures.perfect_system import perfect_lists
-from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler, with_options
+from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler
 from portrayal.audits.search.measures.slope import Slope
 from portrayal.engine import engine_map
 from portrayal.stats.tests.max_t import flip_jointly
@@ -55,7 +56,7 @@ def _ways(scored: ScoredRuns, pairs: Any, way: tuple[str, str]) -> list[tuple[di
     scores = make_ruler(scored.rulers[name].space, pairs, method, scored.history).scores
     found = []
     for inflected, discount in product(KEPT, DISCOUNTS):
-        history = with_options(scored.history, discount, inflected)
+        history = replace(scored.history, discount=discount, inflected=inflected)
         taken = {"ruler": name, "direction": method, "discount": discount, "inflected": KEPT[inflected]}
         for system, slope in _specified(scored, history, scores).items():
             known = slope.columns()

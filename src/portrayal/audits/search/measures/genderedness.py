@@ -21,14 +21,18 @@ from portrayal.audits.search.measures.bags import Bags
 from portrayal.errors import check_name
 from portrayal.text.words import wordnet
 
+
+def usable(word: str) -> bool:
+    """Tell whether a word has a score: two letters or more and no digit, as in the authors' tokeniser."""
+    return len(word) > 1 and word.isalpha()
+
+
 # Weight of rank r = 1, 2, ...: Definition 3.7, the authors' code, and none.
 DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "definition": lambda ranks: 1.0 / np.log2(ranks + 1.0),
     "code": lambda ranks: 1.0 / np.maximum(1.0, np.log2(ranks)),
     "none": lambda ranks: np.ones(len(ranks)),
 }
-
-
 FINE, SMALL = 44, -10  # a step is 2^-FINE where the largest score lies between 2^SMALL and 1
 
 

@@ -1,4 +1,4 @@
-"""Tables for readers: the grid of Table 2, quality, the paper's own numbers, ways of measuring, queries not used."""
+"""Tables for readers: Tables 2 and 3, the paper's own numbers, ways of measuring, queries not used."""
 
 from __future__ import annotations
 

@@ -1,0 +1,366 @@
+"""The figures of the search audit; numbers in brackets are those of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.search.measures.representation import NEITHER, UNDEFINED
+from portrayal.audits.search.settings import SearchSettings
+from portrayal.reporting.charts.charts import forest, scatter_with_fit
+from portrayal.reporting.charts.curve import specification_curve
+from portrayal.reporting.charts.theme import GRID, INK, MUTED, PALETTE
+from portrayal.reporting.words.words import p_value
+from portrayal.study.audit import Chart, Measured
+
+MOST_SYSTEMS = 12  # panels of Figure 9
+CHOICES = ("ruler", "direction", "discount", "inflected")
+POSITIVE, NEGATIVE = "#7b4ba0", "#d55e00"  # the paper's purple and orange, told apart by colour-blind readers
+SIZE = 190  # pixels of a panel
+
+GROUPS = {"jobs_m": "jobs of men", "jobs_f": "jobs of women"}  # as the word list calls them, and in words
+
+
+def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
+    """Return every figure the measured tables allow."""
+    made = [*_slopes(measured.results), *_scatters(measured.tables["queries"], measured.tables["fits"])]
+    for name, draw in DRAWN.items():
+        table = measured.tables.get(name)
+        if table is not None and not table.is_empty():
+            made += draw(table)
+    return [*made, *_specifications(measured), *ruler_charts(measured.tables)]
+
+
+def _slopes(results: pl.DataFrame) -> list[Chart]:
+    """Draw GSR and, where there are judgments, what is tested: its difference to the perfect system."""
+    differences, own = (
+        results.filter(pl.col("measure") == name).drop_nulls("value") for name in ("gsr_difference", "gsr")
+    )
+    less = (
+        "What each system adds to the perfect system's GSR, with its 95% interval, by measuring word vectors. A filled point was "
+        "found: its corrected p is under 5% and its interval leaves out 0."
+    )
+    whole = (
+        "GSR of each system with its 95% interval, by measuring word vectors. Above the perfect system's value, "
+        "a system adds to what the relevant documents bring along."
+    )
+    drawn = [
+        (
+            "gsr-difference",
+            "GSR less the perfect system's",
+            less,
+            differences,
+            "difference of slopes",
+            "gsr_difference",
+            True,
+        ),
+        ("gsr", "Gender stereotype reinforcement by system", whole, own, "GSR (slope)", "gsr", differences.is_empty()),
+    ]
+    return [
+        Chart(name, title, text, forest(table, label="system", color="ruler", axis=axis), of=(measure,), main=main)
+        for name, title, text, table, axis, measure, main in drawn
+        if table.height
+    ]
+
+
+def _scatters(queries: pl.DataFrame, fits: pl.DataFrame) -> list[Chart]:
+    """Draw list against query genderedness, a panel a system (Figures 8 and 9)."""
+    text = (
+        "Each point is a query: across, the genderedness of the query; up, that of its result list. "
+        "The solid line's slope is GSR; the dashed line is the perfect system's."
+    )
+    made = []
+    for vectors in queries["ruler"].unique(maintain_order=True):
+        points = queries.filter(pl.col("ruler") == vectors).drop_nulls(["query_score", "list_score"])
+        systems = points["system"].unique(maintain_order=True).to_list()
+        shown = [name for name in systems if name in ("random", "perfect")] + systems[:MOST_SYSTEMS]
+        lines = fits.filter(pl.col("ruler") == vectors)
+        drawn = panels(points.filter(pl.col("system").is_in(shown)), lines)
+        title = f"Queries and their lists, measured with the word vectors {vectors} (Figures 8, 9)"
+        made.append(Chart(f"queries-{vectors}", title, text, drawn, of=("queries", "fits")))
+    return made
+
+
+def _most_gendered(table: pl.DataFrame) -> list[Chart]:
+    made = []
+    for (pole,), part in table.group_by("pole", maintain_order=True):
+        text = (
+            f"The queries that lie farthest towards {pole}, term by term; the number under a term is its genderedness."
+        )
+        title = f"Queries farthest towards {pole} (Figure 7)"
+        made.append(Chart(f"most-{pole}", title, text, coloured_terms(part), of=("most_gendered",)))
+    return made
+
+
+def _example(table: pl.DataFrame) -> list[Chart]:
+    # Eight words a line, the query on a line of its own.
+    lined = table.with_columns(place=pl.int_range(pl.len()).over("part"))
+    name = (
+        pl.when(pl.col("part") == "query")
+        .then(pl.lit("query"))
+        .otherwise(pl.format("words {} on", pl.col("place") // 8 * 8 + 1))
+    )
+    lined = lined.with_columns(query=name, place=pl.col("place") % 8, term="word")
+    text = (
+        "One query and the beginning of a relevant document. Grey words do not count: they are stop words, "
+        "words of the query or of no known score; the others are coloured by genderedness."
+    )
+    return [Chart("example", "What is counted in a document (Figure 2)", text, coloured_terms(lined), of=("example",))]
+
+
+def _distances(table: pl.DataFrame) -> list[Chart]:
+    drawn = scatter_with_fit(
+        table.drop_nulls(),
+        x="genderedness",
+        y="distance",
+        color="variant",
+        x_axis="|g(q)|",
+        y_axis="Kendall distance, 0 to 1",
+    )
+    text = "How far a variant reorders the results of a query, against how gendered the query is."
+    title = "Rankings before and after, by query genderedness (Figure 10)"
+    return [Chart("distances", title, text, drawn, of=("distances",))]
+
+
+def _representation(table: pl.DataFrame) -> list[Chart]:
+    text = (
+        "Per bin of query genderedness, the share of queries whose list over-represents documents about one "
+        "group, against the relevant documents. 'No documents of either' is an outcome of its own."
+    )
+    drawn = outcome_bars(table)
+    return [Chart("representation", "Who is over-represented (Figure 12)", text, drawn, of=("representation",))]
+
+
+def _agreement(table: pl.DataFrame) -> list[Chart]:
+    text = (
+        "Each point is a query, scored with two sets of word vectors. Points near a line mean that the vectors agree."
+    )
+    made = []
+    for (first, second), part in table.drop_nulls().group_by("first", "second", maintain_order=True):
+        x_axis, y_axis = f"g(q) with {first}", f"g(q) with {second}"
+        drawn = scatter_with_fit(part, x="x", y="y", x_axis=x_axis, y_axis=y_axis)
+        title = f"{first} against {second} (Figure 11)"
+        made.append(Chart(f"agreement-{first}-{second}", title, text, drawn, of=("agreement",)))
+    return made
+
+
+def _specifications(measured: Measured) -> list[Chart]:
+    """Draw one curve a system: the ways of measuring that move its number, and on which side of zero they lie."""
+    table, tests = (measured.tables.get(name) for name in ("specifications", "specification_tests"))
+    if table is None or tests is None:
+        return []
+    judged = not measured.results.filter(pl.col("measure") == "gsr_difference").is_empty()
+    axis = "GSR less the perfect system's" if judged else "GSR"
+    made = []
+    for place, test in enumerate(tests.iter_rows(named=True), 1):
+        mine = table.filter(pl.col("system") == test["system"]).drop_nulls("value")
+        if mine.is_empty():
+            continue
+        choices = [name for name in CHOICES if mine[name].n_unique() > 1]
+        above = test["median"] >= 0
+        side = pl.col("low") > 0 if above else pl.col("high") < 0
+        claim = f"{axis} lies {'above' if above else 'below'} zero"
+        drawn = specification_curve(
+            mine.with_columns(side=side), choices=choices or ["ruler"], supports="side", axis=axis
+        )
+        text = (
+            f"The lists of {test['system']} measured in every way that moves the number; the claim is that "
+            f"{claim}. Of {test['ways']} ways {test['above']} lie above zero and {test['below']} below, interval and all; all "
+            f"together: p {_compared(test['joint_p'])}."
+        )
+        title = f"Does the way of measuring matter for {test['system']}?"
+        made.append(Chart(f"specifications-{place}", title, text, drawn, of=("specifications",), system=test["system"]))
+    return made
+
+
+def _compared(p: float | None) -> str:
+    said = p_value(p)
+    return said if said[0] in "<>" else f"= {said}"
+
+
+def ruler_charts(tables: Mapping[str, pl.DataFrame]) -> list[Chart]:
+    """Draw the checks of each ruler; nothing where none was checked."""
+    if "references" not in tables:
+        return []
+    names = tables["dichotomy_words"]["ruler"].unique(maintain_order=True)
+    return [chart for name in names for chart in _checks(tables, name)]
+
+
+def _checks(tables: Mapping[str, pl.DataFrame], vectors: str) -> list[Chart]:
+    """Draw the checks of one ruler."""
+    mine = pl.col("ruler") == vectors
+    words = tables["dichotomy_words"].filter(mine).drop_nulls("score")
+    references = tables["references"].filter(mine).drop_nulls(["query_score", "list_score"])
+    parity = tables["parity"].filter(mine, pl.col("queries") == 6)
+    return [
+        _dichotomies(words, vectors),
+        _reference(references, vectors, "toy", 4),
+        _reference(references, vectors, "synthetic", 6),
+        _parity(parity, vectors),
+    ]
+
+
+def _dichotomies(words: pl.DataFrame, vectors: str) -> Chart:
+    title = f"Known stereotypes along the direction, {vectors} (Figure 1)"
+    text = "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
+    return Chart(f"dichotomies-{vectors}", title, text, strip(words), of=("dichotomy_words",))
+
+
+def _reference(points: pl.DataFrame, vectors: str, name: str, number: int) -> Chart:
+    title = f"The {name} collection, {vectors} (Figure {number})"
+    text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
+    drawn = reference_panels(points.filter(pl.col("collection") == name, pl.col("word_list") == "tables"))
+    return Chart(f"{name}-{vectors}", title, text, drawn, of=("references",))
+
+
+def _parity(histories: pl.DataFrame, vectors: str) -> Chart:
+    title = f"GSR and statistical parity, {vectors} (Figure 5)"
+    text = "Each point is one way to answer six queries; GSR follows the share of stereotypical documents."
+    axis = "share of stereotypical documents"
+    drawn = scatter_with_fit(histories, x="share", y="gsr", x_axis=axis, y_axis="GSR")
+    return Chart(f"parity-{vectors}", title, text, drawn, of=("parity",))
+
+
+def panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
+    """Draw a panel per system: queries, their fit, and the perfect system's fit as a dashed line."""
+    import altair as alt
+
+    rows = points.select("system", x="query_score", y="list_score", kind=pl.lit("query"))
+    ends = [points["query_score"].min(), points["query_score"].max()]
+    systems = points["system"].unique(maintain_order=True)
+    lines = [_line(system, fits, system, "fit", ends) for system in systems]
+    lines += [_line(system, fits, "perfect", "perfect", ends) for system in systems]
+    frame = pl.concat([rows, *(line for line in lines if line is not None)])
+    base = alt.Chart().encode(
+        alt.X(field="x", type="quantitative", title="g(q)", scale=alt.Scale(zero=False)),
+        alt.Y(field="y", type="quantitative", title="g(L)", scale=alt.Scale(zero=False)),
+    )
+    dots = base.mark_point(filled=True, size=18, opacity=0.55, color=PALETTE[0]).transform_filter(
+        "datum.kind == 'query'"
+    )
+    solid = base.mark_line(color=INK, strokeWidth=2).transform_filter("datum.kind == 'fit'")
+    dashed = base.mark_line(color=MUTED, strokeDash=[4, 3]).transform_filter("datum.kind == 'perfect'")
+    layered = alt.layer(dots, solid, dashed, data=frame).properties(width=SIZE, height=SIZE)
+    return _by_system(layered)
+
+
+def reference_panels(points: pl.DataFrame) -> Any:
+    """Draw the three reference systems side by side, occupations coloured by their pole."""
+    import altair as alt
+
+    frame = points.select("system", "query", "pole", x="query_score", y="list_score")
+    base = alt.Chart().encode(
+        alt.X(field="x", type="quantitative", title="g(q)", scale=alt.Scale(zero=False)),
+        alt.Y(field="y", type="quantitative", title="g(L)"),
+    )
+    dots = base.mark_point(filled=True, size=30).encode(*_poles("predominantly"))
+    line = base.mark_line(color=INK, strokeDash=[2, 2]).transform_regression("x", "y")
+    layered = alt.layer(dots, line, data=frame).properties(width=SIZE, height=SIZE)
+    return _by_system(layered)
+
+
+def coloured_terms(table: pl.DataFrame) -> Any:
+    """Draw each query as a row of its terms, coloured by genderedness, the number under each term."""
+    import altair as alt
+
+    frame = table.select("query", "place", "term", "score")
+    reach = float(frame["score"].abs().max() or 1.0)  # type: ignore[arg-type]
+    base = alt.Chart(frame, width=alt.Step(86), height=alt.Step(40)).encode(
+        alt.X(field="place", type="ordinal", axis=None), alt.Y(field="query", type="nominal", sort=None, title=None)
+    )
+    scale = alt.Scale(domain=[-reach, 0, reach], range=[NEGATIVE, "#f5f5f5", POSITIVE])
+    known = alt.Color(field="score", type="quantitative", scale=scale, title="genderedness")
+    tiles = base.mark_rect(stroke="#ffffff", strokeWidth=2, invalid=None).encode(
+        color=alt.condition("isValid(datum.score)", known, alt.value(GRID))
+    )
+    strong = alt.condition(f"abs(datum.score) > {0.55 * reach}", alt.value("#ffffff"), alt.value("#1d2734"))
+    words = base.mark_text(dy=-6, fontSize=12, limit=82).encode(
+        text=alt.Text(field="term", type="nominal"), color=strong
+    )
+    numbers = base.mark_text(dy=9, fontSize=10).encode(
+        text=alt.Text(field="score", type="quantitative", format="+.2f"), color=strong
+    )
+    return tiles + words + numbers.transform_filter("isValid(datum.score)")
+
+
+def outcome_bars(table: pl.DataFrame) -> Any:
+    """Draw, per system and bin of query genderedness, the shares of the outcomes, stacked."""
+    import altair as alt
+
+    outcomes = table["outcome"].unique(maintain_order=True).to_list()
+    places = {name: place for place, name in enumerate(outcomes)}
+    frame = table.with_columns(order=pl.col("outcome").replace_strict(places, return_dtype=pl.Int64))
+    scale = alt.Scale(domain=outcomes, range=_tones(outcomes))
+    bars = (
+        alt.Chart(frame, width=SIZE, height=SIZE)
+        .mark_bar()
+        .encode(
+            alt.X(field="bin", type="nominal", sort=None, title="g(q)", axis=alt.Axis(labelAngle=-40)),
+            alt.Y(field="share", type="quantitative", title="share of queries", scale=alt.Scale(domain=[0, 1])),
+            alt.Color(field="outcome", type="nominal", sort=outcomes, scale=scale, title="more than relevant"),
+            alt.Order(field="order", type="quantitative"),
+        )
+    )
+    return _by_system(bars)
+
+
+def strip(words: pl.DataFrame) -> Any:
+    """Draw the words of each group along the direction, with the group's mean as a tick."""
+    import altair as alt
+
+    frame = words.select("word", pl.col("group").replace(GROUPS), "pole", "score", "dichotomy")
+    base = alt.Chart(frame, width=430, height=alt.Step(26)).encode(
+        alt.Y(field="group", type="nominal", sort=None, title=None)
+    )
+    across = alt.X(field="score", type="quantitative", title="genderedness")
+    mean = alt.X(field="score", aggregate="mean", type="quantitative")
+    colour, shape = _poles("stereotype")
+    dots = base.mark_point(filled=True, opacity=0.6, size=35).encode(across, colour, shape)
+    means = base.mark_tick(thickness=3, size=20).encode(mean, colour)
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeDash=[3, 3])
+    return zero.encode(alt.X(field="zero", type="quantitative")) + dots + means
+
+
+def _by_system(chart: Any) -> Any:
+    """Set a chart once for each system, three beside each other."""
+    import altair as alt
+
+    return chart.facet(facet=alt.Facet(field="system", type="nominal", title=None, sort=None), columns=3)
+
+
+def _poles(title: str) -> tuple[Any, Any]:
+    """Return the colours and shapes of the two genders of the paper's lists; one scale, so one legend."""
+    import altair as alt
+
+    names = ["female", "male"]
+    colours = alt.Scale(domain=names, range=[POSITIVE, NEGATIVE])
+    colour = alt.Color(field="pole", type="nominal", scale=colours, title=title)
+    return colour, alt.Shape(field="pole", type="nominal", scale=alt.Scale(domain=names), title=title)
+
+
+def _tones(outcomes: list[str]) -> list[str]:
+    """Return a colour per outcome: the poles come first, the others are grey."""
+    grey = {NEITHER: "#c4cad1", UNDEFINED: "#8d97a3"}
+    return [grey.get(name, (POSITIVE, NEGATIVE)[min(place, 1)]) for place, name in enumerate(outcomes)]
+
+
+def _line(system: str, fits: pl.DataFrame, of: str, kind: str, ends: list[Any]) -> pl.DataFrame | None:
+    """Return the two ends of a fitted line, put into the panel of `system`; nothing when there is no fit."""
+    found = fits.filter(pl.col("system") == of).drop_nulls().filter(pl.col("slope").is_not_nan())
+    if found.is_empty() or None in ends:
+        return None
+    slope, intercept = found["slope"][0], found["intercept"][0]
+    columns = {"system": [system] * 2, "x": ends, "y": [intercept + slope * end for end in ends], "kind": [kind] * 2}
+    return pl.DataFrame(columns, schema={"system": pl.String, "x": pl.Float64, "y": pl.Float64, "kind": pl.String})
+
+
+# What is drawn of a table that is there, in the order of the page.
+DRAWN: dict[str, Callable[[pl.DataFrame], list[Chart]]] = {
+    "most_gendered": _most_gendered,
+    "example": _example,
+    "distances": _distances,
+    "representation": _representation,
+    "agreement": _agreement,
+}

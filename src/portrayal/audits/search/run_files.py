@@ -1,0 +1,205 @@
+"""Run files measured without a study: tables of scored queries (`score_runs`) and the GSR of one run (`portrayal gsr`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from portrayal.audits.search.inputs import open_spaces, read_history, wanted_words
+from portrayal.audits.search.measures import scored_runs
+from portrayal.audits.search.measures.coverage import coverage, faults, known_words
+from portrayal.audits.search.measures.history import History
+from portrayal.audits.search.measures.quality import mean_quality
+from portrayal.audits.search.measures.reinforcement import slope_rows
+from portrayal.audits.search.measures.scored_runs import PERFECT, ScoredRuns, check_system_names, make_rulers
+from portrayal.audits.search.settings import SearchSettings
+from portrayal.audits.search.stimuli import check_quality, check_queries, open_collection, pole_pairs
+from portrayal.errors import PortrayalError
+from portrayal.settings import validate
+from portrayal.tables import check, finite
+from portrayal.text.collections import RollCall, check_run, read_run
+
+RUN = "run"  # the run file's name as a system
+HERE = Path()
+COLUMNS = {"query": pl.String, "doc": pl.String, "rank": pl.Int64}
+
+
+def score_runs(
+    history: History | Path | str,
+    runs: Mapping[str, pl.DataFrame | Path | str],
+    vectors: str = "glove",
+    **settings: Any,
+) -> dict[str, pl.DataFrame]:
+    """Score the ranked lists of run files: the genderedness of every query and of its list.
+
+    Parameters
+    ----------
+    history
+        The collection the runs were made on: a folder or file of documents, queries and judgments, or a generated collection by
+        name ("toy"), of which only documents that a run lists or the judgments call relevant are held; or the `History` of a
+        collection that was read before (`portrayal.audits.search.inputs.make_history`).
+    runs
+        Each run by its name: a TREC run file, or a table of `query`, `doc` and `rank`, such as one with scores beside them.
+    vectors
+        The measuring vectors, by name or path.
+    **settings
+        Further settings of the search audit: `cutoff` (K for queries without a relevant document), `discount`, `stop`,
+        `direction` and `inflected`.
+
+    Returns
+    -------
+    dict
+        A table for each run, and one for the perfect system under "perfect", one row a query: `query`, `unit` (the same for
+        queries of the same words), `query_score`, `list_score`, `documents` (in the list, after the cut), `unscored` (those
+        without a scored word) and `reason` (why the query cannot be used). `gsr` gives a table's slope.
+
+    Raises
+    ------
+    PortrayalError
+        When a run names documents or queries that the collection does not have, or one rank twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from portrayal import gsr, rank_collection, score_runs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run, _ = rank_collection("toy", "stereotypical", out=Path(folder) / "toy.run")
+    ...     tables = score_runs("toy", {"mine": run})
+    >>> gsr(tables["mine"]).value > 0.5, abs(round(gsr(tables["perfect"]).value, 6))
+    (True, 0.0)
+    """
+    tables = {
+        name: check(read_run(run) if isinstance(run, str | Path) else run, COLUMNS, name) for name, run in runs.items()
+    }
+    check_system_names(tables)
+    chosen = own_settings("in memory" if isinstance(history, History) else history, vectors, settings)
+    scored, _ = _scored(history, tables, chosen)
+    for name, fault in scored.unusable.items():
+        raise PortrayalError(f"the run {name!r} is no ranking: {fault}.")
+    return dict(scored.tables[vectors])
+
+
+def gsr_of_run(
+    collection: Path | str, run: Path | str, vectors: str = "glove", seed: int = 0, **settings: Any
+) -> dict[str, Any]:
+    """Return the gender stereotype reinforcement (GSR) of a run, with the numbers the search audit gives.
+
+    Of the collection only the documents that the run lists or the judgments call relevant are held.
+
+    Parameters
+    ----------
+    collection
+        A folder or file of documents, queries and judgments, or a generated collection by name ("toy").
+    run
+        A TREC run made on it.
+    vectors
+        The measuring vectors, by name or path.
+    seed
+        Of the test's sign flips.
+    **settings
+        Further settings of the search audit: `cutoff` (K for queries without a relevant document), `discount`, `stop`, `direction`,
+        `inflected`, and `quality`, measures of the ranking's quality to add.
+
+    Returns
+    -------
+    dict
+        `gsr`, `low`, `high`, `p`, `queries` (how many could be used), `perfect` (GSR of the perfect system), `difference`
+        and `ratio` (against the perfect system, over the queries both can be measured on), `relative` (the ratio less
+        1), `vectors`, `coverage` (the share of the defining pairs and of the words of queries and documents that they have),
+        `notes`, and `unused` (queries that could not be used, with the reason); with `quality` the mean over judged
+        queries of each measure. None where there is no number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from portrayal import gsr_of_run, rank_collection
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run, _ = rank_collection("toy", "stereotypical", out=Path(folder) / "toy.run")
+    ...     found = gsr_of_run("toy", run)
+    >>> found["gsr"] > 0.5, found["queries"], found["unused"]
+    (True, 20, [])
+    """
+    chosen = own_settings(collection, vectors, settings)
+    scored, gaps = _scored(collection, {RUN: read_run(run)}, chosen, seed, str(run))
+    numbers, lacking = _numbers(scored), coverage(scored)
+    unfit = [f"not measurable: {reason}" for reason in faults(scored).values()]
+    known = known_words(scored.first, scored)
+    return {
+        **numbers,
+        "notes": [*gaps, *unfit, *lacking.warnings, *lacking.remarks, *numbers["notes"]],
+        "coverage": {part: some / whole for part, (some, whole) in known.items() if whole},
+        "vectors": scored.first.space.name,
+        **_quality(scored, settings.get("quality", ())),
+    }
+
+
+def own_settings(collection: Path | str, vectors: str, settings: Mapping[str, Any]) -> SearchSettings:
+    """Return the audit's settings of runs that are measured without a study."""
+    own = {"collection": str(collection), "vectors": [vectors], **settings, "validate_direction": False}
+    chosen: SearchSettings = validate(SearchSettings, own, "[search]")
+    check_quality(chosen)
+    return chosen
+
+
+def _scored(
+    history: History | Path | str,
+    runs: Mapping[str, pl.DataFrame],
+    settings: SearchSettings,
+    seed: int = 0,
+    name: str | None = None,
+) -> tuple[ScoredRuns, list[str]]:
+    """Score runs and the perfect system; also return what the collection lacks."""
+    gaps: list[str] = []
+    if not isinstance(history, History):
+        history, gaps = _listed_history(runs, settings)
+    for system, run in runs.items():
+        check_run(run, history.bags.row_of.keys(), history.queries.keys(), name or system)
+    spaces = open_spaces(settings, HERE, wanted_words(history, settings))
+    rulers = make_rulers(spaces, pole_pairs(settings), settings.direction, history)
+    first = {(system, 0): run for system, run in runs.items()}
+    return scored_runs.score_runs(history, first, rulers, settings, seed, references=(PERFECT,)), gaps
+
+
+def _listed_history(runs: Mapping[str, pl.DataFrame], settings: SearchSettings) -> tuple[History, list[str]]:
+    """Read the listed and the relevant documents only: a big collection is not held."""
+    collection = open_collection(settings, HERE)
+    check_queries(collection, len(collection.queries))
+    roll = RollCall(collection)
+    relevant = (doc for query in collection.queries for doc in collection.relevant(query))
+    listed = (doc for run in runs.values() for doc in run["doc"])
+    return read_history(collection, settings, HERE, roll, {*listed, *relevant}), roll.says()
+
+
+def _quality(scored: ScoredRuns, names: Sequence[str]) -> dict[str, Any]:
+    """Return the means of the quality measures that were asked for."""
+    if not names:
+        return {}
+    means = mean_quality(scored.runs[RUN], scored.history.qrels, measures=tuple(names))
+    return {"quality": {name: finite(value) for name, value in means.items()}}
+
+
+def _numbers(scored: ScoredRuns) -> dict[str, Any]:
+    """Take the numbers from the audit's own rows; a row that the audit does not write has none."""
+    rows = {(row["measure"], row["system"]): row for row, _ in slope_rows(scored)}
+    own, perfect = rows["gsr", RUN], rows.get(("gsr", PERFECT), {})
+    difference, ratio = (rows.get((name, RUN), {}) for name in ("gsr_difference", "gsr_ratio"))
+    times = ratio.get("value")
+    return {
+        "gsr": own["value"],
+        **{name: own[name] for name in ("low", "high", "p")},
+        "queries": own["n"],
+        "perfect": perfect.get("value"),
+        "relative": None if times is None else times - 1,
+        "difference": difference.get("value"),
+        "ratio": times,
+        "notes": [row["note"] for row in (own, ratio) if row.get("note")],
+        "unused": scored.tables[scored.first.name][RUN]
+        .filter(pl.col("reason") != "")
+        .select("query", "reason")
+        .to_dicts(),
+    }

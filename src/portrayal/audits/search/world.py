@@ -1,0 +1,338 @@
+"""Worlds of the search audit: phantom collections, in which relevance, lists and genderedness are made of known numbers.
+
+A vocabulary of made-up words has known scores under two rulers. A query is one to three words, a few of them far out. Each of
+its relevant documents has words drawn so that the expected genderedness follows the query's a little, as real ones do, and
+each system mixes relevant documents with others from the same distribution, pulled one way or the other by chance: the
+more gendered the query, the more. Without an effect nothing ties that pull to the query's gender, so no system differs from
+the perfect one. With an effect a system's lists rise with the query's gender by exactly that much more.
+
+The calibration measures a world in memory (`phantom_tables`), simulated audits read one as a study's files (`read_back`) or put
+its tables down (`put_down`), and power draws questions from a bank of the same distributions (`bank_of`).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from string import ascii_lowercase
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from portrayal.audits.search.inputs import inputs, inputs_of
+from portrayal.audits.search.measures.bags import Bags
+from portrayal.audits.search.measures.history import History, score_many
+from portrayal.audits.search.stimuli import stimuli, stimuli_of
+from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.responses import read_responses
+from portrayal.run.recording import ask, write_questions
+from portrayal.study.audit import Evidence
+from portrayal.study.questions import plan_work
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.tables import RESPONSES, ROWS, check_responses
+from portrayal.text.collections import collection_of
+from portrayal.text.collections.runs import run_table, write_run
+from portrayal.text.lexicons import read_lexicon
+from portrayal.text.vectors.sets import open_vectors
+from portrayal.text.vectors.space import WordSpace
+
+HALF = 150  # words of each half of the vocabulary
+UPPER, LOWER = np.arange(HALF), np.arange(HALF, 2 * HALF)
+LENGTH = 24  # words of a document
+BASELINE = 0.1  # the perfect system's slope, of the order of Table 2's
+PULL = 0.3  # of a system's own documents, for each unit of the query's genderedness
+LEAST = 0.02  # the same for a query that is not gendered
+RELEVANT = (2, 8)  # documents of a query, at least and at most
+FRESH = 0.75  # share of a list that the judgments do not call relevant
+APART = 0.03  # spread of a word's score from one ruler to the other
+SYSTEMS = ("engine one", "engine two")
+RULERS = ["ruler0.txt", "ruler1.txt"]
+STUDY = {
+    "name": "simulated",
+    "audit": "search",
+    "systems": [{"name": name, "use": f"run:{place}.run"} for place, name in enumerate(SYSTEMS)],
+    "search": {"collection": "collection", "vectors": RULERS, "validate_direction": False, "variants": False},
+}
+BANK = 20_000  # phantom questions that planned audits are drawn from
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The number of questions of an audit, and of wordings of each."""
+
+    questions: int
+    wordings: int = 1
+
+
+SHAPES = {"demo": Shape(79), "small": Shape(10), "clustered": Shape(15, 3), "large": Shape(250)}
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The words and their scores under each ruler; the same in every simulated audit."""
+
+    words: Sequence[str]
+    scores: np.ndarray  # rulers x words, the first half of the words above zero and the second below
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """Return the vocabulary, with scores as skewed as real ones."""
+    rng = np.random.default_rng(0)
+    words = ["zq" + "".join(letters) for letters in product(ascii_lowercase, repeat=2)][: 2 * HALF]
+    first = np.concatenate([rng.gamma(2.0, 0.06, HALF), -rng.gamma(2.0, 0.06, HALF)])
+    return Vocabulary(words, np.clip([first, first + rng.normal(0, APART, 2 * HALF)], -0.9, 0.9))
+
+
+@dataclass(frozen=True, eq=False)
+class Free:
+    """The words of one question's documents: all but its own, by half, with each half's mean score."""
+
+    sides: tuple[np.ndarray, np.ndarray]
+    high: float
+    low: float
+
+
+def free_words(terms: np.ndarray) -> Free:
+    """Return the words of each half that are not the question's own, which the measure leaves out."""
+    scores = vocabulary().scores[0]
+    sides = (np.delete(UPPER, terms[terms < HALF]), np.delete(LOWER, terms[terms >= HALF] - HALF))
+    return Free(sides, *(float(scores[side].sum()) / len(side) for side in sides))
+
+
+class Phantoms:
+    """A collection that grows question by question, with the lists of systems that have planted slopes."""
+
+    def __init__(self, effects: Sequence[float], rng: np.random.Generator) -> None:
+        self.effects, self.rng = effects, rng
+        self.documents: list[list[int]] = []  # the places of each document's words in the vocabulary
+        self.women: list[bool] = []  # whom each document is about
+        self.queries: dict[str, list[int]] = {}
+        self.relevant: dict[str, list[int]] = {}
+        self.lists: list[dict[str, list[int]]] = [{} for _ in effects]
+
+    def ask(self, question: int, wordings: int = 1) -> None:
+        """Add a question in all its wordings, its relevant documents, and what each system answers."""
+        terms = self.rng.permutation(2 * HALF)[: self.rng.integers(1, 4)]
+        gender, free = float(vocabulary().scores[0][terms].mean()), free_words(terms)
+        relevant = self._documents(free, BASELINE * gender, 0.0, int(self.rng.integers(*RELEVANT, endpoint=True)))
+        pools = [self._pool(free, gender, effect, relevant) for effect in self.effects]
+        for wording in range(wordings):
+            query = f"q{question}-{wording}"
+            self.queries[query] = self.rng.permutation(terms).tolist()
+            self.relevant[query] = relevant
+            for lists, pool in zip(self.lists, pools, strict=True):
+                lists[query] = self.rng.permutation(pool).tolist()
+
+    def _pool(self, free: Free, gender: float, effect: float, relevant: Sequence[int]) -> list[int]:
+        """Return a system's documents: some of the relevant ones, and others that it pulls one way."""
+        fresh = max(round(FRESH * len(relevant)), 1)
+        pull = float(self.rng.uniform(-1, 1)) * (LEAST + PULL * abs(gender))
+        wanted = (BASELINE + effect * len(relevant) / fresh) * gender
+        again = self.rng.permutation(relevant)[: len(relevant) - fresh]
+        return [*again.tolist(), *self._documents(free, wanted, pull, fresh)]
+
+    def _documents(self, free: Free, wanted: float, pull: float, count: int) -> list[int]:
+        """Add documents of this expected genderedness and return their numbers.
+
+        Each is about a woman or a man by chance. A pull goes no further than words of one half alone could, and as far the
+        other way.
+        """
+        room = max(min(free.high - wanted, wanted - free.low), 0.0)
+        share = (wanted + min(max(pull, -room), room) - free.low) / (free.high - free.low)
+        female = self.rng.random((count, LENGTH)) < share
+        drawn = [side[self.rng.integers(0, len(side), (count, LENGTH))] for side in free.sides]
+        first = len(self.documents)
+        self.documents += np.where(female, *drawn).tolist()
+        self.women += (self.rng.random(count) < 0.5).tolist()
+        return list(range(first, first + count))
+
+    def texts(self) -> dict[str, str]:
+        """Return the text of each document."""
+        words = vocabulary().words
+        return {
+            f"d{number}": " ".join(["woman" if woman else "man", *(words[place] for place in places)])
+            for number, (places, woman) in enumerate(zip(self.documents, self.women, strict=True))
+        }
+
+    def words_of_queries(self) -> dict[str, list[str]]:
+        """Return the words of each query."""
+        words = vocabulary().words
+        return {query: [words[place] for place in places] for query, places in self.queries.items()}
+
+    def qrels(self) -> dict[str, dict[str, int]]:
+        """Return the relevance of each query's relevant documents."""
+        return {query: dict.fromkeys(docs, 1) for query, docs in named(self.relevant).items()}
+
+    def results(self, system: int) -> Iterator[tuple[str, str, int, float]]:
+        """Yield query, document, rank and score of one system."""
+        for query, documents in named(self.lists[system]).items():
+            yield from ((query, document, rank, 1 / rank) for rank, document in enumerate(documents, 1))
+
+
+def named(lists: Mapping[str, Sequence[int]]) -> dict[str, list[str]]:
+    """Return lists of documents by their names."""
+    return {query: [f"d{number}" for number in docs] for query, docs in lists.items()}
+
+
+def phantom_tables(size: int, effects: Sequence[float], rng: np.random.Generator) -> dict[str, pl.DataFrame]:
+    """Return the scored queries of the perfect system, and of a system for each effect ("0", "1" ...)."""
+    phantoms = Phantoms(effects, rng)
+    for question in range(size):
+        phantoms.ask(question)
+    scores = dict(zip(vocabulary().words, vocabulary().scores[0].tolist(), strict=True))
+    lists: dict[str, Any] = {str(place): (named(one), False) for place, one in enumerate(phantoms.lists)}
+    return score_many(_history(phantoms), {**lists, "perfect": (named(phantoms.relevant), True)}, scores)
+
+
+def _history(phantoms: Phantoms) -> History:
+    from scipy import sparse
+
+    count = len(phantoms.documents)
+    rows = np.repeat(np.arange(count), LENGTH)
+    entries = (np.ones(rows.size, dtype=np.int32), (rows, np.concatenate(phantoms.documents)))
+    counts = sparse.coo_array(entries, shape=(count, 2 * HALF)).tocsc()
+    bags = Bags([f"d{number}" for number in range(count)], vocabulary().words, counts)
+    return History(phantoms.words_of_queries(), bags, phantoms.qrels(), inflected=False)
+
+
+def make_phantoms(shape: str, seed: int, effect: float, *further: float) -> Phantoms:
+    """Return the world of one audit: two systems, the second without an effect, and `further` ones."""
+    made = SHAPES[shape]
+    phantoms = Phantoms((effect, 0.0, *further), np.random.default_rng([seed, made.questions, made.wordings]))
+    for question in range(made.questions):
+        phantoms.ask(question, made.wordings)
+    return phantoms
+
+
+def make_wave(shape: str, seed: int, effect: float, wave: int) -> Phantoms:
+    """Return a world in which four engines answer, with the lists of the first two or of the last two."""
+    phantoms = make_phantoms(shape, seed, 0.0, effect, 0.0)
+    phantoms.lists = phantoms.lists[2 * wave - 2 : 2 * wave]
+    return phantoms
+
+
+def read_back(phantoms: Phantoms) -> tuple[Study, Evidence]:
+    """Write everything to files, read it as a study's files are read, and ask the run files through a ledger."""
+    with tempfile.TemporaryDirectory() as folder:
+        _write(phantoms, Path(folder))
+        study = make_study(STUDY, Path(folder))
+        table = stimuli(study)
+        return study, Evidence(table, responses_of(study, table), inputs(study), seed=study.seed)
+
+
+def put_down(phantoms: Phantoms) -> tuple[Study, Evidence]:
+    """Return the same as `read_back` without files and ledger; the rulers are read once for all audits."""
+    study = make_study(STUDY)
+    queries = {query: " ".join(words) for query, words in phantoms.words_of_queries().items()}
+    collection = collection_of(phantoms.texts(), queries, phantoms.qrels(), "collection")
+    kept = inputs_of(collection, study, lambda wanted: _spaces())
+    return study, Evidence(stimuli_of(collection), _responses(phantoms), kept, seed=study.seed)
+
+
+def responses_of(study: Study, table: pl.DataFrame) -> pl.DataFrame:
+    """Ask a study's run files every query, and read their answers; nothing is written to disk."""
+    with Ledger(Path(":memory:")) as ledger:
+        work = plan_work(study, table)
+        write_questions(ledger, work)
+        ask(ledger, work)
+        return read_responses(ledger.entries(), table, "ranker")
+
+
+def _responses(phantoms: Phantoms) -> pl.DataFrame:
+    """Return the answers as the ledger's reader gives them."""
+    rows = [
+        (name, query, 0, "answered", document, rank, score)
+        for place, name in enumerate(SYSTEMS)
+        for query, document, rank, score in phantoms.results(place)
+    ]
+    columns = ("system", "stimulus", "repeat", "status", "doc", "rank", "score")
+    schema = {**RESPONSES, **ROWS["ranker"], "reason": pl.String}
+    table = pl.DataFrame(rows, schema={name: schema[name] for name in columns}, orient="row")
+    return check_responses(table.with_columns(reason=pl.lit(None, pl.String)).select(list(schema)), "ranker").sort(
+        "system", "stimulus", "repeat", maintain_order=True
+    )
+
+
+def _write(phantoms: Phantoms, folder: Path) -> None:
+    """Write the collection, the two rulers and the two runs."""
+    held = folder / "collection"
+    held.mkdir()
+    documents = [json.dumps({"id": name, "text": text}) for name, text in phantoms.texts().items()]
+    queries = [f"{query}\t{' '.join(words)}" for query, words in phantoms.words_of_queries().items()]
+    judged = [f"{query}\t0\t{doc}\t1" for query, docs in named(phantoms.relevant).items() for doc in docs]
+    for name, lines in (("documents.jsonl", documents), ("queries.tsv", queries), ("qrels.tsv", judged)):
+        (held / name).write_text("\n".join(lines))
+    for place in range(len(phantoms.lists)):
+        write_run(run_table(list(phantoms.results(place))), folder / f"{place}.run")
+    _write_rulers(folder)
+
+
+@cache
+def _spaces() -> dict[str, WordSpace]:
+    """Return the two rulers as they are read from their files."""
+    with tempfile.TemporaryDirectory() as folder:
+        _write_rulers(Path(folder))
+        return {name: open_vectors(name, folder) for name in RULERS}
+
+
+def _write_rulers(folder: Path) -> None:
+    """Write word vectors: the gendered pairs lie along the first axis, so a word's score is its first number."""
+    pairs = read_lexicon("gender_pairs").rows()
+    poles = {word: sign for pair in pairs for word, sign in zip(pair, (0.4, -0.4), strict=True)}
+    for name, scores in zip(RULERS, vocabulary().scores, strict=True):
+        known = {**poles, **dict(zip(vocabulary().words, scores.tolist(), strict=True))}
+        (folder / name).write_text(
+            "\n".join(f"{word} {g:.6f} {np.sqrt(1 - g**2):.6f} 0.0" for word, g in known.items())
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """Phantom questions: their genderedness, and two systems' lists less the perfect system's."""
+
+    genders: np.ndarray
+    planted: np.ndarray  # of a system with the slope
+    null: np.ndarray
+
+
+@cache
+def bank_of(slope: float) -> Bank:
+    """Return questions asked of a system with this slope and of one without, documents as numbers instead of words."""
+    rng = np.random.default_rng(0)
+    asked = np.arange(3) < rng.integers(1, 4, BANK)[:, None]
+    genders = (rng.choice(vocabulary().scores[0], (BANK, 3)) * asked).sum(axis=1) / asked.sum(axis=1)
+    counts = rng.integers(*RELEVANT, BANK, endpoint=True)
+    relevant = BASELINE * genders[:, None] + _noise(rng)
+    there = np.arange(RELEVANT[1]) < counts[:, None]
+    perfect = (relevant * there).sum(axis=1) / counts
+    planted, null = (_listed(genders, counts, relevant, effect, rng) - perfect for effect in (slope, 0.0))
+    return Bank(genders, planted, null)
+
+
+def _listed(
+    genders: np.ndarray, counts: np.ndarray, relevant: np.ndarray, effect: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Return a system's lists: some of the relevant documents and others that it pulls one way, in any order."""
+    fresh = np.maximum(np.round(FRESH * counts), 1)
+    wanted = (BASELINE + effect * counts / fresh) * genders
+    room = np.maximum(np.abs(vocabulary().scores[0]).mean() - np.abs(wanted), 0)
+    pull = np.clip(rng.uniform(-1, 1, BANK) * (LEAST + PULL * np.abs(genders)), -room, room)
+    own = (wanted + pull)[:, None] + _noise(rng)
+    place = np.arange(RELEVANT[1])
+    documents = np.where(place < fresh[:, None], own, relevant)
+    order = np.argsort(np.argsort(np.where(place < counts[:, None], rng.random(own.shape), 2.0), axis=1), axis=1)
+    weights = np.where(place < counts[:, None], 1 / np.log2(order + 2.0), 0.0)
+    return (documents * weights).sum(axis=1) / weights.sum(axis=1)
+
+
+def _noise(rng: np.random.Generator) -> np.ndarray:
+    """Return how far documents of LENGTH words lie from what is expected of them."""
+    return rng.standard_normal((BANK, RELEVANT[1])) * vocabulary().scores[0].std() / np.sqrt(LENGTH)
