@@ -23,8 +23,8 @@ from portrayal.text.collections import (
     without_result,
     write_run,
 )
-from portrayal.text.collections.compressed import unpack
-from portrayal.text.collections.robust04 import SOURCES
+from portrayal.text.collections.lines import unpack
+from portrayal.text.collections.trec import SOURCES
 
 DOCUMENTS = {"d1": "a nurse", "d2": "", "d3": "an electrician"}
 

@@ -10,7 +10,7 @@ from nltk.stem.porter import PorterStemmer
 
 from portrayal.errors import PortrayalError
 from portrayal.text.collections.index import build_index, load_index, save_index, stemmed
-from portrayal.text.words.stemming import stems
+from portrayal.text.words.tokens import stems
 
 TEXTS = {
     "d0": "Nurses nursing a nurse, relational hospitals",

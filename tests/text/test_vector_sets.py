@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.text.vectors.sets import open_vectors
-from portrayal.text.vectors.spacy_vectors import read_rows, spacy_space, word_hashes
+from portrayal.text.vectors.sets import open_vectors, read_rows, spacy_space, word_hashes
 
 
 def test_hashes_are_those_of_spacy():

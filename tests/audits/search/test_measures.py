@@ -127,7 +127,8 @@ def test_the_list_of_section_3_2_3():
 
 def _bags(documents):
     index = build_index(((name, " ".join(words)) for name, words in documents.items()), stop=())
-    return Bags(index.documents, index.words, index.matrix)
+    counts = index.matrix.tocoo()
+    return Bags.of_counts(index.documents, index.words, (counts.row, counts.col, counts.data))
 
 
 def _history(queries, documents, **options):

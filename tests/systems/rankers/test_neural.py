@@ -10,8 +10,16 @@ from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.errors import PortrayalError
 from portrayal.systems.rankers.base import Hits, rank
 from portrayal.systems.rankers.lexical import bm25
-from portrayal.systems.rankers.matches import BINS, histograms, pictures, similarities
-from portrayal.systems.rankers.neural import _query_words, _reordered, neural, usual_fold
+from portrayal.systems.rankers.neural import (
+    BINS,
+    _query_words,
+    _reordered,
+    histograms,
+    neural,
+    pictures,
+    similarities,
+    usual_fold,
+)
 from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection, collection_of
 from portrayal.text.collections.index import build_index

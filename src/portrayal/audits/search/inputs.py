@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.bags import Bags, Sequences
+from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.genderedness import query_scores
 from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History, word_scores
 from portrayal.audits.search.measures.representation import without_shared
@@ -84,9 +84,10 @@ def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
 
     if current_engine().named:
         index = build_index(documents, stop=stop)
-        return Bags(index.documents, index.words, index.matrix)
+        counts = index.matrix.tocoo()
+        return Bags.of_counts(index.documents, index.words, (counts.row, counts.col, counts.data))
     read = read_numbered(documents, stop)
-    return Bags(read.documents, read.words, Sequences(read.ids, read.borders, len(read.words)))
+    return Bags(read.documents, read.words, read.ids, read.borders)
 
 
 def open_spaces(settings: SearchSettings, folder: Path, wanted: set[str]) -> dict[str, WordSpace]:
@@ -213,17 +214,13 @@ def keep_history(history: History, texts: Mapping[str, str]) -> dict[str, pl.Dat
 
 def kept_history(kept: Mapping[str, Any], settings: SearchSettings) -> History:
     """Return the history from the tables of a run."""
-    from scipy import sparse
-
     documents, terms = kept["documents"]["doc"].to_list(), kept["words"]["word"].to_list()
-    table = kept["counts"]
-    entries = (table["count"].to_numpy(), (table["document"].to_numpy(), table["word"].to_numpy()))
-    counts = sparse.coo_array(entries, shape=(len(documents), len(terms))).tocsc()
+    document, word, count = (kept["counts"][name].to_numpy() for name in ("document", "word", "count"))
+    bags = Bags.of_counts(documents, terms, (document, word, count))
     qrels: dict[str, dict[str, int]] = {}
     for query, doc, level in kept["judgments"].iter_rows():
         qrels.setdefault(query, {})[doc] = level
     queries = dict(kept["queries"].select("query", "words").iter_rows())
-    bags = Bags(documents, terms, counts)
     return History(queries, bags, qrels, settings.cutoff, settings.discount, settings.inflected)
 
 

@@ -193,13 +193,9 @@ def phantom_tables(size: int, effects: Sequence[float], rng: np.random.Generator
 
 
 def _history(phantoms: Phantoms) -> History:
-    from scipy import sparse
-
     count = len(phantoms.documents)
-    rows = np.repeat(np.arange(count), LENGTH)
-    entries = (np.ones(rows.size, dtype=np.int32), (rows, np.concatenate(phantoms.documents)))
-    counts = sparse.coo_array(entries, shape=(count, 2 * HALF)).tocsc()
-    bags = Bags([f"d{number}" for number in range(count)], vocabulary().words, counts)
+    ids, borders = np.concatenate(phantoms.documents).astype(np.int32), LENGTH * np.arange(count + 1)
+    bags = Bags([f"d{number}" for number in range(count)], vocabulary().words, ids, borders)
     return History(phantoms.words_of_queries(), bags, phantoms.qrels(), inflected=False)
 
 

@@ -1,4 +1,4 @@
-"""What a ranker is, and how the best of many scores are taken."""
+"""Protocol of rankers, and the best of many scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ranker(Protocol):
         ...
 
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
-        """Return, by query id, at most `depth` documents, best first. A query without a result has no hits."""
+        """Return, by query id, at most `depth` documents, best first; none is no hits."""
         ...
 
 
@@ -55,23 +55,18 @@ def rank(collection: Collection, ranker: Ranker, depth: int = 1000) -> pl.DataFr
 
 
 def search(ranker: Ranker, queries: Mapping[str, str], depth: int) -> dict[str, list[tuple[str, float]]]:
-    """Return, by query id, the ids of at most `depth` documents with their scores, best first."""
-    found, names = ranker.search(queries, depth), ranker.documents
+    """Return, by query id, at most `depth` documents with their scores, best first."""
+    hits, names = ranker.search(queries, depth), ranker.documents
     return {
-        query: [(names[number], score) for number, score in zip(*map(np.ndarray.tolist, found[query]), strict=True)]
+        query: [(names[number], score) for number, score in zip(*map(np.ndarray.tolist, hits[query]), strict=True)]
         for query in queries
     }
 
 
 def run_of(found: Mapping[str, Sequence[tuple[str, float]]]) -> pl.DataFrame:
-    """Return what `search` found as a run table, ranks counted from 1."""
-    return run_table(
-        [
-            (query, doc, place, score)
-            for query, hits in found.items()
-            for place, (doc, score) in enumerate(hits, start=1)
-        ]
-    )
+    """Return the results of `search` as a run table, ranks counted from 1."""
+    rows = [(query, doc, place, score) for query, hits in found.items() for place, (doc, score) in enumerate(hits, 1)]
+    return run_table(rows)
 
 
 def best(scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], floor: float = -np.inf) -> Hits:
@@ -81,14 +76,14 @@ def best(scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], 
         chosen = np.flatnonzero(scores > floor)
     values = scores[chosen]
     if len(chosen) > depth:
-        kept = values >= _largest(values, depth)
-        chosen, values = chosen[kept], values[kept]
+        large = values >= _largest(values, depth)
+        chosen, values = chosen[large], values[large]
     order = _best_first(values, tie_order[chosen])[:depth]
     return Hits(chosen[order], values[order])
 
 
 def _best_first(scores: NDArray[np.float64], ties: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Do what `lexsort` does with ties that are all different, in half the time: by two sorts that need not keep an order."""
+    """Return the order of `lexsort` for ties that all differ, in half the time: by two unstable sorts."""
     falling = np.argsort(-scores)
     values = scores[falling]
     keys = np.zeros(len(scores), np.int64)  # the same for equal scores, and ascending
@@ -99,7 +94,7 @@ def _best_first(scores: NDArray[np.float64], ties: NDArray[np.int64]) -> NDArray
 
 
 def _guess(scores: NDArray[np.float64], depth: int) -> float:
-    """Return a score that a little over `depth` scores should reach, judged by a sample: most need no look."""
+    """Return a score that a little over `depth` scores should reach, judged by a sample."""
     return _largest(scores[::SAMPLE], 2 * depth // SAMPLE + 8)
 
 

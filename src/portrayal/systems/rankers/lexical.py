@@ -1,4 +1,4 @@
-"""Lexical rankers: a document's score is the sum over query words of a weight fixed beforehand.
+"""Lexical rankers: a document's score is the sum of fixed weights of the query's words.
 
 BM25 [1]_ (Lucene's variant by default, and two older ones that differ in the weight of a word [2]_), query likelihood with
 Dirichlet smoothing [3]_, and tf-idf with the cosine [4]_.
@@ -70,13 +70,13 @@ class Lexical:
 
     @cached_property
     def common(self) -> dict[int, Array]:
-        """Weights of the words of many documents, one for every document: adding them is faster than looking up."""
+        """Weights of common words, one for every document: adding is faster than looking up."""
         ids = np.flatnonzero(self.index.frequencies > COMMON * len(self.documents))
         rows = np.ascontiguousarray(self.weights[:, ids].toarray().T)
         return dict(zip(ids.tolist(), rows, strict=True))
 
     def scores(self, query: str, out: Array | None = None) -> Array:
-        """Return every document's score; a document without any word of the query has 0, with `shift` -inf.
+        """Return every document's score: 0 without any word of the query, with `shift` -inf.
 
         `out` is room for the scores that is used again and again; by default it is made anew.
         """
@@ -113,8 +113,8 @@ class Lexical:
         # Long array operations let go of the interpreter, so threads use all cores.
         with ThreadPoolExecutor(workers) as pool:
             parts = [[queries[name] for name in names[first::workers]] for first in range(workers)]
-            found = list(pool.map(lambda texts: self._search(texts, depth), parts))
-        return {name: found[place % workers][place // workers] for place, name in enumerate(names)}
+            hits = list(pool.map(lambda texts: self._search(texts, depth), parts))
+        return {name: hits[place % workers][place // workers] for place, name in enumerate(names)}
 
     def _search(self, texts: Sequence[str], depth: int) -> list[Hits]:
         """Search one query after the other in the same room."""
@@ -152,7 +152,7 @@ def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene"
 
 
 def _weighted(index: Index, weigh: Callable[[slice, slice], Array]) -> sparse.csc_array:
-    """Weigh all postings: a few words at a time, which stay in the processor's cache, on all cores.
+    """Weigh all postings on all cores, a few words at a time, which stay in the processor's cache.
 
     `weigh` gets the numbers of some words and the part of the postings that is theirs.
     """
@@ -184,9 +184,10 @@ def qlm(index: Index, mu: float = 2000.0) -> Lexical:
 
 
 def tfidf(index: Index) -> Lexical:
-    """Return a tf-idf ranker: weights (1 + ln tf) ln(n / df) for documents and queries, scaled to length 1.
+    """Return a tf-idf ranker.
 
-    A word of every document weighs ln(1 + 1/n), not 0, so that it still matches.
+    Weights are (1 + ln tf) ln(n / df) for documents and queries, scaled to length 1. A word of every document weighs
+    ln(1 + 1/n), not 0, so that it still matches.
     """
     documents = len(index.documents)
     words = np.log((documents + 1) / np.maximum(index.frequencies, 1))

@@ -1,4 +1,4 @@
-"""The two neural re-rankers, DRMM [1]_ and MatchPyramid [2]_, and how they are trained. Needs the extra `torch`.
+"""The networks DRMM [1]_ and MatchPyramid [2]_ and their training. Needs the extra `torch`.
 
 References
 ----------
@@ -10,24 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from portrayal.systems.rankers.matches import BINS, QUERY_WORDS
+from portrayal.systems.rankers.neural import BINS, QUERY_WORDS
 
 Array = NDArray[np.float32]
 
 NEGATIVES = 16  # candidates that are not relevant, drawn for each query and epoch
 RATES = {"drmm": 0.01, "matchpyramid": 0.002}
 DECAY = 0.01
+_SEEDED = Lock()  # torch draws first weights from one generator for the whole process, whoever else trains
 
 
 @dataclass(frozen=True)
 class Example:
-    """One query and its candidates: what is seen of each, the query words' weights, and the relevance."""
+    """One query and its candidates: matches, the query words' weights, and the relevance."""
 
     matches: Array  # candidates by ...
     idf: Array  # query words; 0 beyond the query's end
@@ -49,7 +51,7 @@ class Drmm(nn.Module):
 
 
 class MatchPyramid(nn.Module):
-    """Convolution over the picture of cosines, the largest value in each cell of a grid, two layers."""
+    """A convolution over the picture of cosines, the maximum in each cell of a grid, two layers."""
 
     GRID = (3, 10)
     KERNELS = 8
@@ -62,7 +64,7 @@ class MatchPyramid(nn.Module):
         self.score = nn.Sequential(nn.Linear(size, 32), nn.ReLU(), nn.Linear(32, 1))
 
     def forward(self, matches: Tensor, idf: Tensor) -> Tensor:
-        """Return one score per candidate; rows beyond the query's end are cut, so pooling never sees them."""
+        """Return one score per candidate; rows beyond the query's end are cut before pooling."""
         length = max(int((idf > 0).sum()), 1)
         features = torch.relu(self.convolution(matches[:, None, :length]))
         return self.score(self.pool(features).flatten(1)).squeeze(-1)
@@ -77,7 +79,7 @@ def train(architecture: str, examples: Sequence[Example], epochs: int, seed: int
     Every epoch sees each query once: all its relevant candidates against some that are not, drawn anew.
     """
     generator = np.random.default_rng(seed)
-    with torch.random.fork_rng(devices=[]):
+    with _SEEDED, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = NETWORKS[architecture]()
     optimiser = torch.optim.Adam(network.parameters(), RATES[architecture], weight_decay=DECAY)
@@ -101,7 +103,7 @@ def _forward(network: nn.Module, example: Example, rows: NDArray[np.int64]) -> T
 
 
 def _loss(network: nn.Module, example: Example, generator: np.random.Generator) -> Tensor:
-    """Return the mean over pairs of how far a relevant candidate is from being one above one that is not."""
+    """Return the mean hinge over pairs of a relevant candidate and one that is not."""
     relevant, others = np.flatnonzero(example.levels > 0), np.flatnonzero(example.levels <= 0)
     drawn = generator.choice(others, min(NEGATIVES, len(others)), replace=False)
     scores = _forward(network, example, np.concatenate([relevant, drawn]))
@@ -110,7 +112,7 @@ def _loss(network: nn.Module, example: Example, generator: np.random.Generator) 
 
 
 def query_weights(idf: NDArray[np.float64]) -> Array:
-    """Return the words' weights, filled with zeros to the length all queries have."""
+    """Return the words' weights, filled with zeros to the common length."""
     weights = np.zeros(QUERY_WORDS, np.float32)
     weights[: len(idf)] = idf
     return weights

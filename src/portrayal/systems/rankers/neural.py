@@ -1,5 +1,8 @@
 """Neural re-ranking of a lexical first stage, trained on the collection's own judgments.
 
+DRMM sees, for each query word, a histogram of its cosines with the document's words; MatchPyramid sees the matrix of cosines as a
+picture, query words down, document words across (`portrayal.systems.rankers.networks`).
+
 Queries are split into folds by their text; the model that scores a query is trained on the other folds, so no
 query is scored by a model that saw it. The first stage's order is kept below the candidates.
 """
@@ -17,7 +20,6 @@ from numpy.typing import NDArray
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.rankers.base import Hits
 from portrayal.systems.rankers.lexical import Lexical, bm25
-from portrayal.systems.rankers.matches import QUERY_WORDS, Similarities, histograms, pictures, similarities
 from portrayal.systems.rankers.settings import NeuralSettings
 from portrayal.text.collections import Collection
 from portrayal.text.collections.index import Index
@@ -27,6 +29,56 @@ from portrayal.text.words.tokens import words
 
 if TYPE_CHECKING:
     from portrayal.systems.rankers.networks import Example
+
+BINS = 30  # 29 of equal width from -1 to 1, and one for the very same word
+QUERY_WORDS = 20  # of a longer query, the rarest are looked at
+DOCUMENT_WORDS = 256  # as far as a picture reaches
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Cosines between words of the index; 1 for a word with itself, known or not."""
+
+    units: NDArray[np.float32]  # a row per word of the index, length 1 or zeros
+
+    def between(self, query: NDArray[np.int64], words: NDArray[np.int64]) -> Array:
+        """Return query words by document words."""
+        cosines = self.units[query] @ self.units[words].T
+        return np.where(query[:, None] == words[None, :], np.float32(1), np.clip(cosines, -1, 1))
+
+
+def similarities(index: Index, space: WordSpace) -> Similarities:
+    """Take the index's words to unit vectors; a word the vectors lack has zeros."""
+    rows = [space.row(word) for word in index.words]
+    known = np.array([row is not None for row in rows])
+    units = np.zeros((len(rows), space.matrix.shape[1]), np.float32)
+    units[known] = space.unit_rows(np.array([row for row in rows if row is not None], np.int64))
+    return Similarities(units)
+
+
+def histograms(similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
+    """Return documents by query words by bins: ln(1 + number of the document's words in the bin)."""
+    counted = np.zeros((len(documents), QUERY_WORDS, BINS), np.float32)
+    for place, terms in enumerate(documents):
+        cosines = similar.between(query, terms)
+        bins = np.minimum(((cosines + 1) / 2 * (BINS - 1)).astype(np.int64), BINS - 2)
+        bins[query[:, None] == terms[None, :]] = BINS - 1
+        flat = bins + BINS * np.arange(len(query))[:, None]
+        counts = np.bincount(flat.ravel(), minlength=BINS * len(query))
+        counted[place, : len(query)] = np.log1p(counts.reshape(len(query), BINS))
+    return counted
+
+
+def pictures(similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
+    """Return documents by query words by document words: the cosines, zeros beyond the ends."""
+    drawn = np.zeros((len(documents), QUERY_WORDS, DOCUMENT_WORDS), np.float32)
+    for place, terms in enumerate(documents):
+        first = terms[:DOCUMENT_WORDS]
+        drawn[place, : len(query), : len(first)] = similar.between(query, first)
+    return drawn
+
 
 VIEWS = {"drmm": histograms, "matchpyramid": pictures}
 
@@ -47,35 +99,35 @@ class Neural:
         return self.first.documents
 
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
-        """Train a model per fold on the collection's judged queries outside it, and re-rank with it."""
+        """Re-rank with a model per fold, trained on the judged queries outside it."""
         from portrayal.systems.rankers.networks import score, train
 
         judged = {self.collection.queries[name]: name for name in self.collection.judged()}
         texts = list(dict.fromkeys([*queries.values(), *judged]))
-        found = self.first.search({text: text for text in texts}, max(depth, self.settings.candidates))
-        examples = self._examples(found, judged)
+        hits = self.first.search({text: text for text in texts}, max(depth, self.settings.candidates))
+        examples = self._examples(hits, judged)
         folds = self._folds({text: name for name, text in queries.items()} | judged)
         for fold in sorted(set(folds.values())):
             held_out = [text for text in set(queries.values()) & set(examples) if folds[text] == fold]
             if held_out:
                 seen = [examples[text] for text in judged if text in examples and folds[text] != fold]
                 model = train(self.architecture, seen, self.settings.epochs, self.settings.seed + fold)
-                found |= {text: _reordered(found[text], score(model, examples[text])) for text in held_out}
-        return {name: found[text].first(depth) for name, text in queries.items()}
+                hits |= {text: _reordered(hits[text], score(model, examples[text])) for text in held_out}
+        return {name: hits[text].first(depth) for name, text in queries.items()}
 
     def _folds(self, names: Mapping[str, str]) -> dict[str, int]:
-        """Return the fold of each query text; queries of the same words share one, however often they are asked."""
+        """Return the fold of each query text; queries of the same words share one."""
         count = self.settings.folds
         if count == "robust04":
             return {text: usual_fold(name) for text, name in names.items()}
         seed = self.settings.seed
         return {text: zlib.crc32(f"{seed} {' '.join(words(text))}".encode()) % count for text in names}
 
-    def _examples(self, found: Mapping[str, Hits], judged: Mapping[str, str]) -> dict[str, Example]:
-        """Return what is seen of each query text that has candidates."""
+    def _examples(self, hits: Mapping[str, Hits], judged: Mapping[str, str]) -> dict[str, Example]:
+        """Return the example of each query text that has candidates."""
         from portrayal.systems.rankers.networks import Example, query_weights
 
-        candidates = {text: hits.first(self.settings.candidates).numbers for text, hits in found.items()}
+        candidates = {text: own.first(self.settings.candidates).numbers for text, own in hits.items()}
         documents = self._texts({int(number) for numbers in candidates.values() for number in numbers})
         idf, examples = _idf(self.first.index), {}
         for text, numbers in candidates.items():
@@ -110,7 +162,7 @@ def usual_fold(topic: str) -> int:
 def neural(
     architecture: str, collection: Collection, index: Index, space: WordSpace, settings: NeuralSettings
 ) -> Neural:
-    """Return a DRMM or MatchPyramid re-ranker over BM25; models are trained when it is asked to search."""
+    """Return a DRMM or MatchPyramid re-ranker over BM25; its first search trains the models."""
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -121,7 +173,7 @@ def neural(
 
 
 def _query_words(index: Index, text: str) -> NDArray[np.int64]:
-    """Return the query's words in order, each once; of a long query the rarest, which say most."""
+    """Return the query's words in order, each once; of a long query the rarest ones."""
     ids = np.array(list(dict.fromkeys(index.numbers[word] for word in words(text) if word in index.numbers)), np.int64)
     rarest = np.argsort(index.frequencies[ids], kind="stable")[:QUERY_WORDS]
     return ids[np.sort(rarest)]
@@ -132,7 +184,7 @@ def _idf(index: Index) -> NDArray[np.float64]:
 
 
 def _reordered(hits: Hits, scores: NDArray[np.float64]) -> Hits:
-    """Put the candidates into the order of their new scores; those below keep theirs, shifted under the last."""
+    """Order the candidates by their new scores; those below keep theirs, shifted under the last."""
     order = np.argsort(-scores, kind="stable")
     count = len(scores)
     tail = hits.scores[count:] - (hits.scores[count] if len(hits.scores) > count else 0.0) + scores.min() - 1.0

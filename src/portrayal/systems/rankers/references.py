@@ -44,7 +44,7 @@ class Perfect:
 
 @dataclass(frozen=True)
 class Stereotyped:
-    """Answers occupations of the toy or synthetic collection along the stereotype, against it, or with all documents."""
+    """Answers occupations of the toy or synthetic collection along or against the stereotype."""
 
     collection: Collection
     system: str  # of portrayal.text.collections.synthetic.REFERENCES
@@ -55,17 +55,17 @@ class Stereotyped:
         return [name for name, _ in self.collection.documents()]
 
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
-        """Return the system's documents of each query, in the same order for every query, all with score 1."""
+        """Return the system's documents of each query in one common order, all with score 1."""
         numbers = {name: number for number, name in enumerate(self.documents)}
         run = reference_run(self.collection, self.system)
-        found = dict(run.group_by("query", maintain_order=True).agg("doc").iter_rows())
-        lists = {query: [numbers[name] for name in found.get(query, ())][:depth] for query in queries}
+        of_query = dict(run.group_by("query", maintain_order=True).agg("doc").iter_rows())
+        lists = {query: [numbers[name] for name in of_query.get(query, ())][:depth] for query in queries}
         return {query: Hits(np.array(listed, np.int64), np.ones(len(listed))) for query, listed in lists.items()}
 
 
 @dataclass(frozen=True)
 class Random:
-    """Returns documents in a random order, another for each query; the same seed gives the same orders."""
+    """Returns documents in an order drawn for each query by the seed."""
 
     documents: Sequence[str]
     seed: int = 0

@@ -1,4 +1,4 @@
-"""The rankers by name, each with its settings; `make_ranker` is how the command line and the studies get one."""
+"""Rankers by name with their settings; commands and studies get one from `make_ranker`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from portrayal.systems.rankers.base import Ranker
 from portrayal.systems.rankers.lexical import bm25, qlm, tfidf
 from portrayal.systems.rankers.neural import neural
 from portrayal.systems.rankers.references import Perfect, Random, Stereotyped
-from portrayal.systems.rankers.sentence import sentence
+from portrayal.systems.rankers.semantic import add, needed_words, sentence, si, without_direction
 from portrayal.systems.rankers.settings import (
     Bm25Settings,
     LexicalSettings,
@@ -27,7 +27,6 @@ from portrayal.systems.rankers.settings import (
     SentenceSettings,
     VectorSettings,
 )
-from portrayal.systems.rankers.words import add, needed_words, si, without_direction
 from portrayal.text.collections import Collection, is_path, read_collection
 from portrayal.text.collections.index import Index, build_index, load_index, save_index, stemmed
 from portrayal.text.collections.synthetic import REFERENCES
@@ -38,7 +37,7 @@ from portrayal.text.words.tokens import STOP_LISTS, stop_words
 
 @dataclass(frozen=True)
 class Searchable:
-    """A collection and the indexes made of it, one per stop list, shared by all rankers."""
+    """A collection and its indexes, one per stop list, shared by all rankers."""
 
     collection: Collection
     folder: Path = Path()  # relative paths in settings start here
@@ -59,7 +58,7 @@ class Searchable:
             return self._indexes[wanted]
 
     def space(self, vectors: str, debias: str = "none", stop: str = "lucene") -> WordSpace:
-        """Return the vectors of the words of the collection and its queries, opened once for all rankers that use them."""
+        """Return the vectors of the words of the collection and its queries, opened once."""
         wanted = (vectors, self.folder, debias)
         with self._making:
             if wanted not in self._spaces:
@@ -75,26 +74,25 @@ class Searchable:
     def _opened(self, stop: str, stem: str) -> Index:
         """Open the kept index, or make it and, where asked, keep it."""
         left_out = stop_words(stop, self.folder)
-        folder = (
-            self.kept / f"index-{_name(stop, left_out)}{'' if stem == 'none' else '-' + stem}" if self.kept else None
-        )
+        name = f"index-{_name(stop, left_out)}{'' if stem == 'none' else '-' + stem}"
+        folder = self.kept / name if self.kept else None
         if folder and folder.is_dir():
             return load_index(folder, self.mark)
-        make = partial(build_index, self.track(self.collection.documents()), left_out)
-        index = make() if stem == "none" else stemmed(self.index(stop), stem)
+        plain = build_index(self.track(self.collection.documents()), left_out) if stem == "none" else self.index(stop)
+        index = plain if stem == "none" else stemmed(plain, stem)
         if folder:
             save_index(index, folder, self.mark)
         return index
 
 
 def _name(stop: str, left_out: frozenset[str]) -> str:
-    """Return what a stop list is called in a folder's name: a user's own by its words, since the file may change."""
+    """Return a stop list's name in a folder: a user's own by its words, since the file may change."""
     return stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
 
 
 @cache
 def open_searchable(path: Path, mark: str) -> Searchable:
-    """Open a collection once, however many systems of a study search it; `mark` is its fingerprint."""
+    """Open a collection once for all systems of a study; `mark` is its fingerprint."""
     return Searchable(read_collection(path), mark=mark)
 
 
@@ -108,7 +106,7 @@ def fingerprint(path: Path) -> str:
 
 
 class Entry(NamedTuple):
-    """How a ranker is made from a collection and settings, and the settings it takes."""
+    """Maker and settings of a ranker."""
 
     make: Callable[[Searchable, Any], Ranker]
     settings: type[Settings]

@@ -10,13 +10,13 @@ from portrayal.settings import Settings
 
 
 class IndexSettings(Settings):
-    """What every ranker over the index has: the stop list, by name or as a file."""
+    """Settings of every ranker over the index: the stop list, by name or as a file."""
 
     stop: str = "lucene"
 
 
 class LexicalSettings(IndexSettings):
-    """What every ranker by words has: how they are cut to stems."""
+    """Settings of every ranker by words: the stemmer."""
 
     stem: Literal["none", "porter", "english"] = "none"
 

@@ -1,4 +1,4 @@
-"""A ranker as a system of a study: `use = "bm25"` and the other names of `portrayal.systems.rankers.registry`.
+"""Rankers as systems of a study: `use = "bm25"` and the other names of the registry.
 
 The parameters name the collection, how deep to search, and the ranker's own settings:
 
@@ -68,7 +68,7 @@ class RankerSystem(BaseSystem):
 
 
 def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:
-    """Open a ranker; its parameters `collection` and `depth` are taken out, the rest are the ranker's own."""
+    """Open a ranker; all parameters but `collection` and `depth` are its own."""
     own = dict(settings.parameters)
     name, depth = own.pop("collection", None), own.pop("depth", 1000)
     if not isinstance(name, str):

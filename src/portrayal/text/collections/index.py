@@ -30,8 +30,7 @@ from portrayal.edges.writing import replacing, write_text
 from portrayal.engine import Shard, current_engine, run
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
-from portrayal.text.words.stemming import stems
-from portrayal.text.words.tokens import LookedUp, Tokeniser, stop_words, words
+from portrayal.text.words.tokens import LookedUp, Tokeniser, stems, stop_words, words
 from portrayal.text.words.vocabulary import Ids
 
 if TYPE_CHECKING:

@@ -1,20 +1,26 @@
-"""Which reader reads what: the files that are there decide the form of a collection."""
+"""Readers of collections: the files that are there decide the form; `ir_datasets:ID` opens one of that package [1]_.
+
+References
+----------
+.. [1] MacAvaney, Yates, Feldman, Downey, Cohan, Goharian (2021), Simplified data wrangling with ir_datasets, SIGIR.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import MissingExtra, PortrayalError, nearest
 from portrayal.text.collections.classic import DOCUMENTS, read_classic
-from portrayal.text.collections.collection import Collection
+from portrayal.text.collections.collection import Collection, Document, Qrels
 from portrayal.text.collections.folder import read_beir, read_folder, read_jsonl, read_texts
 from portrayal.text.collections.lines import plain_or_gz
-from portrayal.text.collections.packaged import PREFIX, read_packaged
-from portrayal.text.collections.robust04 import parts_of, read_robust04
 from portrayal.text.collections.synthetic import GENERATED, generated_collection
+from portrayal.text.collections.trec import parts_of, read_robust04
+
+PREFIX = "ir_datasets:"
 
 
 class Form(NamedTuple):
@@ -87,3 +93,34 @@ def is_path(name: str) -> bool:
 
 def _files(path: Path) -> list[Path]:
     return [file for file in path.iterdir() if file.is_file()] if path.is_dir() else []
+
+
+def read_packaged(name: str) -> Collection:
+    """Open a collection of ir_datasets; the package fetches and keeps its files itself.
+
+    Queries and judgments are taken where the id has them; an id without queries can still be ranked and searched.
+    """
+    try:
+        import ir_datasets
+    except ImportError:
+        raise MissingExtra(f"the collection {name!r}", "ir_datasets") from None
+    wanted = name.removeprefix(PREFIX)
+    try:
+        dataset: Any = ir_datasets.load(wanted)
+    except KeyError:
+        raise PortrayalError(f"ir_datasets has no {wanted!r}. See https://ir-datasets.com for its ids.") from None
+    if not dataset.has_docs():
+        raise PortrayalError(f"{wanted!r} of ir_datasets has no documents. Expected an id that has docs.")
+    queries = {item.query_id: item.default_text() for item in dataset.queries_iter()} if dataset.has_queries() else {}
+    return Collection(wanted, lambda: _packaged_documents(dataset), queries, _packaged_qrels(dataset))
+
+
+def _packaged_documents(dataset: Any) -> Iterator[Document]:
+    return ((item.doc_id, item.default_text()) for item in dataset.docs_iter())
+
+
+def _packaged_qrels(dataset: Any) -> Qrels:
+    qrels = Qrels()
+    for item in dataset.qrels_iter() if dataset.has_qrels() else ():
+        qrels.setdefault(item.query_id, {})[item.doc_id] = int(item.relevance)
+    return qrels

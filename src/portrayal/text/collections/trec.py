@@ -1,4 +1,7 @@
-"""TREC forms: topics, qrels, and documents between <DOC> tags."""
+"""TREC forms: topics, qrels, documents between <DOC> tags, and Robust04.
+
+Robust04 is TREC disks 4 and 5 without the Congressional Record; users hold NIST's licence.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from portrayal.errors import PortrayalError
-from portrayal.text.collections.collection import Document, Judgment, Qrels
+from portrayal.text.collections.collection import Collection, Document, Judgment, Qrels
 from portrayal.text.collections.lines import read_fields, read_lines, whole
 
 # The fields of the newswire collections that hold prose; dates, codes and agencies are not text to rank by.
@@ -19,6 +22,11 @@ _TAG = re.compile(r"<[^>]{1,200}>")
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*([^<]*)", re.IGNORECASE)
+PARTS = ("FT", "FR94", "FBIS", "LATIMES")  # CR, the Congressional Record, is on disk 4 and is left out
+QUERIES = 249  # topics 301-450 and 601-700 less 672, which has no relevant document
+# Documents of each part as published with the track, by how their ids begin; 528,155 together.
+SOURCES = {"FT": 210_158, "FR94": 55_630, "FBIS": 130_471, "LA": 131_896}
+NOT_TEXT = re.compile(r"^read|dtd", re.IGNORECASE)
 
 
 def read_qrels(path: Path | str) -> Qrels:
@@ -84,3 +92,36 @@ def _document(text: str, path: Path, number: int) -> Document:
         raise PortrayalError(f"{path}: the document that ends on line {number} has no <DOCNO>. Expected one.")
     prose = " ".join(match[2] for match in _FIELDS.finditer(text))
     return name[1], " ".join(html.unescape(_TAG.sub(" ", prose)).split())
+
+
+def read_robust04(path: Path) -> Collection:
+    """Read a folder with the disks (FT, FR94, FBIS, LATIMES at any depth), packed as they come or not, a topics and a qrels file.
+
+    Queries are the titles of the topics that have a relevant document: 249 of the 250.
+    """
+    topics, qrels = read_topics(_only_file(path, "topics"), "latin-1"), read_qrels(_only_file(path, "qrels"))
+    asked = {query: text for query, text in topics.items() if any(level > 0 for level in qrels.get(query, {}).values())}
+    if not asked:
+        raise PortrayalError(f"no topic of {path} is judged. Expected the topics and qrels of the 2004 Robust track.")
+    return Collection("robust04", lambda: _documents_of(path), asked, qrels, sources=SOURCES)
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Return the folders of the four newswire parts below `path`, whatever the case of their names."""
+    folders = (folder for folder in path.rglob("*") if folder.is_dir())
+    return sorted(folder for folder in folders if folder.name.upper() in PARTS)
+
+
+def _only_file(path: Path, stem: str) -> Path:
+    found = sorted(file for file in path.iterdir() if file.is_file() and stem in file.name.lower())
+    if len(found) != 1:
+        names = ", ".join(file.name for file in found) or "none"
+        raise PortrayalError(f"{path} needs exactly one {stem} file (found: {names}).")
+    return found[0]
+
+
+def _documents_of(path: Path) -> Iterator[Document]:
+    for part in parts_of(path):
+        for file in sorted(file for file in part.rglob("*") if file.is_file()):
+            if not NOT_TEXT.search(file.name):
+                yield from read_sgml(file)

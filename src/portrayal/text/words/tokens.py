@@ -1,4 +1,9 @@
-"""Words of a text: lower case, runs of letters and digits; stop lists."""
+"""Words of a text: lower case, runs of letters and digits; stop lists, and stems by snowballstemmer (Porter's algorithm [1]_).
+
+References
+----------
+.. [1] Porter (1980), An algorithm for suffix stripping, Program 14, 130-137.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import MissingExtra, PortrayalError, check_name, nearest
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words.vocabulary import Hashes, Ids, Vocabulary, word_hashes
 
 STOP_LISTS = ("lucene", "snowball", "none")
+STEMMERS = ("none", "porter", "english")
 
 _WORD = re.compile(r"[^\W_]+")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -65,6 +71,19 @@ def _own_list(path: Path) -> frozenset[str]:
     found = frozenset(split[0] for split in map(words, listed) if len(split) == 1)
     if not found:
         raise PortrayalError(f"{path} has no stop words. Expected one word a line.")
+    return found
+
+
+def stems(words: Sequence[str], stemmer: str) -> list[str]:
+    """Return the stem of each word; with 'none' the words themselves."""
+    check_name(stemmer, STEMMERS, "stemmer")
+    if stemmer == "none":
+        return list(words)
+    try:
+        import snowballstemmer
+    except ImportError:
+        raise MissingExtra(f"the stemmer {stemmer!r}", "stem") from None
+    found: list[str] = snowballstemmer.stemmer(stemmer).stemWords(list(words))
     return found
 
 

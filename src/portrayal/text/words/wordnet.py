@@ -15,14 +15,13 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
 import numpy as np
 
 from portrayal.errors import PortrayalError, nearest
-from portrayal.text.words.morphology import Morphology
 
 PARTS = "nvar"  # nouns, verbs, adjectives, adverbs, in the order ties are broken
 
@@ -31,6 +30,63 @@ PERSON = "person.n.01"
 PEOPLE = (PERSON, "people.n.01", "couple.n.01", "crowd.n.01", "audience.n.01", "family.n.01", "family.n.02")
 # And `human`, `humans` and `mankind` lie under primate: in a caption they are people. Their fossil kinds are left where they are.
 HUMANS = frozenset(["homo.n.02", "homo_sapiens.n.01", "homo_sapiens_sapiens.n.01", "world.n.08"])
+
+
+# Ending and what replaces it, as in WordNet's morphological processor.
+ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "n": (
+        ("s", ""),
+        ("ses", "s"),
+        ("ves", "f"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
+    ),
+    "v": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "r": (),
+}
+
+
+class Morphology:
+    """Finds base forms that are in the dictionary."""
+
+    def __init__(self, exceptions: str, known: Mapping[str, Container[str]]) -> None:
+        self._known = known
+        self._exceptions: dict[str, dict[str, list[str]]] = {part: {} for part in ENDINGS}
+        self._irregular: dict[str, dict[str, list[str]]] = {part: {} for part in ENDINGS}
+        for line in exceptions.splitlines():
+            part, form, *lemmas = line.split()
+            self._exceptions[part][form] = lemmas
+            for lemma in lemmas:
+                self._irregular[part].setdefault(lemma, []).append(form)
+
+    def base_forms(self, word: str, part: str) -> tuple[str, ...]:
+        """Return the word itself where it is known, then its base forms, most direct first."""
+        known = self._known[part]
+        irregular = self._exceptions[part].get(word)
+        further = irregular or _shorten(word, part)
+        if not further:
+            return (word,) if word in known else ()
+        return tuple(dict.fromkeys(form for form in (word, *further) if form in known))
+
+    def inflected(self, base: str, part: str) -> list[str]:
+        """Return the forms that have this base form, itself among them."""
+        regular = (base.removesuffix(new) + old for old, new in ENDINGS[part] if base.endswith(new))
+        candidates = (base, *self._irregular[part].get(base, ()), *regular)
+        return [form for form in candidates if base in self.base_forms(form, part)]
+
+
+_LAST = {part: frozenset(old[-1] for old, _ in endings) for part, endings in ENDINGS.items()}
+
+
+def _shorten(word: str, part: str) -> list[str]:
+    if word[-1:] not in _LAST[part]:  # most words: they end as no ending does
+        return []
+    return [word[: -len(old)] + new for old, new in ENDINGS[part] if word.endswith(old)]
 
 
 class Wordnet:

@@ -1,4 +1,4 @@
-"""Documents held as word numbers give what documents held as a matrix give, to the last digit."""
+"""Documents read as texts give the same as documents made of counts, to the last digit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from portrayal.audits.search.inputs import make_history
-from portrayal.audits.search.measures.bags import CHUNK, Bags, Sequences
+from portrayal.audits.search.measures.bags import CHUNK, Bags
 from portrayal.audits.search.measures.genderedness import document_scores, in_steps
 from portrayal.audits.search.measures.history import History, score_history
 from portrayal.audits.search.measures.representation import count_mentions
@@ -28,9 +28,9 @@ ASKED = {"q0": "nurse", "q1": "zürich mother", "q2": "unheard", "q3": "he"}
 def _both(texts: dict[str, str], asked: dict[str, str] | None = None) -> tuple[History, History]:
     collection = collection_of(texts, ASKED if asked is None else asked)
     read = make_history(collection, stop=frozenset(["is", "a", "and"]))
-    assert isinstance(read.bags.held, Sequences)
     index = build_index(texts.items(), stop=("is", "a", "and"))
-    matrix = Bags(index.documents, index.words, index.matrix)
+    counts = index.matrix.tocoo()
+    matrix = Bags.of_counts(index.documents, index.words, (counts.row, counts.col, counts.data))
     return read, History(read.queries, matrix)
 
 

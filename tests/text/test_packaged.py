@@ -1,4 +1,4 @@
-"""Runs and judgments for other tools, and collections of another package."""
+"""Collections of another package, ir_datasets."""
 
 from __future__ import annotations
 
@@ -10,39 +10,8 @@ import pytest
 from portrayal import gsr_of_run, rank_collection
 from portrayal.errors import PortrayalError
 from portrayal.systems.rankers.registry import fingerprint
-from portrayal.text.collections import read_collection, run_table
-from portrayal.text.collections.exchange import qrels_frame, run_frame, run_mapping
+from portrayal.text.collections import read_collection
 from portrayal.text.collections.synthetic import toy_collection
-
-RUN = run_table(
-    [
-        ("q1", "d7", 1, 0.1),  # distances: they rise
-        ("q1", "d2", 2, 0.4),
-        ("q2", "d1", 1, 3.0),
-        ("q2", "d3", 2, 1.0),
-        ("q3", "d1", 1, None),
-        ("q3", "d2", 2, None),
-        ("q4", "d1", 1, 2.0),
-        ("q4", "d2", 2, 2.0),  # equal: another tool would order by id
-    ]
-)
-
-
-def test_scores_fall_with_the_rank_whatever_was_answered():
-    assert run_mapping(RUN.sample(fraction=1.0, shuffle=True, seed=0)) == {
-        "q1": {"d7": -1.0, "d2": -2.0},
-        "q2": {"d1": 3.0, "d3": 1.0},
-        "q3": {"d1": -1.0, "d2": -2.0},
-        "q4": {"d1": -1.0, "d2": -2.0},
-    }
-
-
-def test_tables_have_the_columns_that_ir_measures_reads():
-    frame = run_frame(RUN)
-    assert list(frame.columns) == ["query_id", "doc_id", "score"]
-    assert frame.iloc[0].tolist() == ["q1", "d7", -1.0]
-    judged = qrels_frame({"q1": {"d7": 2, "d2": 0}})
-    assert judged.to_dict("list") == {"query_id": ["q1", "q1"], "doc_id": ["d7", "d2"], "relevance": [2, 0]}
 
 
 class Item(SimpleNamespace):
