@@ -38,8 +38,7 @@ from portrayal.audits.search.world import (
 )
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
-from portrayal.study.calibration import Calibration, Simulated
-from portrayal.study.calibration import over_seeds
+from portrayal.study.calibration import Calibration, Simulated, over_seeds
 from portrayal.study.study import Study
 
 STATED = 0.1  # the slope beyond the perfect system's that power is stated for; Table 2 has up to 0.07
