@@ -149,3 +149,20 @@ def test_a_collection_without_judgments_cannot_be_trained_on() -> None:
     bare = collection_of({"d": "nurse"}, {"q": "nurse"})
     with pytest.raises(PortrayalError, match="has no relevant document to train drmm on"):
         neural("drmm", bare, build_index(bare.documents()), SPACE, NeuralSettings())
+
+
+@pytest.mark.parametrize("architecture", ["drmm", "matchpyramid"])
+def test_networks_trained_side_by_side_are_those_trained_one_by_one(architecture: str) -> None:
+    """The systems of a study are asked in threads; torch has one generator for all of them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from portrayal.systems.rankers.networks import train
+
+    def weights(seed: int) -> list[np.ndarray]:
+        return [part.detach().numpy() for part in train(architecture, [], 0, seed).parameters()]
+
+    seeds = [place % 4 for place in range(200)]
+    alone = {seed: weights(seed) for seed in range(4)}
+    with ThreadPoolExecutor(8) as pool:
+        for seed, beside in zip(seeds, pool.map(weights, seeds), strict=True):
+            assert all(np.array_equal(one, other) for one, other in zip(alone[seed], beside, strict=True))

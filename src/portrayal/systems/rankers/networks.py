@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from portrayal.systems.rankers.neural import BINS, QUERY_WORDS
+from portrayal.systems.rankers.settings import BINS, QUERY_WORDS
 
 Array = NDArray[np.float32]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.rankers.base import Hits
 from portrayal.systems.rankers.lexical import Lexical, bm25
-from portrayal.systems.rankers.settings import NeuralSettings
+from portrayal.systems.rankers.settings import BINS, QUERY_WORDS, NeuralSettings
 from portrayal.text.collections import Collection
 from portrayal.text.collections.index import Index
 from portrayal.text.lexicons import read_lexicon
@@ -30,8 +30,6 @@ from portrayal.text.words.tokens import words
 if TYPE_CHECKING:
     from portrayal.systems.rankers.networks import Example
 
-BINS = 30  # 29 of equal width from -1 to 1, and one for the very same word
-QUERY_WORDS = 20  # of a longer query, the rarest are looked at
 DOCUMENT_WORDS = 256  # as far as a picture reaches
 
 Array = NDArray[np.float32]

@@ -8,6 +8,9 @@ from pydantic import Field
 
 from portrayal.settings import Settings
 
+BINS = 30  # of DRMM's histograms: 29 of equal width from -1 to 1, and one for the very same word
+QUERY_WORDS = 20  # of a longer query, re-rankers look at the rarest
+
 
 class IndexSettings(Settings):
     """Settings of every ranker over the index: the stop list, by name or as a file."""
