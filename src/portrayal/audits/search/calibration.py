@@ -51,7 +51,7 @@ NAMED = 83  # queries whose power is the headline figure
 
 @dataclass(frozen=True)
 class Tested:
-    """The two systems of one run, and whether each slope is a finding under the correction over both."""
+    """The two systems of one run, and the findings among them."""
 
     slopes: Sequence[Slope]
     hits: Sequence[bool]
@@ -83,7 +83,7 @@ def _run(cells: Sequence[tuple[int, float]], runs: int, seed: int, place: int) -
 
 
 def _condition(size: int, slope: float, tested: Sequence[Tested]) -> dict[str, Any]:
-    """Count over the runs of one condition how often the interval holds the planted slope, and the hits."""
+    """Count intervals that hold the planted slope, and hits, over the runs of a condition."""
     first = [one.slopes[0] for one in tested]
     return {
         "queries": size,
@@ -109,7 +109,7 @@ def _test_phantoms(size: int, slope: float, rng: np.random.Generator) -> Tested:
 
 
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
-    """Return one audit of two systems; the first one's slope exceeds the perfect system's by `effect`.
+    """Return one audit of two systems, the first with a slope of `effect`.
 
     One seed in `THROUGH_FILES` is written to files and asked as a study is; the others are put down as the tables that
     this gives (`tests/audits/search/test_simulation.py` compares the two), which takes less than half the time.
@@ -129,7 +129,7 @@ def plans() -> dict[str, tuple[float, float]]:
 
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say how often a slope of STATED beyond the perfect system's would be found with these queries."""
+    """Say how often a slope of STATED is found with these queries."""
     judged = int(stimuli["judged"].sum())
     queries = judged or stimuli.height
     if queries < FEWEST:
@@ -143,13 +143,13 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
 
 
 def power(queries: int, tests: int, slope: float, rulers: int = 1, seed: int = 0) -> float:
-    """Return the share of audits that find one system's slope, corrected over all systems and rulers."""
+    """Return the share of audits that find one system's slope after correction."""
     bank, rng = bank_of(slope), np.random.default_rng(seed)
     return float(np.mean([_finds(bank, queries, tests, rulers, rng) for _ in range(AUDITS)]))
 
 
 def _finds(bank: Bank, queries: int, tests: int, rulers: int, rng: np.random.Generator) -> bool:
-    """Tell whether one audit finds the slope: corrected p below the level, interval clear of zero."""
+    """Tell whether one audit finds the slope, by corrected p and interval."""
     drawn = rng.integers(0, BANK, queries)
     x, y, units = bank.genders[drawn], bank.planted[drawn], np.arange(queries)
     line = fit_with_error(x, y, units)
@@ -163,7 +163,7 @@ def _finds(bank: Bank, queries: int, tests: int, rulers: int, rng: np.random.Gen
 
 
 def _by_another(lists: np.ndarray, bank: Bank, rng: np.random.Generator) -> np.ndarray:
-    """Return the same lists by another ruler, which agrees as far as its words' scores do."""
+    """Return the same lists by another ruler."""
     agreement = np.corrcoef(vocabulary().scores)[0, 1]
     own = rng.choice(bank.null, len(lists)) * rng.choice([-1.0, 1.0], len(lists))
     return agreement * lists + np.sqrt(1 - agreement**2) * own

@@ -34,7 +34,7 @@ def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
 
 
 def _slopes(results: pl.DataFrame) -> list[Chart]:
-    """Draw GSR and, where there are judgments, what is tested: its difference to the perfect system."""
+    """Draw GSR and, with judgments, its difference to the perfect system."""
     differences, own = (
         results.filter(pl.col("measure") == name).drop_nulls("value") for name in ("gsr_difference", "gsr")
     )
@@ -131,7 +131,7 @@ def _agreement(table: pl.DataFrame) -> list[Chart]:
 
 
 def _specifications(measured: Measured) -> list[Chart]:
-    """Draw one curve a system: the ways of measuring that move its number, and on which side of zero they lie."""
+    """Draw one specification curve a system."""
     table, tests = (measured.tables.get(name) for name in ("specifications", "specification_tests"))
     if table is None or tests is None:
         return []
@@ -164,7 +164,7 @@ def _compared(p: float | None) -> str:
 
 
 def ruler_charts(tables: Mapping[str, pl.DataFrame]) -> list[Chart]:
-    """Draw the checks of each ruler (Figures 1, 4, 5 and 6); nothing where none was checked."""
+    """Draw the checks of each ruler (Figures 1, 4, 5 and 6)."""
     if "references" not in tables:
         return []
     names = tables["dichotomy_words"]["ruler"].unique(maintain_order=True)
@@ -193,7 +193,7 @@ def _checks(tables: Mapping[str, pl.DataFrame], vectors: str) -> list[Chart]:
 
 
 def panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
-    """Draw a panel per system: queries, their fit, and the perfect system's fit as a dashed line."""
+    """Draw a panel per system: queries, their fit, the perfect system's fit (dashed)."""
     import altair as alt
 
     rows = points.select("system", x="query_score", y="list_score", kind=pl.lit("query"))
@@ -231,7 +231,7 @@ def reference_panels(points: pl.DataFrame) -> Any:
 
 
 def coloured_terms(table: pl.DataFrame) -> Any:
-    """Draw each query as a row of its terms, coloured by genderedness, the number under each term."""
+    """Draw each query as a row of terms, coloured and numbered by genderedness."""
     import altair as alt
 
     frame = table.select("query", "place", "term", "score")
@@ -276,7 +276,7 @@ def outcome_bars(table: pl.DataFrame) -> Any:
 
 
 def strip(words: pl.DataFrame) -> Any:
-    """Draw the words of each group along the direction, with the group's mean as a tick."""
+    """Draw the words of each group along the direction, a tick at the mean."""
     import altair as alt
 
     frame = words.select("word", pl.col("group").replace(GROUPS), "pole", "score", "dichotomy")
@@ -300,7 +300,7 @@ def _by_system(chart: Any) -> Any:
 
 
 def _poles(title: str) -> tuple[Any, Any]:
-    """Return the colours and shapes of the two genders of the paper's lists; one scale, so one legend."""
+    """Return the colours and shapes of the paper's two genders, in one legend."""
     import altair as alt
 
     names = ["female", "male"]
@@ -316,7 +316,7 @@ def _tones(outcomes: list[str]) -> list[str]:
 
 
 def _line(system: str, fits: pl.DataFrame, of: str, kind: str, ends: list[Any]) -> pl.DataFrame | None:
-    """Return the two ends of a fitted line, put into the panel of `system`; nothing when there is no fit."""
+    """Return the ends of a fitted line in the panel of `system`, if any."""
     fitted = fits.filter(pl.col("system") == of).drop_nulls().filter(pl.col("slope").is_not_nan())
     if fitted.is_empty() or None in ends:
         return None

@@ -1,4 +1,4 @@
-"""Sentences for readers, each traced to a decided row: one for each claim of a system, over all rulers."""
+"""Sentences for readers: one for each claim of a system, over all rulers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VALIDITY = (
 
 
 def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
-    """Say of each system what was found and by which rulers, or not found, or not tested."""
+    """Return a sentence for each claim of each system."""
     claims = _claims(measured, settings)
     rows = measured.results.with_row_index("row").filter(
         pl.col("measure").is_in(_spoken_measures(measured, list(claims))), ~pl.col("system").is_in(REFERENCES)
@@ -51,7 +51,7 @@ def _spoken_measures(measured: Measured, claims: Sequence[str]) -> list[str]:
 
 
 def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
-    """Return the claim of each measure, about the gender of the query or the study's other poles."""
+    """Return the claim of each measure, about gender or other poles."""
     high, low = settings.poles
     lean = "the gender of the query" if settings.about_gender else f"the query's lean to {high} or {low}"
     on = "measured with the word vectors {ruler}"

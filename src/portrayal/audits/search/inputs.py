@@ -42,7 +42,7 @@ Spaces = Mapping[str, WordSpace]
 
 
 def measuring_stop_words(name: str = "snowball", folder: Path | str = ".") -> frozenset[str]:
-    """Return a stop list, by name or as a file, without the words that name a gender."""
+    """Return a stop list without the words that name a gender."""
     return stop_words(name, folder) - GENDERED_STOP_WORDS
 
 
@@ -79,7 +79,7 @@ def read_history(
 
 
 def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
-    """Read documents: by an engine's workers where one was chosen, who count, or by the threads of this process."""
+    """Read documents by the engine's workers, or else by threads of this process."""
     from portrayal.text.collections.index import build_index, read_numbered
 
     if current_engine().named:
@@ -96,7 +96,7 @@ def open_spaces(settings: SearchSettings, folder: Path, wanted: set[str]) -> dic
 
 
 def wanted_words(history: History, settings: SearchSettings) -> set[str]:
-    """Return every word that may be scored, so that a big vector file is not held whole."""
+    """Return every word that may be scored: of a vector file only these are held."""
     of_queries = {word for words in history.queries.values() for word in words}
     poles = {word for pair in pole_pairs(settings) for word in pair}
     checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
@@ -112,7 +112,7 @@ def inputs(study: Study) -> Mapping[str, Any]:
 
 
 def inputs_of(collection: Collection, study: Study, spaces: Callable[[set[str]], Spaces]) -> Mapping[str, Any]:
-    """Return the tables a run keeps of a collection, and of the vectors that `spaces` opens."""
+    """Return the tables a run keeps of a collection and its vectors."""
     roll, settings = RollCall(collection), study.settings
     history = read_history(collection, settings, study.folder, roll)
     wanted = wanted_words(history, settings)
@@ -124,7 +124,7 @@ def inputs_of(collection: Collection, study: Study, spaces: Callable[[set[str]],
 
 
 def _example(collection: Collection, history: History, space: WordSpace, settings: SearchSettings) -> list[Any] | None:
-    """Return the most gendered judged query with the words of its best document, for Figure 2."""
+    """Return the most gendered judged query and its best document's words, for Figure 2."""
     judged = [query for query in history.queries if history.relevant(query)]
     if not judged:
         return None
@@ -164,7 +164,7 @@ def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, 
 
 
 def mentions(settings: SearchSettings) -> dict[str, set[str]]:
-    """Return the words that name people of each group; a word of several groups counts for none."""
+    """Return the words that name people of each group and of no other."""
     if settings.mentions is not None:
         return without_shared(settings.mentions)
     if not settings.about_gender:
@@ -183,7 +183,7 @@ def _shipped_mentions(groups: tuple[str, ...], percent: float) -> dict[str, set[
 
 
 def checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, Words, History]]:
-    """Return the toy and synthetic collections, with the paper's tables and with the words of the authors' code."""
+    """Return the toy and synthetic collections by the paper's words and the authors' code."""
     if not (settings.about_gender and settings.validate_direction):
         return {}
     made: dict[tuple[str, str], tuple[Collection, Words, History]] = {}
@@ -225,7 +225,7 @@ def kept_history(kept: Mapping[str, Any], settings: SearchSettings) -> History:
 
 
 def document_words(kept: Mapping[str, Any], most: int = 6) -> dict[str, str]:
-    """Return the rarest words of each document without stop words, by which a reader may recognise it."""
+    """Return the rarest words of each document, to recognise it by."""
     if not {"documents", "words", "counts"} <= set(kept):
         return {}
     text = pl.lit(kept["words"]["word"]).gather(pl.col("word"))
@@ -237,7 +237,7 @@ def document_words(kept: Mapping[str, Any], most: int = 6) -> dict[str, str]:
 
 
 def keep_spaces(spaces: Spaces, wanted: Container[str]) -> dict[str, Any]:
-    """Return each set of vectors as a table of the wanted words and their vectors, and the sets' names."""
+    """Return a table of the wanted words for each set of vectors, and their names."""
     kept: dict[str, Any] = {}
     for place, space in enumerate(spaces.values()):
         terms = sorted((word for word in space.index if word in wanted), key=space.index.__getitem__)
@@ -247,7 +247,7 @@ def keep_spaces(spaces: Spaces, wanted: Container[str]) -> dict[str, Any]:
 
 
 def kept_spaces(kept: Mapping[str, Any]) -> dict[str, WordSpace]:
-    """Return the sets of vectors from the tables of a run, by the name the study gives them."""
+    """Return the sets of vectors from the tables of a run, by name."""
     tables = {name: (own, kept[f"vectors_{place}"]) for place, (name, own) in enumerate(kept["vectors"])}
     return {
         name: WordSpace.build(own, table["word"], table["vector"].to_numpy()) for name, (own, table) in tables.items()

@@ -1,4 +1,4 @@
-"""Ranked lists of any number of queries, from a folder of Parquet files: all measures that are sums over a query's list.
+"""Ranked lists of any number of queries, measured from a folder of Parquet files.
 
 Lists go by in parts. The numbers of each query (`portrayal.audits.search.measures.per_query`) are put into columns on disk; at the
 end the rows are made of whole columns, by the functions that make them in memory.
@@ -125,7 +125,7 @@ def list_shares(
 
 @dataclass
 class Lists:
-    """The numbers so far; `history` has the documents and no query, for those are on the shelf."""
+    """The numbers so far; `history` has the documents, the shelf the queries."""
 
     settings: SearchSettings
     seed: int
@@ -139,7 +139,7 @@ class Lists:
     measured: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # measure and system to its columns
 
     def add_references(self, random: np.random.Generator) -> None:
-        """Score the reference systems, some queries at a time: one generator draws the lists of all."""
+        """Score the reference systems, some queries at a time with one generator."""
         for some in self.shelf.pieces(PIECE):
             history = replace(self.history, queries=some.queries, qrels=some.qrels)
             queries, places = queries_of(history, self.mentions), _places(some, some.queries)
@@ -171,7 +171,7 @@ class Lists:
             self.columns.put((measure.name, system, name), places, table[name].to_numpy())
 
     def _put_scores(self, some: Some, key: Repeat, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Keep the scores of lists by each ruler; a query's own score is the same for every system."""
+        """Keep the scores of lists and queries by each ruler."""
         places = _places(some, some.queries)
         for ruler, table in tables.items():
             self.columns.put(("query_score", ruler), places, _numbers(table["query_score"]))
@@ -187,7 +187,7 @@ class Lists:
             yield {name: value for name, value in row.items() if name != "influence"}
 
     def _whole(self) -> ScoredQueries:
-        """Return all systems with the tables of all their queries, each read when it is asked for."""
+        """Return all systems with lazily read tables of all their queries."""
         judged, gendered = self._column("judged") > 0, self._column("gendered") > 0
         queries = Queries(self.shelf.units(), judged, gendered, self.shelf.words)
         usable = [name for name in dict.fromkeys(name for name, _ in self.repeats) if name not in self.unusable]
@@ -198,7 +198,7 @@ class Lists:
         )  # fmt: skip
 
     def _measured(self, scored: ScoredQueries, measures: Sequence[PerQuery]) -> Iterator[Row]:
-        """Yield the rows of measures of the systems that have a first repeat, from the columns of their queries."""
+        """Yield the rows of measures of systems with a first repeat."""
         for system in scored.systems:
             for measure in measures:
                 names = self.measured.get((measure.name, system))
@@ -212,7 +212,7 @@ class Lists:
         return self.columns.get(name)[: self.shelf.count]
 
     def scores(self, ruler: str, system: str) -> dict[str, np.ndarray]:
-        """Return the columns of `score_history` that rows need of a system; its repeats are put together."""
+        """Return a system's columns of `score_history`, its repeats put together."""
         repeats = [number for name, number in self.repeats if name == system] or [0]
         lists, unscored = (
             [self._column(name, ruler, system, number) for number in repeats] for name in ("list_score", "unscored")
@@ -225,7 +225,7 @@ class Lists:
 
 
 class Tables(Mapping[str, pl.DataFrame]):
-    """The tables of systems, each read when it is asked for and held by the caller alone."""
+    """Lazily read tables of systems, held by the caller alone."""
 
     def __init__(self, lists: Lists, ruler: str, systems: list[str], units: np.ndarray) -> None:
         self._lists, self._ruler, self._systems, self._units = lists, ruler, systems, units
@@ -251,7 +251,7 @@ def _numbers(column: pl.Series) -> np.ndarray:
 
 
 def _mean(columns: list[np.ndarray]) -> np.ndarray:
-    """Return the mean over repeats; a query missing in one repeat is measured on the others."""
+    """Return the mean over the repeats that have a query."""
     if len(columns) == 1:
         return columns[0]
     table = np.vstack(columns)

@@ -61,7 +61,7 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
 
 
 def _differences(rows: Sequence[Row]) -> pl.DataFrame:
-    """Take each query's part in a row's slope out of the rows, to be flipped together over all rows."""
+    """Take each query's part in a row's slope out of the rows."""
     parts = [
         (place, f"{unit:06d}", part)
         for place, row in enumerate(rows)

@@ -1,4 +1,4 @@
-"""Ours beside the paper's Tables 2 and 3, for the systems a study says correspond to them."""
+"""The paper's Tables 2 and 3 beside a study's own systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEASURES = {"map": "MAP", "ndcg_cut_100": "nDCG@100", "P_10": "P@10"}
 
 
 def published_names() -> list[str]:
-    """Return the names a study may set a system equal to: system and variant as in Table 2."""
+    """Return the names of Table 2 that a study may set a system beside."""
     return _gsr()["name"].unique(maintain_order=True).to_list()
 
 

@@ -1,4 +1,4 @@
-"""From a collection to a run file, by the system a study would ask: what `portrayal rank` does."""
+"""Run files of a collection by any ranker (`portrayal rank`)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def rank_collection(
 
 
 def _run_path(held: Collection, path: Path) -> Path:
-    """Return where the run goes; a collection without queries or a missing folder is said before anything is ranked."""
+    """Return the path of the run, or refuse before anything is ranked."""
     if not held.queries:
         raise PortrayalError(f"collection {held.name!r} has no queries. Put queries.tsv (id, tab, text) beside it.")
     if not path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""Run files measured without a study: tables of scored queries (`score_runs`) and the GSR of one run (`portrayal gsr`)."""
+"""Run files measured without a study: `score_runs`, and the GSR of one (`portrayal gsr`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def score_runs(
     vectors: str = "glove",
     **settings: Any,
 ) -> dict[str, pl.DataFrame]:
-    """Score the ranked lists of run files: the genderedness of every query and of its list.
+    """Return the genderedness of every query and list of run files.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def score_runs(
 def gsr_of_run(
     collection: Path | str, run: Path | str, vectors: str = "glove", seed: int = 0, **settings: Any
 ) -> dict[str, Any]:
-    """Return the gender stereotype reinforcement (GSR) of a run, with the numbers the search audit gives.
+    """Return the gender stereotype reinforcement (GSR) of a run, as the search audit does.
 
     Of the collection only the documents that the run lists or the judgments call relevant are held.
 
@@ -184,7 +184,7 @@ def _quality(scored: ScoredRuns, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _numbers(scored: ScoredRuns) -> dict[str, Any]:
-    """Take the numbers from the audit's own rows; a row that the audit does not write has none."""
+    """Take the numbers from the audit's own rows."""
     rows = {(row["measure"], row["system"]): row for row, _ in slope_rows(scored)}
     own, perfect = rows["gsr", RUN], rows.get(("gsr", PERFECT), {})
     difference, ratio = (rows.get((name, RUN), {}) for name in ("gsr_difference", "gsr_ratio"))

@@ -1,4 +1,4 @@
-"""What a study may set under [search]."""
+"""Settings of the search audit, under [search] in a study."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class SearchSettings(Settings):
 
     @property
     def about_gender(self) -> bool:
-        """Whether the study uses the package's own gender direction, which the paper's checks are made for."""
+        """True for the package's own gender direction, which the paper's checks are made for."""
         return self.pairs is None

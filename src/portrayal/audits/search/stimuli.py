@@ -1,4 +1,4 @@
-"""Stimuli of the search audit: the queries of a collection, and the pole each of them leans to."""
+"""Stimuli of the search audit: queries, and the pole each leans to."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def pole_pairs(settings: SearchSettings) -> list[tuple[str, str]]:
 
 
 def groups(evidence: Evidence, settings: SearchSettings) -> pl.DataFrame:
-    """Return the pole each query leans to by the study's first ruler; a query without a lean is left out."""
+    """Return the pole each query leans to by the study's first ruler."""
     queries = evidence.inputs["queries"]
     leaning = _leaning(evidence, queries["words"], settings)
     high, low = settings.poles

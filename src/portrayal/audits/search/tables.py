@@ -1,4 +1,4 @@
-"""Tables for readers: Tables 2 and 3, the paper's own numbers, ways of measuring, queries not used."""
+"""Tables for readers: Tables 2 and 3, ways of measuring, queries not used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from portrayal.study.audit import Measured, ReportTable
 
 
 def tables(measured: Measured, settings: SearchSettings) -> list[ReportTable]:
-    """Return the grid of Table 2, the quality of Table 3, and the queries that could not be used."""
+    """Return the tables that are not empty."""
     made = [
         _grid(measured),
         _quality(measured, settings),
@@ -53,7 +53,7 @@ def _quality(measured: Measured, settings: SearchSettings) -> ReportTable:
 
 
 def _specifications(measured: Measured) -> list[ReportTable]:
-    """Return, per system, how many ways of measuring lie clear of zero on each side, and the test of all together."""
+    """Return the joint test of all ways of measuring, per system."""
     if "specification_tests" not in measured.tables:
         return []
     text = (

@@ -1,4 +1,4 @@
-"""Worlds of the search audit: phantom collections, in which relevance, lists and genderedness are made of known numbers.
+"""Worlds of the search audit: phantom collections with planted slopes.
 
 A vocabulary of made-up words has known scores under two rulers. A query is one to three words, a few of them far out. Each of
 its relevant documents has words drawn so that the expected genderedness follows the query's a little, as real ones do, and
@@ -93,7 +93,7 @@ def vocabulary() -> Vocabulary:
 
 @dataclass(frozen=True, eq=False)
 class Free:
-    """The words of one question's documents: all but its own, by half, with each half's mean score."""
+    """The words of one question's documents, by half, with each half's mean score."""
 
     sides: tuple[np.ndarray, np.ndarray]
     high: float
@@ -101,14 +101,14 @@ class Free:
 
 
 def free_words(terms: np.ndarray) -> Free:
-    """Return the words of each half that are not the question's own, which the measure leaves out."""
+    """Return the words of each half that are not the question's own."""
     scores = vocabulary().scores[0]
     sides = (np.delete(UPPER, terms[terms < HALF]), np.delete(LOWER, terms[terms >= HALF] - HALF))
     return Free(sides, *(float(scores[side].sum()) / len(side) for side in sides))
 
 
 class Phantoms:
-    """A collection that grows question by question, with the lists of systems that have planted slopes."""
+    """A collection that grows by questions, with lists of systems of planted slopes."""
 
     def __init__(self, effects: Sequence[float], rng: np.random.Generator) -> None:
         self.effects, self.rng = effects, rng
@@ -132,7 +132,7 @@ class Phantoms:
                 lists[query] = self.rng.permutation(pool).tolist()
 
     def _pool(self, free: Free, gender: float, effect: float, relevant: Sequence[int]) -> list[int]:
-        """Return a system's documents: some of the relevant ones, and others that it pulls one way."""
+        """Return a system's documents: relevant ones, and others pulled one way."""
         fresh = max(round(FRESH * len(relevant)), 1)
         pull = float(self.rng.uniform(-1, 1)) * (LEAST + PULL * abs(gender))
         wanted = (BASELINE + effect * len(relevant) / fresh) * gender
@@ -183,7 +183,7 @@ def named(lists: Mapping[str, Sequence[int]]) -> dict[str, list[str]]:
 
 
 def phantom_tables(size: int, effects: Sequence[float], rng: np.random.Generator) -> dict[str, pl.DataFrame]:
-    """Return the scored queries of the perfect system, and of a system for each effect ("0", "1" ...)."""
+    """Return the scored queries of the perfect system and of each effect's ("0", "1" ...)."""
     phantoms = Phantoms(effects, rng)
     for question in range(size):
         phantoms.ask(question)
@@ -200,7 +200,7 @@ def _history(phantoms: Phantoms) -> History:
 
 
 def make_phantoms(shape: str, seed: int, effect: float, *further: float) -> Phantoms:
-    """Return the world of one audit: two systems, the second without an effect, and `further` ones."""
+    """Return the world of one audit: an effect, none, and `further` ones."""
     made = SHAPES[shape]
     phantoms = Phantoms((effect, 0.0, *further), np.random.default_rng([seed, made.questions, made.wordings]))
     for question in range(made.questions):
@@ -209,14 +209,14 @@ def make_phantoms(shape: str, seed: int, effect: float, *further: float) -> Phan
 
 
 def make_wave(shape: str, seed: int, effect: float, wave: int) -> Phantoms:
-    """Return a world in which four engines answer, with the lists of the first two or of the last two."""
+    """Return a world of four engines, with the lists of two of them."""
     phantoms = make_phantoms(shape, seed, 0.0, effect, 0.0)
     phantoms.lists = phantoms.lists[2 * wave - 2 : 2 * wave]
     return phantoms
 
 
 def read_back(phantoms: Phantoms) -> tuple[Study, Evidence]:
-    """Write everything to files, read it as a study's files are read, and ask the run files through a ledger."""
+    """Write a world to files, and ask and read them as a study does."""
     with tempfile.TemporaryDirectory() as folder:
         _write(phantoms, Path(folder))
         study = make_study(STUDY, Path(folder))
@@ -225,7 +225,7 @@ def read_back(phantoms: Phantoms) -> tuple[Study, Evidence]:
 
 
 def put_down(phantoms: Phantoms) -> tuple[Study, Evidence]:
-    """Return the same as `read_back` without files and ledger; the rulers are read once for all audits."""
+    """Return the same as `read_back` without files and ledger."""
     study = make_study(STUDY)
     queries = {query: " ".join(words) for query, words in phantoms.words_of_queries().items()}
     collection = collection_of(phantoms.texts(), queries, phantoms.qrels(), "collection")
@@ -234,7 +234,7 @@ def put_down(phantoms: Phantoms) -> tuple[Study, Evidence]:
 
 
 def responses_of(study: Study, table: pl.DataFrame) -> pl.DataFrame:
-    """Ask a study's run files every query, and read their answers; nothing is written to disk."""
+    """Ask a study's run files every query in memory, and read the answers."""
     with Ledger(Path(":memory:")) as ledger:
         work = plan_work(study, table)
         write_questions(ledger, work)
@@ -280,7 +280,7 @@ def _spaces() -> dict[str, WordSpace]:
 
 
 def _write_rulers(folder: Path) -> None:
-    """Write word vectors: the gendered pairs lie along the first axis, so a word's score is its first number."""
+    """Write word vectors: a word's score is its first number."""
     pairs = read_lexicon("gender_pairs").rows()
     poles = {word: sign for pair in pairs for word, sign in zip(pair, (0.4, -0.4), strict=True)}
     for name, scores in zip(RULERS, vocabulary().scores, strict=True):
@@ -301,7 +301,7 @@ class Bank:
 
 @cache
 def bank_of(slope: float) -> Bank:
-    """Return questions asked of a system with this slope and of one without, documents as numbers instead of words."""
+    """Return questions asked of a system with this slope and of one without."""
     rng = np.random.default_rng(0)
     asked = np.arange(3) < rng.integers(1, 4, BANK)[:, None]
     genders = (rng.choice(vocabulary().scores[0], (BANK, 3)) * asked).sum(axis=1) / asked.sum(axis=1)
@@ -316,7 +316,7 @@ def bank_of(slope: float) -> Bank:
 def _listed(
     genders: np.ndarray, counts: np.ndarray, relevant: np.ndarray, effect: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return a system's lists: some of the relevant documents and others that it pulls one way, in any order."""
+    """Return a system's lists: relevant documents and others pulled one way."""
     fresh = np.maximum(np.round(FRESH * counts), 1)
     wanted = (BASELINE + effect * counts / fresh) * genders
     room = np.maximum(np.abs(vocabulary().scores[0]).mean() - np.abs(wanted), 0)

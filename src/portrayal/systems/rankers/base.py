@@ -83,7 +83,7 @@ def best(scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], 
 
 
 def _best_first(scores: NDArray[np.float64], ties: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the order of `lexsort` for ties that all differ, in half the time: by two unstable sorts."""
+    """Return the order of `lexsort` for ties that all differ, twice as fast."""
     falling = np.argsort(-scores)
     values = scores[falling]
     keys = np.zeros(len(scores), np.int64)  # the same for equal scores, and ascending

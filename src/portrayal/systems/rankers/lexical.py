@@ -152,7 +152,7 @@ def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene"
 
 
 def _weighted(index: Index, weigh: Callable[[slice, slice], Array]) -> sparse.csc_array:
-    """Weigh all postings on all cores, a few words at a time, which stay in the processor's cache.
+    """Weigh all postings on all cores, a few words at a time.
 
     `weigh` gets the numbers of some words and the part of the postings that is theirs.
     """

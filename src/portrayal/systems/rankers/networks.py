@@ -51,7 +51,7 @@ class Drmm(nn.Module):
 
 
 class MatchPyramid(nn.Module):
-    """A convolution over the picture of cosines, the maximum in each cell of a grid, two layers."""
+    """A convolution over the picture of cosines, pooled to a grid, two layers."""
 
     GRID = (3, 10)
     KERNELS = 8

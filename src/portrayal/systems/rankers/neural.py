@@ -57,7 +57,7 @@ def similarities(index: Index, space: WordSpace) -> Similarities:
 
 
 def histograms(similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
-    """Return documents by query words by bins: ln(1 + number of the document's words in the bin)."""
+    """Return documents by query words by bins: ln(1 + words in the bin)."""
     counted = np.zeros((len(documents), QUERY_WORDS, BINS), np.float32)
     for place, terms in enumerate(documents):
         cosines = similar.between(query, terms)

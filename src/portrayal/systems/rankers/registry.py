@@ -86,7 +86,7 @@ class Searchable:
 
 
 def _name(stop: str, left_out: frozenset[str]) -> str:
-    """Return a stop list's name in a folder: a user's own by its words, since the file may change."""
+    """Return a stop list's name in a folder, a user's own by its words."""
     return stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
 
 

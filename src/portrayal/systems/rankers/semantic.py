@@ -87,7 +87,7 @@ class Dense:
 
 
 def needed_words(index: Index, queries: Iterable[str]) -> set[str]:
-    """Return the words whose vectors a ranker may need: those of texts and of the gender direction."""
+    """Return the words whose vectors a ranker may need."""
     pairs = [*read_lexicon("gender_pairs").iter_rows(), *read_lexicon("gender_equalize_pairs").iter_rows()]
     lists = {*(word for pair in pairs for word in pair), *read_lexicon("gender_specific")["word"]}
     asked = (word for text in queries for word in words(text))
@@ -95,7 +95,7 @@ def needed_words(index: Index, queries: Iterable[str]) -> set[str]:
 
 
 def without_direction(space: WordSpace, kind: str) -> WordSpace:
-    """Return a ranker's vectors without the gender direction; those GSR is measured with are never changed.
+    """Return a ranker's vectors without the gender direction.
 
     `kind` is 'none', 'regular' (neutralise and equalise) or 'strong' (every word).
     """
@@ -114,7 +114,7 @@ def add(index: Index, space: WordSpace) -> Dense:
 
 
 def si(index: Index, space: WordSpace) -> Dense:
-    """Return a ranker by the mean weighted with -log2 of the word's share of the collection.
+    """Return a ranker by the mean weighted with self-information, -log2 of a word's share.
 
     A query's word that the collection does not have weighs as one that occurs once.
     """
@@ -156,7 +156,7 @@ def _documents(counts: sparse.csc_array, space: WordSpace, rows: NDArray[np.int6
 
 
 def _query(index: Index, space: WordSpace, weights: Array, unseen: float, text: str) -> Array:
-    """Return a query's vector, of its words that have one, used by the collection or not."""
+    """Return the vector of a query's known words."""
     terms = [word for word in words(text) if word not in index.stop]
     rows = space.rows(terms)
     each = np.array([weights[index.numbers[word]] if word in index.numbers else unseen for word in terms])
@@ -175,7 +175,7 @@ def sentence(collection: Collection, encoder: str = "minilm", track: Callable[[A
 
 
 def dense_of(collection: Collection, encode: Encode, track: Callable[[Any], Any] = iter) -> Dense:
-    """Return a ranker over a function from texts to vectors (None for a text without one)."""
+    """Return a ranker over a function from texts to vectors or None."""
     names: list[str] = []
     parts: list[Array] = []
     for batch in in_batches(track(collection.documents()), BATCH):

@@ -13,7 +13,7 @@ QUERY_WORDS = 20  # of a longer query, re-rankers look at the rarest
 
 
 class IndexSettings(Settings):
-    """Settings of every ranker over the index: the stop list, by name or as a file."""
+    """Settings of every ranker over the index: the stop list."""
 
     stop: str = "lucene"
 

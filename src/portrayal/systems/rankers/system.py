@@ -1,4 +1,4 @@
-"""Rankers as systems of a study: `use = "bm25"` and the other names of the registry.
+"""Rankers as systems of a study, such as `use = "bm25"`.
 
 The parameters name the collection, how deep to search, and the ranker's own settings:
 

@@ -23,7 +23,7 @@ _PROSE = (".T", ".W")
 
 
 def read_classic(path: Path) -> Collection:
-    """Read a folder with one .ALL, one .QRY (or .QUE) and, where there is one, a .REL file."""
+    """Read a folder with one .ALL, one .QRY (or .QUE) and perhaps a .REL file."""
     documents, queries = _only(path, DOCUMENTS), _only(path, QUERIES)
     if documents is None or queries is None:
         raise PortrayalError(f"{path} lacks a .ALL or a .QRY file. The classic form needs both; see docs/rankers.md.")
@@ -33,7 +33,7 @@ def read_classic(path: Path) -> Collection:
 
 
 def _only(path: Path, pattern: re.Pattern[str]) -> Path | None:
-    """Return the file of this name pattern; two are an error, since only one can be meant."""
+    """Return the only file of this name pattern, if any."""
     found = sorted(file for file in path.iterdir() if file.is_file() and pattern.search(file.name))
     if len(found) > 1:
         raise PortrayalError(f"{path} has both {found[0].name} and {found[1].name}. Leave one of them there.")

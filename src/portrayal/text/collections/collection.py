@@ -1,4 +1,4 @@
-"""A collection: documents that are streamed, queries and relevance judgments that are held, or left in their files."""
+"""Collections: streamed documents, with queries and judgments in memory or in files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Judgment = tuple[str, str, int]  # query, document, relevance
 
 
 class Files(NamedTuple):
-    """Where the queries and judgments lie that a collection does not hold; None where there is no such file."""
+    """The files of queries and judgments that a collection does not hold."""
 
     queries: Path | None
     judgments: Path | None
@@ -72,7 +72,7 @@ class Collection:
 
 
 def in_batches(documents: Iterable[Document], size: int, characters: float = math.inf) -> Iterator[list[Document]]:
-    """Stream lists of at most `size` documents; a list ends with the document that brings it to `characters`."""
+    """Stream lists of at most `size` documents and about `characters`."""
     batch, length = list[Document](), 0
     for document in documents:
         batch.append(document)
@@ -130,7 +130,7 @@ class RollCall:
             yield document
 
     def says(self) -> list[str]:
-        """Return a line for each kind of gap; none where everything is there, or no document went by."""
+        """Return a line for each kind of gap."""
         lines = (self._sources(), self._judgments()) if self._counts else ()
         return [line for line in lines if line]
 

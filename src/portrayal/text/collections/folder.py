@@ -1,4 +1,4 @@
-"""The package's own folder form, and those close to it: BEIR folders, plain JSONL, a folder of text files."""
+"""Collections in folders: the package's own form, BEIR, JSONL and text files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_folder(path: Path, held: bool = True) -> Collection:
 
 
 def read_jsonl(path: Path, held: bool = True) -> Collection:
-    """Read one JSONL file of documents; queries and judgments, where wanted, lie beside it as TSV files."""
+    """Read one JSONL file of documents, queries and judgments beside it as TSV."""
     return _collection(path.name, lambda: _objects(path), _plain_files(path.parent), held)
 
 
@@ -41,7 +41,7 @@ def read_beir(path: Path) -> Collection:
 
 
 def read_texts(path: Path, held: bool = True) -> Collection:
-    """Read a folder of .txt files, one document each, its id the path below the folder without `.txt`."""
+    """Read a folder of .txt files, each a document named by its path."""
     return _collection(path.resolve().name, lambda: _texts(path), _plain_files(path), held)
 
 
@@ -61,7 +61,7 @@ def asked_twice(path: Path | None, query: str) -> PortrayalError:
 
 
 def _collection(name: str, source: Callable[[], Iterator[Document]], files: Files, held: bool) -> Collection:
-    """Return the collection, with what its files of queries and judgments say, or with the files."""
+    """Return the collection, its queries and judgments read or left in files."""
     if not held:
         return Collection(name, source, files=files)
     return Collection(name, source, _queries(files.queries), _judgments(files.judgments), _judgments(files.graded))

@@ -1,4 +1,4 @@
-"""The inverted index: how often each word occurs in each document, as one sparse matrix of integers.
+"""The inverted index: a sparse matrix of each word's counts in documents.
 
 Documents become word numbers in batches: several threads find and look up the words of the next ones while earlier ones are
 taken; words never seen before get their numbers in the order of the documents, so that the numbers do not depend on the threads.
@@ -69,7 +69,7 @@ def read_numbered(documents: Iterable[tuple[str, str]], stop: Iterable[str]) -> 
 def number_batches(
     documents: Iterable[tuple[str, str]], tokeniser: Tokeniser
 ) -> Iterator[tuple[list[str], Ids, NDArray[np.int64]]]:
-    """Yield the names of each batch of documents, the numbers of their words, and where each document's begin."""
+    """Yield names, word numbers and document borders of each batch."""
     workers, started = os.cpu_count() or 1, False
     waiting: deque[tuple[list[str], Future[LookedUp]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
@@ -113,7 +113,7 @@ class Index:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Words to their ids; a query's stop words are not looked for. A stem may look like one ("do" of "doing")."""
+        """Words to their ids without stop words; stems may look like one ("do" of "doing")."""
         left_out = self.stop if self.stem == "none" else ()
         return {word: number for number, word in enumerate(self.words) if word not in left_out}
 
@@ -124,7 +124,7 @@ class Index:
 
     @cached_property
     def totals(self) -> NDArray[np.int64]:
-        """How often each word occurs in all documents together."""
+        """The number of times each word occurs in all documents."""
         sums = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
         return sums[self.borders[1:]] - sums[self.borders[:-1]]
 
@@ -185,7 +185,7 @@ def _counted_here(
 def _counted_by_workers(
     documents: Iterable[tuple[str, str]], stop: frozenset[str], names: list[str]
 ) -> tuple[list[str], list[_Block]]:
-    """Let the engine's workers count; words get the numbers they would have here, those of the order they are first seen in."""
+    """Let the engine's workers count; words are numbered as in this process."""
     numbers = {word: number for number, word in enumerate(Tokeniser(stop).vocabulary.words)}
     blocks, early = list[_Block](), dict[int, tuple[list[str], _Block]]()
     for shard, counted in run(partial(_counter, stop), _shards(documents, names)):
@@ -218,7 +218,7 @@ def _count(stop: frozenset[str], batch: tuple[int, list[str]]) -> tuple[list[str
 
 
 def stemmed(index: Index, stemmer: str) -> Index:
-    """Return the index with words of the same stem counted as one; stop words were left out before."""
+    """Return the index with words of the same stem counted as one."""
     from scipy import sparse
 
     kept = [number for number, word in enumerate(index.words) if word not in index.stop]
@@ -276,7 +276,7 @@ def _starts(values: NDArray[np.signedinteger]) -> NDArray[np.int64]:
 
 
 def _join(names: list[str], vocabulary: list[str], stop: frozenset[str], blocks: list[_Block]) -> Index:
-    """Put the blocks' postings one behind the other within each word; blocks are let go as they are used."""
+    """Join the blocks' postings within each word, letting blocks go."""
     frequencies = np.zeros(len(vocabulary), np.int64)
     for block in blocks:
         frequencies[block.words] += block.sizes
@@ -295,7 +295,7 @@ def _join(names: list[str], vocabulary: list[str], stop: frozenset[str], blocks:
 
 
 def _shifted(blocks: list[_Block], cursor: NDArray[np.int64]) -> Iterator[tuple[_Block, NDArray[np.int64]]]:
-    """Take the blocks one after the other, with how far each word's postings lie behind where they are in the block.
+    """Yield the blocks with the shift of each word's postings.
 
     `cursor` is where the next posting of each word goes, and moves on.
     """
@@ -307,7 +307,7 @@ def _shifted(blocks: list[_Block], cursor: NDArray[np.int64]) -> Iterator[tuple[
 
 
 def save_index(index: Index, folder: Path | str, source: str = "") -> None:
-    """Write the index into a folder of its own; `index.json` comes last, so a torn index is never opened.
+    """Write the index into a folder, `index.json` last.
 
     `source` is a mark of the collection; `load_index` refuses an index with another.
     """
@@ -330,7 +330,7 @@ def save_index(index: Index, folder: Path | str, source: str = "") -> None:
 
 
 def load_index(folder: Path | str, source: str = "") -> Index:
-    """Open a saved index; the arrays stay on disk and are read as they are needed."""
+    """Open a saved index; the arrays stay on disk."""
     folder = Path(folder)
     try:
         about = parse_json((folder / "index.json").read_text(encoding="utf-8"))

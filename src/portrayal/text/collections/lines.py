@@ -1,4 +1,4 @@
-"""Reader of text files by lines: UTF-8 checked, packed files opened, faults with file and line.
+"""Reader of text files by lines, plain or packed.
 
 Besides gzip it unpacks Unix `compress` (`.Z`), as the TREC disks come: LZW [1]_ with codes of 9 bits that grow to 16, that is bytes
 1f 9d, a byte of flags, then codes in groups of eight. Where the width changes, or the dictionary is cleared, what is left of a
@@ -67,7 +67,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_fields(path: Path, least: int, form: str, separator: str | None = None) -> Iterator[list[str]]:
-    """Yield each line's fields; a line with fewer than `least` is an error that shows the expected form."""
+    """Yield each line's fields; fewer than `least` are an error."""
     for number, line in read_lines(path):
         fields = line.split(separator)
         if len(fields) < least:
@@ -95,7 +95,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def open_packed(path: Path) -> IO[bytes]:
-    """Open a file of such a name for reading; its first bytes say how it is packed."""
+    """Open a packed file for reading, by its first bytes."""
     check_size(path, LARGEST_TABLE)
     raw = path.read_bytes()
     if raw[:2] not in (GZIP, COMPRESS):
@@ -152,7 +152,7 @@ def _codes(data: np.ndarray, position: int, bits: int, most: int) -> list[int]:
 def _read(
     codes: list[int], table: list[bytes], last: bytes, out: list[bytes], size: int, clears: bool
 ) -> tuple[int, bytes]:
-    """Write out what the codes stand for and grow the dictionary; return how many were read, and the last piece."""
+    """Write out codes and grow the dictionary; return their number and the last piece."""
     for place, code in enumerate(codes):
         if code == CLEAR and clears:
             return place + 1, last

@@ -1,4 +1,4 @@
-"""Readers of collections: the files that are there decide the form; `ir_datasets:ID` opens one of that package [1]_.
+"""Readers of collections by the form of their files, or from ir_datasets [1]_.
 
 References
 ----------
@@ -24,7 +24,7 @@ PREFIX = "ir_datasets:"
 
 
 class Form(NamedTuple):
-    """How a form is known, how it is read, and what it is."""
+    """Test, reader and description of one form."""
 
     fits: Callable[[Path], bool]
     read: Callable[[Path], Collection]
@@ -87,7 +87,7 @@ def read_collection(path: Path | str, form: str | None = None, held: bool = True
 
 
 def is_path(name: str) -> bool:
-    """Whether this names files, and not a generated collection or one of ir_datasets."""
+    """Tell whether this names files, not a generated or packaged collection."""
     return name not in GENERATED and not name.startswith(PREFIX)
 
 

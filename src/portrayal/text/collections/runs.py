@@ -1,4 +1,4 @@
-"""Runs: what a ranker returned, as a table (query, doc, rank, score) and as a TREC run file."""
+"""Runs of rankers as tables (query, doc, rank, score) and TREC run files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_run(path: Path | str) -> pl.DataFrame:
 
 
 def _ordered(run: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Put a run into its order: of falling score, ids descending where scores are equal; of its ranks without scores."""
+    """Order a run by score, ties by id descending; by rank without scores."""
     places = {name: place for place, name in enumerate(dict.fromkeys(run["query"]))}
     queries = run.with_columns(place=pl.col("query").replace_strict(places, return_dtype=pl.Int64))
     if run.height > 1 and run["score"].n_unique() == 1:
@@ -108,7 +108,7 @@ def _row(fields: list[str], path: Path) -> tuple[str, str, int, float]:
 
 
 def _refuse_same_ranks(run: pl.DataFrame, path: Path) -> None:
-    """Refuse a run whose order nobody can tell: one score for all, and ranks that are given twice."""
+    """Refuse a run of one score for all and repeated ranks."""
     twice = run.filter(pl.struct("query", "rank").is_duplicated())
     if not twice.is_empty():
         raise PortrayalError(

@@ -1,4 +1,4 @@
-"""A collection's queries and judgments in a temporary file, looked up a few at a time: memory does not grow with them."""
+"""A shelf: a collection's queries and judgments in a temporary file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Some(NamedTuple):
 
 @contextmanager
 def shelve(collection: Collection, spell: Callable[[str], list[str]]) -> Iterator[Shelf]:
-    """Put a collection's queries, spelled as words, and its judgments on a shelf, which is removed at the end."""
+    """Put a collection's queries (as words) and judgments on a temporary shelf."""
     with TemporaryDirectory(prefix="portrayal-shelf-") as folder:
         file = sqlite3.connect(Path(folder) / "shelf.sqlite", isolation_level=None)
         try:
@@ -90,7 +90,7 @@ class Shelf:
         self._file.execute(GRADED)
 
     def __len__(self) -> int:
-        """How many queries are asked or judged."""
+        """The number of queries that are asked or judged."""
         return int(self._file.execute("SELECT count(*) FROM query").fetchone()[0])
 
     def some(self, names: Iterable[str]) -> Some:
@@ -106,7 +106,7 @@ class Shelf:
             yield self._some(self._file.execute(piece, (start, min(start + size, self.count))).fetchall())
 
     def units(self) -> np.ndarray:
-        """Return a number for each query that is asked; queries of the same words, in whatever order, have the same."""
+        """Return a number for each query, the same for queries of the same words."""
         rows = self._file.execute("SELECT unit - 1 FROM query WHERE unit IS NOT NULL ORDER BY number")
         return np.fromiter((unit for (unit,) in rows), np.int64, self.count)
 
@@ -116,7 +116,7 @@ class Shelf:
         return np.fromiter((number for (number,) in rows), np.int64)
 
     def _number(self, name: str) -> int:
-        """Return the number of a query; one that is judged and not asked gets the next."""
+        """Return the number of a query, a new one if only judged."""
         row = self._file.execute("SELECT number FROM query WHERE name = ?", (name,)).fetchone()
         if row is None:
             return int(self._file.execute("INSERT INTO query (name) VALUES (?)", (name,)).lastrowid or 0)

@@ -1,4 +1,4 @@
-"""Collections made from the word lists: the paper's toy and synthetic ones, and a balanced one for the demo.
+"""Generated collections: the paper's toy and synthetic ones [1]_, and a balanced one.
 
 `toy` (section 3.4) pairs every occupation of Table A.7 with "man" and "woman"; `synthetic` (section 4.1)
 pairs it with every adjective of Table A.4. The stereotypical, neutral and counter-stereotypical reference
@@ -62,7 +62,7 @@ def authors_words() -> Words:
 
 
 def toy_collection(words: Words | None = None) -> Collection:
-    """Return "The <person> is a <job>" for every occupation; both documents of an occupation are relevant."""
+    """Return "The <person> is a <job>" for every occupation, both relevant."""
     jobs = (words or paper_words()).jobs
     documents = {f"{job}_{pole}": f"The {person} is a {job}" for job in jobs for pole, person in PERSONS.items()}
     return _judged_by_prefix("toy", documents, jobs)
@@ -76,7 +76,7 @@ def synthetic_collection(words: Words | None = None) -> Collection:
 
 
 def balanced_collection(seed: int = 0) -> Collection:
-    """Return short portraits, each an adult and five words of Tables A.4 to A.7 drawn from one pool.
+    """Return portraits: an adult and five words of Tables A.4 to A.7 each.
 
     The single words are the queries; a document that holds the word is relevant. Words and persons are
     drawn independently, so relevance carries no gender beyond chance.
@@ -129,7 +129,7 @@ def reference_run(collection: Collection, system: str, words: Words | None = Non
 
 
 def _fits(name: str, query: str, system: str, words: Words) -> bool:
-    """Say whether the system returns this document: its last word's pole against that of the occupation."""
+    """Tell whether the system returns this document, by its last word's pole."""
     ending = name.removeprefix(f"{query}_")
     same = words.adjectives.get(ending, ending) == words.jobs[query]
     return system == "neutral" or same == (system == "stereotypical")

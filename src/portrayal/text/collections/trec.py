@@ -72,7 +72,7 @@ def read_topics(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:
 
 
 def read_sgml(path: Path, encoding: str = "latin-1") -> Iterator[Document]:
-    """Stream the documents of one TREC file: <DOC> with a <DOCNO> and text fields; tags are dropped."""
+    """Stream the documents of one TREC file, without tags."""
     held: list[str] = []
     for number, line in read_lines(path, encoding):
         start = line.strip().upper()
@@ -95,7 +95,7 @@ def _document(text: str, path: Path, number: int) -> Document:
 
 
 def read_robust04(path: Path) -> Collection:
-    """Read a folder with the disks (FT, FR94, FBIS, LATIMES at any depth), packed as they come or not, a topics and a qrels file.
+    """Read a folder with the disks (packed or not), a topics and a qrels file.
 
     Queries are the titles of the topics that have a relevant document: 249 of the 250.
     """
@@ -107,7 +107,7 @@ def read_robust04(path: Path) -> Collection:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return the folders of the four newswire parts below `path`, whatever the case of their names."""
+    """Return the folders of the four newswire parts below `path`."""
     folders = (folder for folder in path.rglob("*") if folder.is_dir())
     return sorted(folder for folder in folders if folder.name.upper() in PARTS)
 

@@ -1,4 +1,4 @@
-"""Word lists that ship with the package: one file each, its source named in `NAME.source.md` beside it."""
+"""Word lists that ship: a file each, its source in `NAME.source.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking a direction out of word vectors: regular (neutralise and equalise [1]_) and strong (every word [2]_).
+"""Debiasing of word vectors: regular (neutralise and equalise [1]_) or strong (every word [2]_).
 
 What is taken out is one direction, not the stereotype: neighbours still betray it [3]_, so these vectors
 are named after what was done to them. A word keeps the length it had, so that means of vectors change by
@@ -50,7 +50,7 @@ def debias(
 
 @dataclass(frozen=True, eq=False)
 class Without:
-    """Vectors without a direction, each as long as it was. They are made as they are asked for; only `others` are held."""
+    """Lazily made vectors without a direction, each as long as it was."""
 
     vectors: Rows
     direction: np.ndarray
@@ -86,7 +86,7 @@ class Without:
 
 
 def _equalise(vectors: np.ndarray, direction: np.ndarray, pairs: Iterable[tuple[int, int]]) -> None:
-    """Give both words of a pair the same remainder and opposite components, in place; each keeps its length.
+    """Give both words of a pair the same remainder and opposite components, in place.
 
     With mu the mean of the two at length 1 and nu its part off the direction: w = nu +- sqrt(1 - |nu|^2) b, b the direction.
     """

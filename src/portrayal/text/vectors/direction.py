@@ -1,4 +1,4 @@
-"""The direction between two poles in a space of word vectors, and the score of a word along it.
+"""The direction between two poles of word vectors, and scores along it.
 
 For gender the poles are female (positive) and male (negative), given by ten definitional pairs; any other
 pairs define any other direction. Each pair is centred on its own mean and the first component of the
@@ -55,7 +55,7 @@ def find_direction(space: WordSpace, pairs: Pairs, method: str = "component") ->
 
 
 def score_words(space: WordSpace, direction: Direction, words: Sequence[str]) -> np.ndarray:
-    """Return g(w) of Equation 1 for each word: the cosine with the direction; NaN where the vectors lack the word.
+    """Return g(w) of Equation 1, the cosine with the direction; NaN for unknown words.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def score_words(space: WordSpace, direction: Direction, words: Sequence[str]) ->
 
 
 def _component(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    """Return the first right singular vector of the centred pairs; their overall mean is zero by construction."""
+    """Return the first right singular vector of the centred pairs."""
     centre = (positive + negative) / 2
     return np.linalg.svd(np.vstack([positive - centre, negative - centre]), full_matrices=False)[2][0]
 

@@ -1,4 +1,4 @@
-"""Readers of vector files. Each gives words with their vectors, of the words wanted or of all.
+"""Readers of files of word vectors.
 
 | format | a file holds |
 |---|---|
@@ -59,7 +59,7 @@ def read_vectors(path: Path | str, words: Words = None, format: str | None = Non
 
 @reads("word vectors")
 def read_matrix(path: Path | str, words: Words = None) -> tuple[list[str], np.ndarray]:
-    """Read a vector file as its words and a row of single precision for each; of the vectors nothing is held twice."""
+    """Read a vector file as words and a matrix of single precision."""
     rows: dict[str, int] = {}
     matrix = np.empty((0, 0), np.float32)
     for word, vector in _stream(Path(path), words, None):
@@ -73,7 +73,7 @@ def read_matrix(path: Path | str, words: Words = None) -> tuple[list[str], np.nd
 
 
 def _with_room(matrix: np.ndarray, width: int, first: int) -> np.ndarray:
-    """Return the rows with room for as many more, at least for the first so many."""
+    """Return the rows with room for as many more."""
     wider = np.empty((max(2 * len(matrix), first), width), np.float32)
     wider[: len(matrix)] = matrix.reshape(len(matrix), width)
     return wider
@@ -171,7 +171,7 @@ def _rows(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _split(line: bytes, width: int, number: int) -> tuple[str, bytes]:
-    """Part a line into word and numbers; the last `width` fields are numbers, since a word may hold spaces."""
+    """Part a line into word and numbers, the last `width` fields."""
     extra = line.count(b" ") - width
     if width == 0 or extra < 0:
         raise ValueError(f"line {number} has {line.count(b' ')} numbers where others have {width}")
@@ -207,7 +207,7 @@ def _npz(path: Path, wanted: frozenset[str] | None) -> Pairs:
 
 
 def _mapped(path: Path, member: str) -> np.ndarray | None:
-    """Map an array of an npz file into memory; None where it is packed or damaged, so that it must be read whole."""
+    """Map an array of an npz file into memory; None where that cannot be."""
     with ZipFile(path) as files, path.open("rb") as file:
         about = files.getinfo(member)
         file.seek(about.header_offset + 26)  # the lengths of the name and of what follows it, before the array
@@ -224,7 +224,7 @@ def _mapped(path: Path, member: str) -> np.ndarray | None:
 
 
 def _safetensors(path: Path, wanted: frozenset[str] | None) -> Pairs:
-    """Read the tensors' places from the header, then only the tensors wanted, out of a map of the file."""
+    """Read only the tensors wanted, out of a map of the file."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if not 0 < size < min(path.stat().st_size, LARGEST_HEADER):

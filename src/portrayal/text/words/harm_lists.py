@@ -1,4 +1,4 @@
-"""Word lists that ship with the package (text/lexicons/*.csv), or a user's own of the same columns.
+"""Word lists of harms that ship, or a user's own of the same columns.
 
 Demeaning words are listed by WordNet identifier and printed masked unless somebody asks for them in full.
 """
@@ -46,7 +46,7 @@ def as_synset(term: str) -> str | None:
 
 
 def synsets_of(table: pl.DataFrame, part: str) -> frozenset[str]:
-    """Return the synsets of a list's rows with this part of speech; words stand for their most common synset."""
+    """Return the synsets of a list's rows with this part of speech."""
     found = set()
     for term in table.filter(pl.col("part") == part)["term"]:
         synset = as_synset(term) or wordnet.load().most_common(term, part)

@@ -1,4 +1,4 @@
-"""Reading a tag that no list holds as a whole: a phrase by its head, a word by its gendered form.
+"""Readings of tags in no list: phrases by the head, words by the form.
 
 "handsome man" speaks of a man, and of one found handsome; "beautiful_woman" of a woman; "modern kitchen" of a kitchen;
 "salesgirl" of a woman; "spaceplane" of a plane; "longboarding" of a longboard. What stands before a word for people (an age,
@@ -50,7 +50,7 @@ NO_FORMS = frozenset({"human", "german", "roman", "ottoman", "talisman", "caiman
 
 
 def gender_of_form(word: str) -> str:
-    """Return the gender cluster that the form of a word for people says; nothing for most words.
+    """Return the gender cluster of a word's form; nothing for most words.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def gender_of_form(word: str) -> str:
 
 
 def read_phrase(tag: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """Return the entries a tag that is not known as a whole is read by; none where its head is unknown."""
+    """Return the entries a tag is read by; none where its head is unknown."""
     first = MODEL.sub("", LINKS.split(tag)[0].replace("-", "_"))
     parts = [read for part in BOTH.split(first) if (read := _of_part(part, known))]
     people = [entry for read in parts if known[read[0]] & PEOPLE for entry in read]
@@ -89,7 +89,7 @@ def _of_part(part: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
 
 
 def _of_compound(word: str, known: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """Read a participle by its stem, and a word made of two that are known by the second, where these are things."""
+    """Read a participle by its stem, a compound by its second word."""
     for stem in _stems(word):
         if "concrete" in known.get(stem, ()):
             return (stem,)
@@ -101,7 +101,7 @@ def _of_compound(word: str, known: Mapping[str, frozenset[str]]) -> tuple[str, .
 
 
 def _stems(word: str) -> Iterator[str]:
-    """Yield what a form in -ing or -ed may be made of: longboarding of longboard, plated of plate, topped of top."""
+    """Yield the stems of a form in -ing or -ed: topped of top."""
     stem = re.sub("(?:ing|ed)$", "", word)
     if stem != word and len(stem) > 3:
         yield from (stem, f"{stem}e", *([stem[:-1]] if stem[-1] == stem[-2] else []))

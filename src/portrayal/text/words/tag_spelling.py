@@ -1,4 +1,4 @@
-"""How a tag is spelt, and the entries it may be found under."""
+"""Spellings of tags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLURALS = {"feet": "foot", "teeth": "tooth", "mice": "mouse", "geese": "goose", 
 
 
 def normalise(tag: str) -> str:
-    """Return the tag as the typology spells it: lower case, one underscore for every run of spaces.
+    """Return the tag in lower case, one underscore for every run of spaces.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def normalise(tag: str) -> str:
 
 
 def spellings(tag: str) -> Iterable[str]:
-    """Yield the entries a tag may be found under, nearest first: itself, its spelling variants, its singular.
+    """Yield the entries of a tag, nearest first: itself, its variants, its singular.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def _without_accents(tag: str) -> str:
 
 
 def find(tags: Iterable[str], known: Container[str]) -> dict[str, str]:
-    """Return, for each normalised tag that is known under some spelling, the entry it was found under."""
+    """Return the entry of each normalised tag that is known under some spelling."""
     found = {tag: tag if tag in known else _first_known(tag, known) for tag in tags}
     return {tag: entry for tag, entry in found.items() if entry is not None}
 

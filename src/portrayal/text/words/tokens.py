@@ -1,4 +1,4 @@
-"""Words of a text: lower case, runs of letters and digits; stop lists, and stems by snowballstemmer (Porter's algorithm [1]_).
+"""Words of a text, stop lists, and stems (Porter's algorithm [1]_).
 
 References
 ----------
@@ -32,7 +32,7 @@ _SPELLED = bytes(byte if byte >= 128 else ord(chr(byte).lower()) * chr(byte).isa
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case: runs of letters and digits, of any script.
+    """Return the words of a text: lower-case runs of letters and digits of any script.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def words(text: str) -> list[str]:
 
 
 def stop_words(name: str = "lucene", folder: Path | str = ".") -> frozenset[str]:
-    """Return a stop list: 'lucene' (33 English words), 'snowball' (148), 'none', or the file at a path.
+    """Return a stop list: 'lucene' (33 words), 'snowball' (148), 'none', or a file.
 
     Each shipped list's origin is in `text/lexicons/stop_words_NAME.source.md`. A file has one word a line, or is a parameter file of
     Indri's (<word>...</word>); `folder` is where relative paths start.
@@ -65,7 +65,7 @@ def _shipped_list(name: str) -> frozenset[str]:
 
 
 def _own_list(path: Path) -> frozenset[str]:
-    """Read a user's list; what is no word of its own here ("can't" is two) can match nothing and is left out."""
+    """Read a user's list without what is no single word here ("can't" is two)."""
     text = path.read_text(encoding="utf-8", errors="replace")
     listed = re.findall(r"<word>\s*([^<]*?)\s*</word>", text) or text.splitlines()
     found = frozenset(split[0] for split in map(words, listed) if len(split) == 1)
@@ -88,7 +88,7 @@ def stems(words: Sequence[str], stemmer: str) -> list[str]:
 
 
 class LookedUp(NamedTuple):
-    """The words of a batch of texts: text i has words borders[i] to borders[i + 1]."""
+    """The words of a batch of texts; text i starts at borders[i]."""
 
     data: NDArray[np.uint8]
     starts: NDArray[np.int64]  # where words begin and end
@@ -115,11 +115,11 @@ class Tokeniser:
             self._stopped = list(range(len(self.vocabulary)))
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, NDArray[np.int64]]:
-        """Return all word ids in one array, and the borders: text i is ids[borders[i]:borders[i + 1]]."""
+        """Return all word ids in one array, and the borders of texts."""
         return self.number(self.look_up(texts))
 
     def look_up(self, texts: Sequence[str]) -> LookedUp:
-        """Find the words of texts and look up those known so far; several threads may do so at once."""
+        """Find the words of texts and look up known ones; several threads may."""
         data, offsets = _joined(texts)
         starts, ends = _borders(data)
         hashes = word_hashes(data, starts, ends)
@@ -127,7 +127,7 @@ class Tokeniser:
         return LookedUp(data, starts, ends, hashes, self.vocabulary.find(hashes), borders)
 
     def number(self, found: LookedUp) -> tuple[Ids, NDArray[np.int64]]:
-        """Do what `encode` does with words that were looked up beforehand; one thread at a time, in the order of the texts."""
+        """Number words that were looked up; one thread, in the order of the texts."""
         self.vocabulary.complete(found.ids, found.hashes, found.spelled)
         # Stop words were seen first, so theirs are the lowest ids.
         kept = found.ids >= len(self._stopped)
@@ -137,7 +137,7 @@ class Tokeniser:
 
 
 def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the prepared texts as one array of bytes, and where each begins; the last border is the end."""
+    """Return the prepared texts as one array of bytes, and their borders."""
     joined = "\n".join([*texts, ""])
     if joined.isascii():
         raw, sizes = joined.encode(), map(len, texts)
@@ -149,7 +149,7 @@ def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 def _prepared(text: str) -> bytes:
-    """Return the text; if it is not ASCII in lower case, and whatever is no letter or digit becomes a space."""
+    """Return the text in bytes, other signs than letters and digits as spaces."""
     if text.isascii():
         return text.encode()
     plain = _NOT_WORD.sub(" ", unicodedata.normalize("NFC", text).lower())

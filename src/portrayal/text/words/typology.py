@@ -1,4 +1,4 @@
-"""The typology of tags: which cluster a tag belongs to, and which place it speaks of.
+"""The typology of tags: clusters and places.
 
 Tables, not code: `lexicons/typology.csv` (tag, super_cluster, sub_cluster, source), `lexicons/context_tags.csv` (context,
 tag, source) and `lexicons/contexts.csv` (context, name, stereotype). A tag may be in several clusters.
@@ -44,7 +44,7 @@ def clusters_of(typology: pl.DataFrame) -> dict[str, frozenset[str]]:
 def read_tags(
     tags: Iterable[str], known: Mapping[str, frozenset[str]], further: Collection[str] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """Return the entries each normalised tag is read by: its own, or else its head's and what is said of a person."""
+    """Return the entries each normalised tag is read by."""
     everything = {**dict.fromkeys(further, frozenset()), **known}
     whole = find(tags, everything)
     read = {tag: (whole[tag],) if tag in whole else read_phrase(tag, everything) for tag in tags}

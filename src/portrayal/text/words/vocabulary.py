@@ -24,7 +24,7 @@ _MASKS: Hashes = np.array([(1 << 8 * size) - 1 for size in range(_WIDE + 1)], np
 
 
 def word_hashes(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Hashes:
-    """Return the 64-bit hash of data[start:end] for every word, of one byte or more, modulo 2^64."""
+    """Return the 64-bit hash of data[start:end] for every word, modulo 2^64."""
     padded = np.concatenate([data, np.zeros(_WIDE, np.uint8)])
     # The eight bytes from each byte on: as bytes, for numpy takes its time with numbers that are not aligned.
     eights = np.ndarray(len(data) + 1, f"V{_WIDE}", padded, strides=(1,))
@@ -75,7 +75,7 @@ class Vocabulary:
         return ids
 
     def complete(self, ids: Ids, hashes: Hashes, spelled: Callable[[NDArray[np.int64]], list[str]]) -> None:
-        """Fill in the ids that are -1, adding words never seen before in their order; `spelled` gives those at some places."""
+        """Fill in the ids that are -1, adding new words in their order."""
         missing = np.flatnonzero(ids < 0)
         if not len(missing):
             return
@@ -114,7 +114,7 @@ def _places(hashes: Hashes, slots: Ids) -> NDArray[np.int64]:
 
 
 def _insert(table: _Table, hashes: Hashes, ids: Ids) -> None:
-    """Put each hash into the first free slot from its own; of two that want one, the first has it."""
+    """Put each hash into the first free slot from its own."""
     slots, keys = table
     keys[ids] = hashes
     places = _places(hashes, slots)

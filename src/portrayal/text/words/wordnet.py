@@ -121,7 +121,7 @@ class Wordnet:
         return f"{lemma}.{'s' if self._satellite[number] else part}.{sense:02d}"
 
     def number(self, synset: str) -> int:
-        """Return the synset's number in the table, or say that there is none of that name."""
+        """Return the synset's number in the table, or refuse its name."""
         found = self._numbers.get(synset)
         if found is None:
             found = self._alias(synset)
@@ -142,7 +142,7 @@ class Wordnet:
         return self._morphology.base_forms(_key(word), part)
 
     def count(self, word: str, part: str) -> int:
-        """Return how often the word's first sense was counted in tagged texts, as this part of speech.
+        """Return the count of the word's first sense in tagged texts.
 
         Examples
         --------
@@ -152,7 +152,7 @@ class Wordnet:
         return max((self._counts[part][lemma] for lemma in self.lemmas_of(word, part)), default=0)
 
     def inflected(self, word: str, parts: str = "nv") -> frozenset[str]:
-        """Return the word and all forms that share a base form with it; a word WordNet lacks stands alone.
+        """Return the word and all forms that share a base form with it.
 
         Examples
         --------
@@ -180,7 +180,7 @@ class Wordnet:
         return tuple(dict.fromkeys(found))
 
     def most_common(self, word: str, part: str = "n") -> str | None:
-        """Return the word's most common synset with this part of speech, else with any, else None.
+        """Return the word's most common synset of this part of speech, else any.
 
         Within a part of speech WordNet's own order decides; across parts of speech the counts of tagged
         texts.
@@ -228,7 +228,7 @@ class Wordnet:
         return self._people.__getitem__
 
     def is_person_synset(self, synset: str) -> bool:
-        """Say whether a synset is a person, a human, or one of the roots that stand for several people."""
+        """Tell whether a synset is a person, a human or several people."""
         if synset in HUMANS:
             return True
         above = self.ancestors(synset)
@@ -259,7 +259,7 @@ class Wordnet:
         return min(through, default=None)
 
     def _steps_up(self, number: int) -> dict[int, int]:
-        """Return every synset above with the fewest steps to it, worked out once: captions speak of few things."""
+        """Return every synset above with the fewest steps to it."""
         if number not in self._steps:
             self._steps[number] = _distances(number, self._parents)
         return self._steps[number]
@@ -319,7 +319,7 @@ class _First(dict):
 
 
 class _People(dict[str, bool]):
-    """Whether a word names a person, worked out when first asked for."""
+    """Lazily filled table of the words that name a person."""
 
     def __init__(self, wordnet: Wordnet) -> None:
         super().__init__()
@@ -353,7 +353,7 @@ def _one_part(part: str) -> str:
 def _by_lemma(
     lemmas: list[str], arrays: dict[str, np.ndarray]
 ) -> tuple[dict[str, dict[str, tuple[int, ...]]], dict[str, dict[str, int]]]:
-    """Return per part of speech the senses of each lemma, and how often its first sense was counted."""
+    """Return the senses of each lemma and its first sense's count, by part."""
     senses: dict[str, dict[str, tuple[int, ...]]] = {part: {} for part in PARTS}
     counts: dict[str, dict[str, int]] = {part: {} for part in PARTS}
     numbers, tagged = arrays["senses"].tolist(), arrays["counts"].tolist()

@@ -1,4 +1,4 @@
-"""Agreement of sets of word vectors on queries (Figure 11) and on the order of systems (Table 2) [1]_.
+"""Agreement of word vectors on queries (Figure 11) and on systems (Table 2) [1]_.
 
 References
 ----------
@@ -21,13 +21,13 @@ AT_ONCE = 1_000_000  # points held in memory together
 
 
 def agreement(scored: ScoredRuns) -> PartialResult:
-    """Return how far each two sets of measuring vectors agree, and the points of each query."""
+    """Return the agreement of each two sets of vectors, and the points."""
     points = [_points(scored, first, second) for first, second in combinations(scored.rulers, 2)]
     return PartialResult(agreement_rows(scored), {"agreement": pl.concat(points)} if points else {})
 
 
 def agreement_rows(scored: ScoredQueries) -> list[dict[str, Any]]:
-    """Return how far each two sets of measuring vectors agree on queries and on the order of systems."""
+    """Return the agreement of each two sets of vectors on queries and systems."""
     rows = []
     for first, second in combinations(scored.rulers, 2):
         about = {"system": INSTRUMENT, "ruler": first, "versus": second}
@@ -77,7 +77,7 @@ def correlate(
 
 
 def _resampled(x: np.ndarray, y: np.ndarray, seed: int, draws: int) -> np.ndarray:
-    """Return r of samples of the points; some are drawn at a time, the same as when all are drawn at once."""
+    """Return r of samples of the points, drawn some at a time."""
     random, block = np.random.default_rng(seed), max(1, AT_ONCE // len(x))
     sizes = (min(block, draws - start) for start in range(0, draws, block))
     picks = (random.integers(0, len(x), (size, len(x))) for size in sizes)

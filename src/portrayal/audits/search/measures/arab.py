@@ -1,4 +1,4 @@
-"""Average rank bias of gendered terms (ARaB) [1]_: a companion that counts words instead of using vectors.
+"""Average rank bias of gendered terms (ARaB) [1]_, which counts words instead of using vectors.
 
 RaB_t is the mean over the first t documents of (magnitude of the positive pole - that of the negative);
 ARaB_t is the mean of RaB_1 to RaB_t. The magnitude of a document is its number of the pole's words, the

@@ -1,4 +1,4 @@
-"""Documents as bags of words: the numbers of their words one behind the other, summed on all cores without an index.
+"""Documents as bags of words: word numbers, summed on all cores without an index.
 
 Weights are whole numbers, whose sums are the same in any order: a document's is the same to the last digit in whatever order its
 words lie and whatever other documents lie beside it.
@@ -37,7 +37,7 @@ class Bags:
     def of_counts(
         cls, documents: Sequence[str], words: Sequence[str], entries: tuple[np.ndarray, np.ndarray, np.ndarray]
     ) -> Bags:
-        """Make bags of entries: the number of a document, that of a word, and how often it occurs there."""
+        """Make bags of entries: document, word, and how often it occurs there."""
         document, word, count = entries
         order = np.argsort(document, kind="stable")
         lengths = np.bincount(document, count, len(documents)).astype(np.int64)
@@ -95,7 +95,7 @@ class Bags:
         return np.sort(np.array([self.column_of[word] for word in set(words) if word in self.column_of], np.int64))
 
     def occurrences(self, words: frozenset[str]) -> np.ndarray:
-        """Return the number of times each document has one of these words, counted once for each set of words."""
+        """Return the number of times each document has one of these words."""
         if words not in self._occurrences:
             weights = np.zeros((len(self.words), 1), np.int64)
             weights[self.columns(words)] = 1
@@ -107,7 +107,7 @@ class Bags:
         return {}
 
     def times(self, weights: np.ndarray) -> np.ndarray:
-        """Return, per document, the sum of its words' weights: `weights` has a row a word and holds whole numbers."""
+        """Return the sum of the words' (whole) weights of each document."""
         total, columns = np.zeros((weights.shape[1], len(self.lengths)), np.int64), _columns(weights)
 
         def add(first: int) -> None:
@@ -124,7 +124,7 @@ class Bags:
     def times_left_out(
         self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], weights: np.ndarray
     ) -> np.ndarray:
-        """Return, for each document of each list, the sum of the weights of the words that its list leaves out."""
+        """Return, by document of each list, the sum of weights left out."""
         places, words = self._find_left_out(lists, left_out)
         total = np.zeros((weights.shape[1], sum(map(len, lists))), np.int64)
         for sums, weight in zip(total, _columns(weights), strict=True):
@@ -134,7 +134,7 @@ class Bags:
     def _find_left_out(
         self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the place, counted over all lists, and the word wherever a document has a word left out."""
+        """Return place and word wherever a document has a word left out."""
         begins = np.cumsum([0, *map(len, lists)])[:-1]
         workers = min(os.cpu_count() or 1, 1 + sum(map(len, lists)) // CHUNK)
 
@@ -149,7 +149,7 @@ class Bags:
     def _find(
         self, begin: int, rows: np.ndarray, columns: np.ndarray, leave: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the words of one list; `leave` is room with a place for every word, and given back clean."""
+        """Find the words of one list; `leave` is room that is given back clean."""
         if not len(rows):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         starts, lengths = self.borders[rows], self.lengths[rows]
@@ -163,13 +163,13 @@ class Bags:
 
 
 def _columns(weights: np.ndarray) -> list[np.ndarray]:
-    """Return the columns of the weights, each in one piece; those of 0 and 1 in a byte, looked up faster."""
+    """Return the columns of the weights, those of 0 and 1 as bytes (faster)."""
     small = [((column == 0) | (column == 1)).all() for column in weights.T]
     return [column.astype(np.uint8 if few else np.int64) for column, few in zip(weights.T, small, strict=True)]
 
 
 def _in_threads(function: Callable[[int], Result], places: Sequence[int]) -> list[Result]:
-    """Return the function of each place, in order; threads are started for more than one alone."""
+    """Return the function of each place, in threads where there are several."""
     if len(places) < 2:
         return list(map(function, places))
     with ThreadPoolExecutor(os.cpu_count()) as pool:

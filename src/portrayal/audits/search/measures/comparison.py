@@ -1,4 +1,4 @@
-"""Variants of one system [1]_: their distance (Figure 10), change of quality (Table 3) and of GSR (Table 2).
+"""Variants of a system [1]_: distance (Figure 10), change of quality and GSR.
 
 References
 ----------
@@ -119,14 +119,14 @@ def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> l
 
 
 def _gsr_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict[str, Any]:
-    """Return the change of GSR from a system to its variant: the slope of the difference of their lists."""
+    """Return the change of GSR, the slope of the difference of two lists."""
     tables = scored.tables[ruler]
     found = relative_gsr(tables[variant], tables[base], scored.seed)
     return found.difference.row("gsr_change", system=variant, ruler=ruler, versus=base)
 
 
 def _no_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict[str, Any]:
-    """Return the row of a change that cannot be measured, since one of the two gave no rankings."""
+    """Return the row of a change where one system gave no rankings."""
     broken = variant if variant in scored.unusable else base
     reason = f"{broken} gave no rankings: {scored.unusable[broken]}"
     said = Estimate(n=0, n_missing=len(scored.history.queries), decision=NOT_MEASURABLE, reason=reason)

@@ -1,4 +1,4 @@
-"""Coverage of a collection by measuring vectors: a ruler that lacks too many words cannot measure."""
+"""Coverage of a collection by measuring vectors, which must know most words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTED = 0.9  # below, a warning says so though the ruler is used
 
 
 def coverage(scored: ScoredQueries) -> PartialResult:
-    """Return, of every ruler, the shares of pairs and words it knows, with a warning or a remark where one is low."""
+    """Return the shares of pairs and words that every ruler knows."""
     rows: list[dict[str, Any]] = []
     said: dict[bool, list[str]] = {True: [], False: []}
     for ruler in scored.rulers.values():
@@ -34,7 +34,7 @@ def coverage(scored: ScoredQueries) -> PartialResult:
 
 
 def known_words(ruler: Ruler, scored: ScoredQueries) -> dict[str, tuple[int, int]]:
-    """Return how many of the defining pairs and of the words of queries and documents a ruler knows, and of how many."""
+    """Return the numbers of pairs and words that a ruler knows, and of all."""
     direction = ruler.direction
     written = dict(zip(scored.bags.words, scored.bags.totals.tolist(), strict=True))
     pairs = len(direction.used), len(direction.used) + len(direction.missing)
@@ -53,13 +53,13 @@ def faults(scored: ScoredQueries) -> dict[str, str]:
 
 
 def _known(counts: Mapping[str, int], ruler: Ruler) -> tuple[int, int]:
-    """Return the occurrences of words with a score, and of all words that could have one."""
+    """Return the occurrences of words with a score, and of all usable words."""
     wanted = {word: count for word, count in counts.items() if usable(word)}
     return sum(count for word, count in wanted.items() if word in ruler.scores), sum(wanted.values())
 
 
 def _lacks(ruler: Ruler, known: Mapping[str, tuple[int, int]]) -> list[tuple[bool, str]]:
-    """Say which defining pairs and which share of the words a ruler lacks, each with whether it is unfit for it."""
+    """Say which pairs and words a ruler lacks, and whether that makes it unfit."""
     said, missing = [], ruler.direction.missing
     unfit = {part: some < LEAST[part] * whole for part, (some, whole) in known.items()}
     if missing:

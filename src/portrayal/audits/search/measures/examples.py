@@ -1,4 +1,4 @@
-"""Single queries to read [1]_: the most gendered ones (Figure 7), and one with a relevant document (Figure 2).
+"""Single queries to read [1]_: most gendered (Figure 7), with a document (Figure 2).
 
 References
 ----------
@@ -55,7 +55,7 @@ def _terms(scored: ScoredRuns, query: str, pole: str, score: float) -> list[tupl
 
 
 def _example(scored: ScoredRuns, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:
-    """Return the words of a query and of one of its relevant documents, each with its score and why it may not count."""
+    """Return the words of a query and document, each with score and state."""
     asked = scored.history.queries[query]
     reach = set().union(*map(wordnet.load().inflected, asked))
     rows = [("query", word, scored.first.scores.get(word), "counted") for word in asked]

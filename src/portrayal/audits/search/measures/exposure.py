@@ -37,7 +37,7 @@ def exposure(groups: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
 
 
 def _per_query(scored: ScoredRuns, system: str) -> pl.DataFrame:
-    """Return, per query, the share of attention of each group and the difference of the two poles."""
+    """Return each group's share of attention and the poles' difference, per query."""
     groups, names = groups_of_documents(scored), named_groups(scored)
     shares = [
         exposure(groups[scored.bags.rows(listed)], rank_weights(len(listed), scored.history.discount), len(names))

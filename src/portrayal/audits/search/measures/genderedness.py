@@ -1,4 +1,4 @@
-"""Rank discounts, top-K, and the genderedness of queries, documents and ranked lists (sections 3.2.2 and 3.2.3).
+"""Rank discounts, and genderedness of queries, documents and lists (sections 3.2.2, 3.2.3 of [1]_).
 
 A document's score is the mean score of its words without the query's words, so it depends on the query. It
 is computed for all lists at once: each document's sum over all its words once, minus, per query, the few
@@ -23,7 +23,7 @@ from portrayal.text.words import wordnet
 
 
 def usable(word: str) -> bool:
-    """Tell whether a word has a score: two letters or more and no digit, as in the authors' tokeniser."""
+    """Tell whether a word counts: two letters or more and no digit."""
     return len(word) > 1 and word.isalpha()
 
 
@@ -50,14 +50,14 @@ def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
 
 @lru_cache(maxsize=1024)
 def _rank_weights(length: int, discount: str) -> np.ndarray:
-    """Return the weights, to be read only: lists are of few lengths, and every list asks."""
+    """Return the weights, read only: lists are of few lengths."""
     weights = DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
     weights.flags.writeable = False
     return weights
 
 
 def shared_weights(grades: Sequence[float], discount: str = "definition") -> np.ndarray:
-    """Return the weights of documents ordered by falling grade; equal grades share the mean weight of their ranks.
+    """Return the weights of documents by falling grade; equal grades share theirs.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def shared_weights(grades: Sequence[float], discount: str = "definition") -> np.
 
 
 def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -> np.ndarray:
-    """Return g(q), the mean score of each query's words; NaN when no word has a score."""
+    """Return g(q), the mean score of each query's words."""
     means = []
     for words in queries:
         known = [score[word] for word in words if word in score]
@@ -79,21 +79,21 @@ def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -
 
 
 def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool = True) -> list[np.ndarray]:
-    """Return, per query, the columns of the terms to leave out of its documents: its words and their inflected forms."""
+    """Return, per query, the columns of its words and their inflected forms."""
     reach = _inflected if inflected else (lambda word: frozenset((word,)))
     return [bags.columns(set().union(*map(reach, words))) for words in queries]
 
 
 @lru_cache(maxsize=4096)
 def _inflected(word: str) -> frozenset[str]:
-    """Return the word's forms: queries share their words, and the forms of one take longer than its documents."""
+    """Return the word's forms; queries share their words."""
     return wordnet.load().inflected(word)
 
 
 def document_scores(
     lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], bags: Bags, scores: np.ndarray
 ) -> np.ndarray:
-    """Return g_q(d) for every document of every list, list by list; NaN where nothing scored is left of a document."""
+    """Return g_q(d) for every document of every list; NaN without scored words."""
     if not sum(map(len, lists)):
         return np.zeros(0)
     known = ~np.isnan(scores)
@@ -105,7 +105,7 @@ def document_scores(
 
 
 def in_steps(scores: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
-    """Return scores as whole numbers of small steps, and the step: whole numbers have the same sum in any order.
+    """Return scores as whole numbers of small steps, and the step.
 
     Cosines are counted in steps of 2^-44, whatever the largest is; larger or very small scores, and documents of hundreds
     of thousands of words, in others.

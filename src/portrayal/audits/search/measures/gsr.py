@@ -1,4 +1,4 @@
-"""Gender Stereotype Reinforcement: the slope of list genderedness on query genderedness, and its relation to the perfect system.
+"""Gender Stereotype Reinforcement (GSR) [1]_: the slope of list on query genderedness.
 
 A reasonable ranker has positive GSR where language is specific to a domain; the perfect system's GSR is the
 baseline, and both the difference and the ratio to it are given (sections 3.5 and 4).
@@ -88,7 +88,7 @@ def relative_gsr(table: pl.DataFrame, perfect: pl.DataFrame, seed: int = 0) -> R
 
 
 def _beside(table: pl.DataFrame, perfect: pl.DataFrame) -> pl.DataFrame:
-    """Add the perfect system's list scores; a join takes many times the memory, and tables of one history need none."""
+    """Add the perfect system's list scores, without a join where possible (memory)."""
     other = perfect.select("query", perfect_score="list_score")
     if table["query"].equals(other["query"]):
         return table.with_columns(other["perfect_score"])
@@ -96,7 +96,7 @@ def _beside(table: pl.DataFrame, perfect: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ratio(difference: Slope, x: np.ndarray, own: np.ndarray, base: np.ndarray, units: np.ndarray) -> Relative:
-    """Add the ratio of the slopes with Fieller's interval: all r for which own - r base may have no slope."""
+    """Add the ratio of the slopes with Fieller's interval [2]_."""
     if not np.ptp(base):
         return Relative(difference, note=FLAT)
     above, below = fit_with_error(x, own, units), fit_with_error(x, base, units)
@@ -112,7 +112,7 @@ def _ratio(difference: Slope, x: np.ndarray, own: np.ndarray, base: np.ndarray, 
 
 
 def _without_rounding(differences: np.ndarray) -> np.ndarray:
-    """Return the differences, exactly 0 where two lists hold the same numbers added up in another order."""
+    """Return the differences, exactly 0 where they are rounding errors."""
     return np.where(np.abs(differences) <= SAME, 0.0, differences)
 
 

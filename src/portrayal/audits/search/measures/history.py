@@ -1,4 +1,4 @@
-"""A search history: queries, the documents they may be answered with, and the judgments (Definitions 3.5 and 3.6)."""
+"""Search histories: queries, documents and judgments (Definitions 3.5 and 3.6)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Lists = Mapping[str, Sequence[str]]  # query to document ids in rank order
 
 @dataclass(frozen=True)
 class History:
-    """What a run is measured against.
+    """The queries, documents and judgments a run is measured against.
 
     `queries` holds each query's words without stop words. `cutoff` is K for queries without a relevant
     document; the others are cut at the number of their relevant documents, which makes the perfect system
@@ -59,7 +59,7 @@ class History:
 
     @cached_property
     def units(self) -> list[int]:
-        """A number for each query; queries of the same words, in whatever order, have the same."""
+        """A number for each query, the same for queries of the same words."""
         numbers: dict[frozenset[str], int] = {}
         return [numbers.setdefault(frozenset(words), len(numbers)) for words in self.queries.values()]
 
@@ -80,7 +80,7 @@ class History:
         return sum(level > 0 for level in self.qrels.get(query, {}).values()) or self.cutoff
 
     def cut(self, lists: Lists) -> dict[str, list[str]]:
-        """Return the top K of every query's list; a shorter list is used as it is."""
+        """Return the top K of every query's list."""
         return {query: list(lists.get(query, ()))[: self.depth(query)] for query in self.queries}
 
 
@@ -129,7 +129,7 @@ def score_many(
 
 @dataclass(frozen=True, eq=False)
 class LaidOut(Generic[Key]):
-    """The lists of several systems one behind the other, system by system and query by query: the same for every ruler."""
+    """The lists of several systems one behind the other, the same for every ruler."""
 
     history: History
     systems: Sequence[Key]

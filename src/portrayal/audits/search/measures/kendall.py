@@ -1,4 +1,4 @@
-"""How far apart two top-k lists are: Fagin's Kendall distance K(p), for lists with different members (Figure 10).
+"""Fagin's Kendall distance K(p) of two top-k lists [1]_ (Figure 10 of the GSR paper).
 
 References
 ----------
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def kendall_distance(first: Sequence[Hashable], second: Sequence[Hashable], p: float = 0.0) -> float:
-    """Return K(p) divided by its largest value, that of two lists without a common member; NaN for an empty list.
+    """Return K(p) over its largest value; NaN for an empty list.
 
     Pairs count 1 when the lists order them differently, an absent member standing below all present ones;
     pairs that one list has and the other lacks altogether count p.
@@ -42,7 +42,7 @@ def _ranks(members: Sequence[Hashable], listed: Sequence[Hashable]) -> np.ndarra
 
 
 def _order(ranks: np.ndarray) -> np.ndarray:
-    """Return -1, 0 or 1 for every pair: who stands above; two absent members have no order."""
+    """Return -1, 0 or 1 for every pair by its order; 0 for absent ones."""
     return (ranks[:, None] > ranks[None, :]).astype(int) - (ranks[:, None] < ranks[None, :])
 
 

@@ -1,4 +1,4 @@
-"""A measure of ranked lists, written once: numbers of each query, and the rows that all queries' numbers give.
+"""Measures of ranked lists, written once: numbers of each query, then rows.
 
 Lists in memory and lists that go by in parts (`portrayal.audits.search.list_shares`) use the same two functions: the numbers of
 parts are put beside one another, and rows are made of all of them.
@@ -16,7 +16,7 @@ from portrayal.audits.search.measures.scored_runs import Row, ScoredQueries, Sco
 
 @dataclass(frozen=True)
 class PerQuery:
-    """One measure: `per_query` sees some lists of a system, `rows` the numbers of all its queries."""
+    """One measure: `per_query` sees some lists, `rows` the numbers of all queries."""
 
     name: str
     per_query: Callable[[ScoredRuns, str], pl.DataFrame]  # a column `query`, and numbers; NaN where there is none

@@ -1,4 +1,4 @@
-"""The perfect system of GSR: all and only the relevant documents of each query (Definition 3.6 of [1]_).
+"""The perfect system of GSR: the relevant documents of each query (Definition 3.6 of [1]_).
 
 A ranker's slope is compared with the perfect system's: what is left of the stereotype when every answer is right. Documents of
 equal relevance share the mean weight of their ranks (`genderedness.shared_weights`), so that their order does not matter.

@@ -1,4 +1,4 @@
-"""Quality of rankings: average precision, nDCG, precision and recall, as trec_eval computes them [1]_ (Table 3).
+"""Quality of rankings as trec_eval computes it [1]_ (Table 3 of the GSR paper).
 
 Documents are ordered by rank. Of a run file `read_run` has made the ranks from its scores, as trec_eval does; other answers are
 ranked as they were answered, for quality as for GSR. Documents nobody judged are not relevant. The gain of nDCG is the
@@ -33,14 +33,14 @@ MEASURES = ("map", "ndcg", "P_10", "ndcg_cut_10", "ndcg_cut_100")
 
 
 def average_precision(gains: Array, ideal: Array, level: int = 1) -> float:
-    """Return the mean over relevant documents of the precision at each; one that is not listed counts 0."""
+    """Return the mean precision at each relevant document; 0 for one not listed."""
     relevant, total = gains >= level, int((ideal >= level).sum())
     precision = np.cumsum(relevant) / np.arange(1, len(gains) + 1)
     return float(precision[relevant].sum() / total) if total else 0.0
 
 
 def precision_at(gains: Array, ideal: Array, level: int = 1, cut: int = 10) -> float:
-    """Return the share of relevant documents among the first `cut`; a shorter list is not forgiven."""
+    """Return the share of relevant documents among the first `cut`, however short the list."""
     return float((gains[:cut] >= level).sum() / cut)
 
 
@@ -57,7 +57,7 @@ def reciprocal_rank(gains: Array, ideal: Array, level: int = 1, cut: int | None 
 
 
 def ndcg(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
-    """Return the discounted gain over the best possible one; the gain at rank r counts 1 / log2(r + 1)."""
+    """Return the gain, discounted by log2(rank + 1), over the best possible one."""
     best = _discounted(np.sort(np.maximum(ideal, 0))[::-1][:cut])
     return _discounted(np.maximum(gains, 0)[:cut]) / best if best else 0.0
 
@@ -68,7 +68,7 @@ def _discounted(gains: Array) -> float:
 
 @lru_cache(256)
 def _discounts(length: int) -> Array:
-    """Return log2(rank + 1) of the first ranks; lists of a run mostly have one length."""
+    """Return log2(rank + 1) of the first ranks."""
     return np.log2(np.arange(2, length + 2))
 
 
@@ -97,7 +97,7 @@ def measure_named(name: str) -> Callable[..., float]:
 
 
 class Gains(NamedTuple):
-    """One judged query: the levels of its results by rank (0 where nobody judged), and all levels judged."""
+    """One judged query: the levels of its results by rank, and all levels judged."""
 
     query: str
     listed: Array
@@ -105,7 +105,7 @@ class Gains(NamedTuple):
 
 
 def gains_of(run: pl.DataFrame, qrels: Qrels) -> Iterator[Gains]:
-    """Yield the gains of every judged query in the order of the judgments; names are matched in one join."""
+    """Yield the gains of every judged query in the order of the judgments."""
     listed, judgments = _listed(run, qrels), _judgments(qrels)
     levels = np.zeros(len(listed))
     both = listed.with_row_index("row").join(judgments, on=["place", "doc"], how="inner")
@@ -115,7 +115,7 @@ def gains_of(run: pl.DataFrame, qrels: Qrels) -> Iterator[Gains]:
 
 
 def _listed(run: pl.DataFrame, qrels: Qrels) -> pl.DataFrame:
-    """Return the place of the query among the judged ones and the document of each result, by query and rank."""
+    """Return the judged query's place and the document of each result, in order."""
     place_of = {query: place for place, query in enumerate(qrels)}
     rows = run["query"].rle().struct
     places = [place_of.get(query, -1) for query in rows.field("value")]
@@ -126,7 +126,7 @@ def _listed(run: pl.DataFrame, qrels: Qrels) -> pl.DataFrame:
 
 
 def _is_ordered(table: pl.DataFrame) -> bool:
-    """Tell whether rows are by query and rank already, as most runs are: sorting costs more than looking."""
+    """Tell whether rows are by query and rank already, as most runs are."""
     if table["rank"].null_count():
         return False
     further = np.diff(table["place"].to_numpy())
@@ -159,7 +159,7 @@ def quality(
     complete: bool = True,
     hopeless: bool = False,
 ) -> pl.DataFrame:
-    """Measure a run: `query`, `results` (how many it has) and each measure, a row for each query with a relevant document."""
+    """Return `query`, `results` and each measure of a run, by query."""
     functions = {name: measure_named(name) for name in measures}
     frame = check(run, {"query": pl.String, "doc": pl.String, "rank": pl.Int64}, "run")
     rows = []
@@ -178,7 +178,7 @@ def mean_quality(run: Any, qrels: Qrels, **settings: Any) -> dict[str, float]:
 
 
 def _per_query(scored: ScoredRuns, system: str) -> pl.DataFrame:
-    """Return the quality per judged query; a query that got no answer is missing, not worth zero."""
+    """Return the quality per judged query that got an answer."""
     table = quality(scored.runs[system], dict(scored.history.qrels), tuple(scored.settings.quality))
     return table.filter(pl.col("query").is_in(list(scored.answered[system]))).drop("results")
 

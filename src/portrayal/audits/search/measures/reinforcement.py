@@ -1,4 +1,4 @@
-"""GSR of every system, against the perfect one, and without queries that name a gender (Table 2, Figures 8, 9) [1]_.
+"""GSR of every system and against the perfect one (Table 2, Figures 8, 9) [1]_.
 
 References
 ----------
@@ -25,7 +25,7 @@ NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", r
 
 
 def reinforcement(scored: ScoredRuns) -> PartialResult:
-    """Return rows of GSR, its difference and ratio to the perfect system, and the table of scored queries."""
+    """Return rows of GSR and against the perfect system, and scored queries."""
     measured = list(slope_rows(scored))
     fits = [(row["ruler"], row["system"], slope.value, slope.intercept) for row, slope in measured if slope]
     schema = {"ruler": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
@@ -34,7 +34,7 @@ def reinforcement(scored: ScoredRuns) -> PartialResult:
 
 
 def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | None]]:
-    """Yield the rows, each system's own GSR with its slope; one at a time, since a slope holds a part of every query."""
+    """Yield the rows, each system's own GSR with its slope."""
     for ruler in scored.rulers.values():
         for system, table in scored.tables[ruler.name].items():
             if system == PERFECT and not scored.judged:
@@ -49,7 +49,7 @@ def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | 
 
 
 def _gsr_row(scored: ScoredQueries, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame) -> dict[str, Any]:
-    """Return a system's own slope: it is tested only where there is no perfect system to be compared with."""
+    """Return a system's own slope, tested only without a perfect system."""
     note = _joined(_notes(slope, table), scored.notes.get(system, ""))
     row = slope.row("gsr", system=system, ruler=ruler.name, note=note)
     tested = system in scored.systems and not scored.judged

@@ -1,4 +1,4 @@
-"""Direct stereotypes: documents that mention people of one group more than of another (section 4.2.5, Figure 12 of [1]_).
+"""Direct stereotypes: documents that mention one group more (section 4.2.5, Figure 12 of [1]_).
 
 A document belongs to the group it mentions most, or to none. gap(q) is the ratio of the two poles' documents in a list. Two
 gaps are compared by cross-multiplication, so a list without women is no division by zero; 0/0 on either side is an outcome of
@@ -93,7 +93,7 @@ def _outcomes(scored: ScoredQueries) -> list[str]:
 
 
 def _per_query(scored: ScoredRuns, system: str) -> pl.DataFrame:
-    """Return the outcome of each judged query that was answered, by its place among all outcomes."""
+    """Return the outcome of each answered judged query, by its place among all."""
     own, perfect, names = scored.cut(system), scored.cut(PERFECT), _outcomes(scored)
     groups = groups_of_documents(scored)
     codes = np.full(len(own), np.nan)
@@ -121,7 +121,7 @@ def _rows(scored: ScoredQueries, system: str, table: pl.DataFrame) -> list[Row]:
 
 
 def _trend_row(scored: ScoredQueries, system: str, outcomes: np.ndarray) -> Row:
-    """Return Pearson's r of the outcome (+1, -1, 0) and the query's genderedness, tested as a slope is."""
+    """Return Pearson's r of the outcome and genderedness, tested as a slope."""
     poles = scored.settings.poles
     x = scored.query_scores(scored.first.name)
     y = np.select([outcomes == 0, outcomes == 1, outcomes == 2], [1.0, -1.0, 0.0], np.nan)
@@ -158,7 +158,7 @@ def representation_bars(scored: ScoredRuns) -> dict[str, pl.DataFrame]:
 
 
 def _edges(scored: ScoredRuns, scores: np.ndarray) -> list[float]:
-    """Return the edges of the bins: those of the study, else those that part the queries into fifths."""
+    """Return the edges of the study's bins, else of fifths of the queries."""
     if scored.settings.bins is not None:
         return sorted(scored.settings.bins)
     return sorted({float(edge) for edge in np.quantile(scores, [0.2, 0.4, 0.6, 0.8])}) if len(scores) else [0.0]
@@ -167,7 +167,7 @@ def _edges(scored: ScoredRuns, scores: np.ndarray) -> list[float]:
 def representation(
     scores: np.ndarray, outcomes: Sequence[str], edges: Sequence[float], poles: tuple[str, str]
 ) -> pl.DataFrame:
-    """Return, per bin of query genderedness, the share of queries with each outcome (null in an empty bin)."""
+    """Return the share of queries with each outcome, by bin of genderedness."""
     places = np.searchsorted(np.asarray(edges, dtype=float), scores, side="right")
     rows = []
     for position, name in enumerate(_bin_names(edges)):

@@ -1,4 +1,4 @@
-"""Ranked lists scored with every set of measuring vectors: the input of all measures of the audit."""
+"""Ranked lists scored with every set of measuring vectors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PartialResult:
 
 @dataclass(frozen=True)
 class Ruler:
-    """One set of measuring vectors: its direction and the score of every word of the history."""
+    """One set of measuring vectors, its direction and the words' scores."""
 
     name: str
     space: WordSpace
@@ -65,7 +65,7 @@ class Ruler:
 
 
 def make_ruler(space: WordSpace, pairs: Any, method: str, history: History, name: str = "") -> Ruler:
-    """Find the direction and score the history's words; `name` is the study's name of the vectors."""
+    """Find the direction and score the history's words."""
     direction = find_direction(space, pairs, method)
     return Ruler(name or space.name, space, direction, word_scores(space, direction, history))
 
@@ -89,7 +89,7 @@ class Queries:
 
 
 def queries_of(history: History, mentions: Mapping[str, set[str]]) -> Queries:
-    """Return the queries of a history; `mentions` are the words that name people of each group."""
+    """Return the queries of a history; `mentions` name people of each group."""
     named = set().union(*mentions.values())
     return Queries(
         np.array(history.units, np.int64),
@@ -101,7 +101,7 @@ def queries_of(history: History, mentions: Mapping[str, set[str]]) -> Queries:
 
 @dataclass(frozen=True, eq=False)
 class ScoredQueries:
-    """Every query's list scored with every ruler: the input of rows, whether lists are in memory or not."""
+    """Every query's list scored with every ruler, in memory or on disk."""
 
     settings: SearchSettings
     queries: Queries
@@ -116,7 +116,7 @@ class ScoredQueries:
 
     @property
     def judged(self) -> bool:
-        """Whether any query has a relevant document, so that there is a perfect system."""
+        """True where any query has a relevant document, so that there is a perfect system."""
         return bool(self.queries.judged.any())
 
     @property
@@ -132,7 +132,7 @@ class ScoredQueries:
 
 @dataclass(frozen=True, eq=False)
 class ScoredRuns(ScoredQueries):
-    """The ranked lists of every system beside their scores: the input of all parts of the measure."""
+    """The ranked lists of every system beside their scores."""
 
     history: History
     texts: Mapping[str, str]
@@ -212,7 +212,7 @@ def _fault(run: pl.DataFrame, history: History) -> str:
 
 
 def _once(run: pl.DataFrame) -> pl.DataFrame:
-    """Return a run with each document of a list at its first place; those below move up when the list is cut."""
+    """Return a run with each document of a list at its first place."""
     return run.sort("query", "rank", maintain_order=True).unique(["query", "doc"], keep="first", maintain_order=True)
 
 
@@ -228,7 +228,7 @@ def _repeated(runs: Iterable[pl.DataFrame]) -> str:
 def reference_lists(
     history: History, seed: int | np.random.Generator, names: Sequence[str] = REFERENCES
 ) -> dict[Repeat, Laid]:
-    """Return the lists of the reference systems; a generator goes on where it is, for a history in pieces."""
+    """Return the lists of the reference systems; a generator is used as it stands."""
     makers: dict[str, Callable[[], Laid]] = {
         PERFECT: lambda: (perfect_lists(history), True),
         RANDOM: lambda: (random_lists(history, seed), False),
@@ -270,7 +270,7 @@ def _merge_repeats(tables: Mapping[Repeat, pl.DataFrame]) -> dict[str, pl.DataFr
 
 
 def _mean(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    """Return the mean list score over repeats; a query missing in one repeat is measured on the others."""
+    """Return the mean list score over the repeats that have a query."""
     if len(parts) == 1:
         return parts[0]
     first, sums = pl.col("unit", "query_score").first(), pl.col("documents", "unscored").sum()

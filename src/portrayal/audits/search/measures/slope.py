@@ -1,4 +1,4 @@
-"""A slope over queries (Definition 3.8), with an interval and a test that hold where noise grows with genderedness.
+"""Slopes over queries (Definition 3.8 of [1]_) with an interval and a test.
 
 The interval is the slope plus and minus t heteroscedasticity-consistent errors (HC3) [2]_. The degrees of freedom are the
 effective number of queries: where a few queries lie far out, most of the slope rests on them, and t is that of few.
@@ -67,7 +67,7 @@ class Fit:
 
 
 def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return slope and intercept of Equation 3, by least squares; NaN when x does not vary.
+    """Return slope and intercept of Equation 3; NaN when x does not vary.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def fit_with_error(x: np.ndarray, y: np.ndarray, units: np.ndarray) -> Fit:
-    """Return the line and the parts of its slope's error; units are whole numbers from 0, one a query or several."""
+    """Return the line and each unit's part in its slope's error."""
     slope, intercept = fit(x, y)
     centred = x - x.mean()
     spread = centred @ centred
@@ -93,7 +93,7 @@ def fit_with_error(x: np.ndarray, y: np.ndarray, units: np.ndarray) -> Fit:
 
 
 def quantile(x: np.ndarray, units: np.ndarray, level: float = 0.95) -> float:
-    """Return t on the effective number of units: the square of the sum of squares of x over the sum of its squares."""
+    """Return t on the effective number of units."""
     from scipy import stats
 
     squares = np.bincount(units, (x - x.mean()) ** 2)
@@ -102,7 +102,7 @@ def quantile(x: np.ndarray, units: np.ndarray, level: float = 0.95) -> float:
 
 
 def measure_slope(x: np.ndarray, y: np.ndarray, units: np.ndarray | None = None, seed: int = 0) -> Slope:
-    """Return the slope of y on x over queries; a query with either missing counts as missing."""
+    """Return the slope of y on x over the queries that have both."""
     usable = ~(np.isnan(x) | np.isnan(y))
     names, own = np.unique((np.arange(len(x)) if units is None else units)[usable], return_inverse=True)
     x, y = x[usable], steady(y[usable])
@@ -121,12 +121,12 @@ def measure_slope(x: np.ndarray, y: np.ndarray, units: np.ndarray | None = None,
 
 
 def steady(y: np.ndarray) -> np.ndarray:
-    """Return y, made exactly constant where it differs by rounding errors only: those carry no relation."""
+    """Return y, made exactly constant where it differs by rounding errors only."""
     return np.full(len(y), y[0]) if len(y) and np.ptp(y) <= SAME * max(1.0, float(np.abs(y).max())) else y
 
 
 def parts_of_slope(x: np.ndarray, y: np.ndarray, units: np.ndarray) -> np.ndarray:
-    """Return each unit's part in the slope; they add up to it (times a constant) whatever the lists are centred on.
+    """Return each unit's part in the slope, lists centred on their middle third.
 
     Centred on the mean of the middle third: a list far out would move the mean, and with it the parts of all other queries,
     which then look like evidence; a median would not, but falls on a value that many lists may have.

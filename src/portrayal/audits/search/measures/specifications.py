@@ -1,4 +1,4 @@
-"""Specification curve: every system measured in every way a researcher could choose, with one joint test.
+"""Specification curve: every system measured in every way, with one joint test [1]_.
 
 A choice that hardly moves any number is left out. The joint test asks whether all ways together show a slope: it flips the
 queries' parts in the mean of the standardised slopes [1]_.
@@ -34,7 +34,7 @@ MATTERS = 0.1  # of an interval's half width: a choice that moves no number furt
 
 
 def specifications(scored: ScoredRuns, pairs: Any) -> PartialResult:
-    """Return, for every system and way of measuring, GSR less the perfect system's (GSR itself without judgments)."""
+    """Return GSR less the perfect system's for every system and way of measuring."""
     if not scored.settings.variants or not scored.systems:
         return PartialResult()
     ways = list(product(scored.rulers, METHODS))
@@ -51,7 +51,7 @@ def _measurer(scored: ScoredRuns, pairs: Any) -> Callable[[tuple[str, str]], lis
 
 
 def _ways(scored: ScoredRuns, pairs: Any, way: tuple[str, str]) -> list[tuple[dict[str, Any], Slope]]:
-    """Measure all systems with one ruler and direction, in every further way: a row and a slope each."""
+    """Measure all systems with one ruler and direction in every further way."""
     name, method = way
     scores = make_ruler(scored.rulers[name].space, pairs, method, scored.history).scores
     found = []
@@ -75,7 +75,7 @@ def _specified(scored: ScoredRuns, history: History, scores: Any) -> dict[str, S
 
 
 def _what_matters(table: pl.DataFrame, scored: ScoredRuns) -> pl.DataFrame:
-    """Leave out, system by system, the choices that hardly move a number: they stay as the study has them."""
+    """Leave out, system by system, the choices that hardly move a number."""
     settings = scored.settings
     own = {"direction": settings.direction, "discount": settings.discount, "inflected": KEPT[settings.inflected]}
     parts = []
@@ -89,13 +89,13 @@ def _what_matters(table: pl.DataFrame, scored: ScoredRuns) -> pl.DataFrame:
 
 
 def _moves(table: pl.DataFrame, choice: str, others: list[str], least: float) -> bool:
-    """Tell whether a choice moves a value by more than the least that matters, all else equal."""
+    """Tell whether a choice moves a value enough, all else equal."""
     groups = table.drop_nulls("value").group_by(others)
     return any(np.ptp(mine["value"].to_numpy()) > least for _, mine in groups)
 
 
 def _joint(table: pl.DataFrame, slopes: list[Slope], scored: ScoredRuns) -> pl.DataFrame:
-    """Return, for each system, how many ways lie clear of zero on each side, and the p of all ways together."""
+    """Return each system's ways clear of zero, and the p of all together."""
     rows = []
     for (system,), mine in table.group_by("system", maintain_order=True):
         parts = np.zeros(max(scored.history.units, default=0) + 1)

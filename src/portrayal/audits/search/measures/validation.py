@@ -47,7 +47,7 @@ CHARTED = 400  # histories kept for the chart of Figure 5
 
 @dataclass(frozen=True, eq=False)
 class Dichotomy(Estimate):
-    """The mean of the positive pole's words minus the negative pole's, with the test that it lies higher."""
+    """The difference of the poles' mean genderedness, with a one-sided test."""
 
     unit: str = "difference of mean genderedness, words"
     name: str = ""
@@ -112,7 +112,7 @@ def enumerate_histories(
 
 
 def validation(scored: ScoredRuns, checks: Mapping[tuple[str, str], Any], pairs: Any) -> PartialResult:
-    """Return the checks of every set of measuring vectors; nothing for a direction other than gender."""
+    """Return the checks of every set of measuring vectors, for gender alone."""
     if not (scored.settings.about_gender and scored.settings.validate_direction):
         return PartialResult()
     parts = [_validated(ruler, checks, pairs, scored) for ruler in scored.rulers.values()]
@@ -194,7 +194,7 @@ def _sample(parity: Parity, ruler: Ruler, count: int) -> pl.DataFrame:
 
 
 def failed_checks(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the rulers that show fewer than half of the known stereotypes, each with the reason."""
+    """Return the rulers that fail half of the known stereotypes, with reasons."""
     passes: dict[str, list[bool]] = {}
     for row in rows:
         if row["measure"] == "dichotomy":
