@@ -35,20 +35,15 @@ def _one_line(error: ValidationError, model: type[BaseModel], where: str, extra:
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     place = ".".join(map(str, fault["loc"]))
     if fault["type"] == "extra_forbidden":
-        known = {*_fields_at(model, fault["loc"][:-1]), *extra} - {"settings", "folder"}
+        for step in fault["loc"][:-1]:  # to the table that holds the key
+            if isinstance(step, str) and step in model.model_fields:
+                model = _inner_model(model.model_fields[step].annotation) or model
+        known = {*model.model_fields, *extra} - {"settings", "folder"}
         name = str(fault["loc"][-1])
         return f"{where} has an unknown key {place!r}.{nearest(name, known)} Known: {', '.join(sorted(known))}."
     if fault["type"] == "missing":
         return f"{where} lacks the key {place!r}. Add it."
     return f"{where}: {place} is {fault.get('input')!r}: {fault['msg']}."
-
-
-def _fields_at(model: type[BaseModel], location: tuple[Any, ...]) -> set[str]:
-    """Return the field names of the model found by walking `location` from `model`."""
-    for step in location:
-        if isinstance(step, str) and step in model.model_fields:
-            model = _inner_model(model.model_fields[step].annotation) or model
-    return set(model.model_fields)
 
 
 def _inner_model(annotation: Any) -> type[BaseModel] | None:

@@ -94,6 +94,8 @@ ROWS: Mapping[str, Contract] = {
     "ranker": {"doc": pl.String, "rank": pl.Int64, "score": pl.Float64},
     "generator": {"label": pl.String, "score": pl.Float64},
 }
+# Kinds whose answers are sets: an empty one is an answer, and what repeats counts once.
+SETS = ("tagger", "generator")
 # A row of each kind in one word.
 NOUNS = {"tagger": "tag", "captioner": "caption", "encoder": "embedding", "ranker": "result", "generator": "label"}
 
@@ -191,7 +193,7 @@ def _without_repeats(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
             raise PortrayalError(
                 f"responses has two vectors of {twice['system'][0]!r} for {twice['stimulus'][0]!r} under one repeat. Expected one."
             )
-    if kind not in ("tagger", "generator"):
+    if kind not in SETS:
         return frame
     # Rows whose hashes differ are different, which takes a tenth of comparing them.
     hashes = frame.select(*RESPONSES, next(iter(ROWS[kind]))).hash_rows()

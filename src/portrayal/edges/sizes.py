@@ -28,13 +28,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise PortrayalError(
             f"{path} is larger than {LARGEST_TOML:,} bytes. A study names large tables, it does not hold them."
         )
-    return parse_toml(path.read_text(encoding="utf-8"), path)
-
-
-def parse_toml(text: str, path: Path) -> dict[str, Any]:
-    """Read TOML text; `path` goes into the errors."""
     try:
-        data = tomllib.loads(text)
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
         data = None
     if data is None or _is_deep(data):
@@ -153,9 +148,7 @@ def check_array(file: IO[bytes], size: int) -> None:
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     try:
         shape, _, kind = read[np.lib.format.read_magic(file)](file)
-    except (
-        Exception
-    ):  # numpy parses the header as Python, and raises what that happens to meet; reading it will say why
+    except Exception:  # numpy parses the header as Python and raises anything; reading it will say why
         return
     if math.prod(shape) * kind.itemsize > size:
         raise TooLarge(f"an array of shape {shape} does not fit into its {size:,} bytes")

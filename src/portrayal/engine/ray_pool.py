@@ -130,26 +130,21 @@ def _init(ray: Any, address: str, workers: int | None) -> None:
     if not address:
         ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
         return
-    if address != "auto":
-        _refuse_unreachable(address)
+    if address != "auto":  # said where nobody listens: Ray itself would try for a minute
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), CONNECT).close()
+        except (OSError, ValueError, OverflowError):
+            raise PortrayalError(
+                f"no Ray cluster answers at {address!r}. Expected HOST:PORT as `ray start --head` prints it (often port 6379),"
+                " or auto."
+            ) from None
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise PortrayalError(
             f"no Ray cluster could be joined at {address}: {_short(error)}. Expected the address that `ray start --head`"
             " prints, from a machine of that cluster."
-        ) from None
-
-
-def _refuse_unreachable(address: str) -> None:
-    """Refuse an address where nobody listens; Ray itself would try for a minute."""
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), CONNECT).close()
-    except (OSError, ValueError, OverflowError):
-        raise PortrayalError(
-            f"no Ray cluster answers at {address!r}. Expected HOST:PORT as `ray start --head` prints it (often port 6379),"
-            " or auto."
         ) from None
 
 

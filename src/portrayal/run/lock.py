@@ -10,7 +10,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from portrayal.errors import PortrayalError
 from portrayal.run.folder import Run
@@ -84,18 +83,14 @@ def _open(run: Run) -> int:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
-        raise PortrayalError(_why_not(path, error)) from None
+        if error.errno == errno.ELOOP:
+            raise PortrayalError(f"{path} is a link. Expected a plain file: remove the link.") from None
+        raise PortrayalError(f"cannot write to {run.folder}: {error.strerror}. Name another with --out.") from None
     about = os.fstat(descriptor)
     if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
         os.close(descriptor)
         raise PortrayalError(f"{path} is shared with another file or no plain file. Remove it.")
     return descriptor
-
-
-def _why_not(path: Path, error: OSError) -> str:
-    if error.errno == errno.ELOOP:
-        return f"{path} is a link. Expected a plain file: remove the link."
-    return f"cannot write to {path.parent}: {error.strerror}. Name another with --out."
 
 
 def _take(descriptor: int, run: Run, kind: int, patience: float) -> None:
@@ -107,16 +102,12 @@ def _take(descriptor: int, run: Run, kind: int, patience: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= give_up:
-                raise PortrayalError(_busy_message(descriptor, run)) from None
+                holder = os.pread(descriptor, 100, 0).decode(errors="replace").partition(" ")[0].strip()
+                who = f"process {holder}" if holder.isdigit() and _lives(int(holder)) else "another process"
+                raise PortrayalError(
+                    f"{who} is working on {run.folder}. Wait for it or stop it; portrayal status {run.folder} shows how far it is."
+                ) from None
             time.sleep(0.05)
-
-
-def _busy_message(descriptor: int, run: Run) -> str:
-    holder = os.pread(descriptor, 100, 0).decode(errors="replace").partition(" ")[0].strip()
-    who = f"process {holder}" if holder.isdigit() and _lives(int(holder)) else "another process"
-    return (
-        f"{who} is working on {run.folder}. Wait for it or stop it; portrayal status {run.folder} shows how far it is."
-    )
 
 
 def _lives(process: int) -> bool:
@@ -125,5 +116,5 @@ def _lives(process: int) -> bool:
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
-        return True
+        pass
     return True

@@ -83,7 +83,9 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     stem = get_audit(study.audit)
     checked = _checked(evidence, stem)
     measured = stem.measure(checked, study.settings)
-    answers = _answers(checked.responses, stem)
+    # For some audits an answer without a label is an answer.
+    status = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
+    answers = checked.responses.with_columns(status)
     groups = (stem.silence_groups or stem.groups)(checked, study.settings)
     silence = measure_silence(answers, groups, stem.stem, stem.units, study.seed)
     rows = pl.concat([check_results(measured.results), silence], how="diagonal")
@@ -93,12 +95,6 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
     results = check_results(with_counts(decided, answers))
     return replace(measured, results=results, warnings=warnings)
-
-
-def _answers(responses: pl.DataFrame, stem: Audit) -> pl.DataFrame:
-    """Return the answers as silence counts them: in some audits an empty one is one."""
-    status = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
-    return responses.with_columns(status)
 
 
 def _checked(evidence: Evidence, stem: Audit) -> Evidence:

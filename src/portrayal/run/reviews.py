@@ -6,7 +6,7 @@ so that it stands by itself when the cases of a run are made anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from portrayal.errors import PortrayalError
 from portrayal.run.folder import Run
 from portrayal.tables import REVIEWS, check, read_csv
 
+KEY = ["item", "question", "reviewer"]
 JUDGE, SKIP, UNDO = "judge", "skip", "undo"
 PLACE, CODING = "place", "place_coding"  # what a rater wrote about a place, and what others make of it
 
@@ -38,29 +39,25 @@ def read_judgments(path: Path) -> list[Act]:
 def _act(line: bytes, path: Path, number: int) -> Act:
     try:
         act = parse_json(line)
-        texts = all(isinstance(act[name], str) for name in ("act", "reviewer", "queue", "item"))
-        rows = all(_is_row(row) for row in act.get("rows", ()))
-        if texts and rows and act["act"] in (JUDGE, SKIP, UNDO):
+        texts = [act[name] for name in ("act", "reviewer", "queue", "item")]
+        for row in act.get("rows", ()):
+            texts += [row.get(name) for name in KEY] + [value for value in row.values() if value is not None]
+        if all(isinstance(text, str) for text in texts) and act["act"] in (JUDGE, SKIP, UNDO):
             return act
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise PortrayalError(f"line {number} of {path} is damaged. Expected what `portrayal view` writes: remove the line.")
 
 
-def _is_row(row: Any) -> bool:
-    filled = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("item", "question", "reviewer"))
-    return filled and all(value is None or isinstance(value, str) for value in row.values())
-
-
 def standing(acts: Iterable[Act]) -> dict[Place, Act]:
     """Return the last act of each reviewer on each item, without what was undone."""
-    earlier: dict[Place, Act] = {}
+    last: dict[Place, Act] = {}
     for act in acts:
         place = (act["reviewer"], act["queue"], act["item"])
-        earlier.pop(place, None)  # the order of the acts that stand is theirs in time
+        last.pop(place, None)  # the order of the acts that stand is theirs in time
         if act["act"] != UNDO:
-            earlier[place] = act
-    return earlier
+            last[place] = act
+    return last
 
 
 def fold(reviews: pl.DataFrame | None, acts: Iterable[Act]) -> pl.DataFrame | None:
@@ -70,14 +67,16 @@ def fold(reviews: pl.DataFrame | None, acts: Iterable[Act]) -> pl.DataFrame | No
     is gone here. A case that somebody judged waits no longer.
     """
     acts = list(acts)
-    touched = {_key(row) for act in acts for row in act.get("rows", ())}
+    touched = {tuple(row[name] for name in KEY) for act in acts for row in act.get("rows", ())}
     if not touched:
         return reviews
     rows = [row for act in standing(acts).values() for row in act.get("rows", ())]
-    judged = pl.DataFrame(_coded(rows), schema=_schema(rows), strict=False)
+    named = dict.fromkeys([*REVIEWS, *(name for row in rows for name in row)])
+    judged = pl.DataFrame(_coded(rows), schema=dict.fromkeys(named, pl.String), strict=False)
     if reviews is None:
         return judged
-    others = reviews.join(_keys(touched), on=["item", "question", "reviewer"], how="anti", nulls_equal=True)
+    keys = pl.DataFrame(sorted(touched), schema=KEY, orient="row")
+    others = reviews.join(keys, on=KEY, how="anti", nulls_equal=True)
     known = judged.drop_nulls("judgment").select("item", "question").unique()
     waiting = others.filter(pl.col("judgment").is_null()).join(known, on=["item", "question"], how="anti")
     return pl.concat([others.filter(pl.col("judgment").is_not_null()), judged, waiting], how="diagonal")
@@ -94,19 +93,6 @@ def _coded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {**row, "judgment": agreed.get((row["item"], row["reviewer"]))} if row["question"] == PLACE else row
         for row in rows
     ]
-
-
-def _key(row: Mapping[str, Any]) -> Place:
-    return row["item"], row["question"], row["reviewer"]
-
-
-def _keys(keys: Iterable[Place]) -> pl.DataFrame:
-    return pl.DataFrame(sorted(keys), schema=["item", "question", "reviewer"], orient="row")
-
-
-def _schema(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    named = dict.fromkeys([*REVIEWS, *(name for row in rows for name in row)])
-    return dict.fromkeys(named, pl.String)
 
 
 def reviews_of(run: Run) -> pl.DataFrame | None:

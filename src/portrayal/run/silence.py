@@ -19,7 +19,7 @@ from portrayal.stats.intervals.intervals import ratio_interval, wilson
 from portrayal.stats.tests.people import level_test
 from portrayal.stats.tests.proportions import newcombe
 from portrayal.tables import ANSWERED as ANSWERS
-from portrayal.tables import results, starts
+from portrayal.tables import ROWS, SETS, results, starts
 
 ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
 FACETS = ("axis", "within", "status")
@@ -47,8 +47,8 @@ def questions(responses: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each question that was asked: system, stimulus, repeat and status."""
     columns = responses.select("system", "stimulus", "repeat", "status")
     each = columns.filter(starts(columns, columns.columns)).unique(maintain_order=True)
-    # Who lists what is seen has answered, be the list empty: see portrayal.tables.ANSWERED.
-    answers = ANSWERS if {"tag", "label"} & set(responses.columns) else (ANSWERED,)
+    is_set = any(next(iter(ROWS[kind])) in responses.columns for kind in SETS)
+    answers = ANSWERS if is_set else (ANSWERED,)
     return each.with_columns(
         said=pl.col("status").is_in(answers),
         status=pl.col("status").replace({"filtered": "refused", "unparsable": "unreadable"}),

@@ -8,12 +8,11 @@ from typing import Any
 import polars as pl
 
 from portrayal.study.registry import get_audit
-from portrayal.tables import ROWS
+from portrayal.tables import ROWS, SETS
 from portrayal.waves.waves import Wave
 
 DIGITS = 6  # of a vector's numbers: what is beyond them is arithmetic
 QUESTION = ("system", "stimulus", "repeat")
-SETS = ("tagger", "generator")  # kinds whose answers have no order
 WORD = r"[\p{L}\p{N}][\p{L}\p{N}'-]*"
 
 
