@@ -23,6 +23,7 @@ from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.study.audit import Evidence, Finding
+from portrayal.study.registry import CALIBRATIONS, SIMULATIONS
 from portrayal.study.study import Study
 
 Result = TypeVar("Result")
@@ -55,22 +56,6 @@ def _make(
     return lambda seeds: [function(seed) for seed in seeds]
 
 
-CALIBRATIONS = {
-    "associations": "portrayal.audits.associations.calibration",
-    "search": "portrayal.audits.search.calibration",
-    "contexts": "portrayal.audits.contexts.calibration",
-    "counterfactuals": "portrayal.audits.counterfactuals.calibration",
-    "captions": "portrayal.audits.captions.calibration",
-    "experiments": "portrayal.audits.associations.experiments.calibration",
-}
-SIMULATIONS: dict[str, str] = {
-    "contexts": "portrayal.audits.contexts.calibration",
-    "counterfactuals": "portrayal.audits.counterfactuals.calibration",
-    "associations": "portrayal.audits.associations.simulation",
-    "experiments": "portrayal.audits.associations.experiments.simulation",
-    "captions": "portrayal.audits.captions.simulation",
-    "search": "portrayal.audits.search.calibration",
-}
 AUDITS = 400  # simulated audits of a shape at most
 LARGE = 4  # times fewer audits of the large shape
 

@@ -64,7 +64,10 @@ def export_stimuli(study: AnyStudy, out: Path | str, untrusted: bool = False) ->
     columns = ["stimulus", *ROWS[kind], *(["repeat"] if parsed.repeats > 1 else []), "status"]
     if not (folder / "answers.csv").exists():  # which somebody may have filled in
         write_text(folder / "answers.csv", ",".join(columns) + "\n")
-    write_text(folder / "README.txt", _readme(parsed.name, kind, columns, parsed.repeats))
+    times = f" {parsed.repeats} times, numbered from 0 in `repeat`" if parsed.repeats > 1 else ""
+    readme = (Path(__file__).parent / "first" / "README.txt").read_text(encoding="utf-8")
+    about = {"name": repr(parsed.name), "kind": kind, "times": times, "columns": ", ".join(columns)}
+    write_text(folder / "README.txt", readme.format(**about))
     return folder / "stimuli.csv"
 
 
@@ -82,20 +85,3 @@ def _copied(row: Mapping[str, Any], folder: Path, place: int) -> str:
     name = f"{place:06d}{Path(row['content']).suffix.lower()}"
     shutil.copyfile(row["content"], make_inside(folder / PICTURES) / name)
     return f"{PICTURES}/{name}"
-
-
-def _readme(name: str, kind: str, columns: list[str], repeats: int) -> str:
-    times = f" {repeats} times, numbered from 0 in `repeat`" if repeats > 1 else ""
-    return f"""Stimuli of the study {name!r}
-
-stimuli.csv and stimuli.jsonl have one row a stimulus. Show each `content` to your {kind}{times}:
-a text as it stands, a picture from its path here.
-Write what it answers into answers.csv, one row for each part of an answer (each tag, caption, result, vector or label), with the
-columns {", ".join(columns)}.
-Keep the ids in `stimulus` as they are. A refusal is a row with status "refused", an answer with nothing in it one with status "empty";
-a stimulus without a row counts as not answered. Then add to the study:
-
-    [[systems]]
-    name = "recorded"
-    use = "replay:answers.csv"
-"""
