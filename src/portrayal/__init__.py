@@ -66,7 +66,7 @@ _PUBLIC = {
     "occupation_shares": "portrayal_faces.occupations",
     # what there is
     "get_audit": "portrayal.study.registry",
-    "names": "portrayal.study.catalogue",
+    "names": "portrayal.study.registry",
     "part_sizes": "portrayal.parts.table",
     "part_states": "portrayal.parts.table",
     "install_parts": "portrayal.parts.install",

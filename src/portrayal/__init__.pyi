@@ -37,10 +37,10 @@ from portrayal.run.status import status_text as status_text
 from portrayal.run.status import unanswered as unanswered
 from portrayal.run.trial import tried_text as tried_text
 from portrayal.run.trial import try_study as try_study
-from portrayal.study.catalogue import names as names
 from portrayal.study.export import export_stimuli as export_stimuli
 from portrayal.study.first_study import new_study as new_study
 from portrayal.study.registry import get_audit as get_audit
+from portrayal.study.registry import names as names
 from portrayal.study.study_file import example_study as example_study
 from portrayal.study.study_file import make_study as make_study
 from portrayal.study.study_file import read_study as read_study

@@ -75,8 +75,7 @@ def audit(
     systems
         Further systems by name: functions that take a text or the path of a picture, or dicts as a study file writes them.
     engine, workers
-        What does the heavy work (parsing, local networks), and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md.
-        The results are the same.
+        What does the heavy work, and how many: 'local', 'ray', or 'ray://HOST:PORT'; the results are the same (docs/engine.md).
 
     Returns
     -------

@@ -147,11 +147,11 @@ def timed() -> Iterator[None]:
 def test_the_patterns_of_answers_are_among_them() -> None:
     named = " ".join(PATTERNS)
     for module in (
-        "systems/refusals",
+        "systems/core/refusals",
         "systems/chat",
-        "text/tag_spelling",
-        "text/tokens",
-        "systems/settings",
+        "text/words/tag_spelling",
+        "text/words/tokens",
+        "systems/core/settings",
         "edges/inert",
     ):
         assert module in named

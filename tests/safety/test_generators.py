@@ -13,8 +13,7 @@ from PIL import Image
 
 from portrayal.audits.associations.experiments.phantom import silhouette
 from portrayal.errors import PortrayalError
-from portrayal.safety.gated import Gated, gate, open_guarded
-from portrayal.safety.gates import Gates, Seen, judge
+from portrayal.safety.gates import Gated, Gates, Seen, gate, judge, open_guarded
 from portrayal.safety.guard import PromptRefused
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question, Throttled
 from portrayal.systems.core.readers import read_answer

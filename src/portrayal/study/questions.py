@@ -18,7 +18,7 @@ from portrayal.edges.paths import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import cache_folder
 from portrayal.pictures.series.shipped import installed_sets
-from portrayal.safety.gated import open_guarded
+from portrayal.safety.gates import open_guarded
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.study.trust import leaves

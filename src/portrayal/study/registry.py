@@ -1,14 +1,18 @@
-"""Registry of audits by stem; each module's `AUDIT` is imported when asked for."""
+"""Registry of audits by stem, and the catalogue of everything that has a name."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portrayal.errors import PortrayalError, nearest
+from portrayal.systems.core import registry as systems_registry
+from portrayal.systems.core.registry import SCHEMES, SYSTEMS
 
 if TYPE_CHECKING:
     from portrayal.study.audit import Audit
@@ -53,3 +57,72 @@ def get_audit(stem: str) -> Audit:
         return others[stem].load()
     known = [*ours, *others]
     raise PortrayalError(f"no audit {stem!r}.{nearest(stem, known)} Known: {', '.join(known)}.")
+
+
+def names(what: str, about: bool = False) -> list[str]:
+    """Return the names of everything of a sort.
+
+    Parameters
+    ----------
+    what
+        'systems', 'audits', 'lexicons' or 'datasets'.
+    about
+        Say beside each name what it is.
+
+    Examples
+    --------
+    >>> from portrayal import names
+    >>> {"search", "captions"} <= set(names("audits"))
+    True
+    >>> [line for line in names("systems", about=True) if line.startswith("bm25 ")][0].split(maxsplit=1)[1]
+    "BM25 over a collection, Lucene's variant"
+    """
+    if what not in CATALOGUES:
+        raise PortrayalError(
+            f"nothing is listed under {what!r}.{nearest(what, CATALOGUES)} Known: {', '.join(CATALOGUES)}."
+        )
+    entries = CATALOGUES[what]()
+    width = max(map(len, entries), default=0)
+    return [f"{name.ljust(width)}  {text}" if about else name for name, text in entries.items()]
+
+
+def _systems() -> dict[str, str]:
+    schemes = {f"{scheme}:": entry.about for scheme, entry in SCHEMES.items()}
+    named = {**SYSTEMS, **systems_registry.plugged_in()}
+    return {name: entry.about for name, entry in named.items()} | schemes
+
+
+def _audits() -> dict[str, str]:
+    ours = {stem: QUESTIONS[stem] for stem in (*AUDITS, *EXPERIMENTS)}
+    return ours | {name: entry.load().question for name, entry in plugged_in().items()}
+
+
+def _lexicons() -> dict[str, str]:
+    """Return the word lists that ship, each with the first line of its source note."""
+    folder = Path(str(files("portrayal.text") / "lexicons"))
+    entries = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".json", ".txt"))
+    return {path.stem: _about(path) for path in entries}
+
+
+def _about(path: Path) -> str:
+    note = path.with_name(f"{path.stem}.source.md")
+    return note.read_text(encoding="utf-8").strip().splitlines()[0].lstrip("# ") if note.exists() else ""
+
+
+def _datasets() -> dict[str, str]:
+    """List the loaders of data sets; a loader's first line says what it reads."""
+    import ast
+
+    rooms = Path(str(files("portrayal") / "audits"))
+    entries = [path for path in rooms.glob("*/datasets/*.py") if path.stem not in ("__init__", "boxes", "data_files")]
+    modules = sorted(entries, key=lambda path: path.stem)
+    texts = {path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in modules}
+    return {name: text.partition("\n")[0] for name, text in texts.items()}
+
+
+CATALOGUES: dict[str, Callable[[], dict[str, str]]] = {
+    "systems": _systems,
+    "audits": _audits,
+    "lexicons": _lexicons,
+    "datasets": _datasets,
+}

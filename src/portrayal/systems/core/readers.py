@@ -31,7 +31,7 @@ READERS: dict[str, str] = {
     "vector": "portrayal.systems.encoders.local:read_vector",
     "openai_embeddings": "portrayal.systems.encoders.openai_embeddings:read_embedding",
     "saliency": "portrayal.systems.encoders.clip_saliency:read_saliency",
-    "gated": "portrayal.safety.gated:read_gated",
+    "gated": "portrayal.safety.gates:read_gated",
     "rekognition": "portrayal.systems.taggers.rekognition:read_labels",
     "clarifai": "portrayal.systems.taggers.clarifai:VENDOR.read_answer",
     "imagga": "portrayal.systems.taggers.imagga:VENDOR.read_answer",
