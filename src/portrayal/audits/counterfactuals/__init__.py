@@ -1,4 +1,4 @@
-"""The counterfactuals audit: does a label become more likely as only the face's gender or race cue changes."""
+"""Counterfactuals audit: whether labels follow the gender or race cue of a face."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def phantoms(setting: Setting, runs: int, seed: int) -> Iterator[tuple[np.ndarra
 
 
 def _audit(answers: np.ndarray, values: np.ndarray, slope: np.ndarray, people: np.ndarray) -> tuple[float, ...]:
-    """Return false alarm, intervals, covered, labels with the named slope, found ones, labels without an interval."""
+    """Return counts of one audit: false alarms, intervals, covered, named, discovered, without interval."""
     slopes = normalised_slopes(answers, values, people)
     adjusted = flip_jointly(reversal_scores(answers, people)).adjusted
     known = np.isfinite(slopes.low)
@@ -104,7 +104,7 @@ def _audit(answers: np.ndarray, values: np.ndarray, slope: np.ndarray, people: n
 
 
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
-    """Return an audit of this shape; `effect` is the planted slope, per unit of the value.
+    """Return an audit of this shape with a planted slope, per unit of the value.
 
     `wave` 1, 2, ... are the same taggers asked again, by other chance, the effect from the second on; 0 is an audit of its own.
     """
@@ -130,7 +130,7 @@ def _entry(system: str, name: str, labels: list[str] | None) -> Entry:
 
 
 def plans() -> dict[str, tuple[float, float]]:
-    """Return by shape a slope along gender and the power that `portrayal plan` states for it."""
+    """Return by shape a slope along gender and its planned power."""
     stated = {}
     for shape, slope in (("demo", 0.4), ("large", 0.15)):
         size = SHAPES[shape]

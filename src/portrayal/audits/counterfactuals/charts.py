@@ -1,4 +1,4 @@
-"""The figures of the counterfactuals audit: sensitivity curves (Figure 5), strips (Figure 6), slopes with intervals."""
+"""Figures of the counterfactuals audit: sensitivity curves (Figure 5), strips (Figure 6), slopes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNITS = {
 
 
 def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Chart]:
-    """Return the charts of a report: the strips come first, since all else rests on them."""
+    """Return the charts of a report, strips first, since all else rests on them."""
     curves = _curve_charts(measured, settings.labels)
     return [*_strip_charts(measured), *_slope_charts(measured), *curves]
 
@@ -53,7 +53,7 @@ def _slopes(labels: pl.DataFrame, axis: Axis, most: int, main: bool = False) -> 
 
 
 def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
-    """Figure 5 for the chosen labels, or those three of each axis that speak most clearly."""
+    """Draw Figure 5 for the chosen labels, or the three clearest of each axis."""
     rates = measured.tables["rates"].filter(pl.col("normalised").is_not_null())
     charts = []
     for axis in [one for one in axes_of(rates) if one.attribute != PLACEBO]:

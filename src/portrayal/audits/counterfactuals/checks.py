@@ -1,4 +1,4 @@
-"""What the manipulation checks mean for results: nothing is found along an attribute whose check failed."""
+"""Manipulation checks: nothing is found along an attribute whose check failed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def not_checked(checks: pl.DataFrame | None, axis: Axis) -> str:
 
 
 def first_warnings(checks: pl.DataFrame | None) -> list[str]:
-    """Say what was missed or not checked; where only the placebo was, that nothing else was."""
+    """Return warnings of missed and undone checks."""
     if checks is None:
         return [ELSEWHERE]
     unchecked = (checks["attribute"] == PLACEBO).all()
@@ -72,7 +72,7 @@ def _told(row: Mapping[str, Any]) -> str:
 
 
 def _apart(value: float | None, needs: str) -> str:
-    """Write a value with as many decimals as tell it from the bound it missed: not -0.15 where under 0.15 is needed."""
+    """Write a value with enough decimals to tell it from the missed bound."""
     bounds = [float(word) for word in needs.split() if word.replace(".", "", 1).isdigit()]
     for places in (2, 3, 4, 5):
         if value is None or all(round(abs(value), places) != bound for bound in bounds):

@@ -1,4 +1,4 @@
-"""Whose questions may go unanswered: faces of either end of an axis, and of people who start in one group."""
+"""Groups of faces that are compared for unanswered questions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from portrayal.study.audit import GROUPS, Evidence, no_groups
 
 
 def groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
-    """Return whose questions may go unanswered: faces of either end of an axis, and of people who start in one group."""
+    """Return faces of either end of an axis, and people by starting group."""
     steps = _steps(evidence, settings)
     return pl.concat([_ends(steps), _starts(steps)])
 
 
 def silence_groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
-    """Return those compared for silence: refusals along an axis have a slope beside the placebo's, so its ends without them."""
+    """Return the groups compared for silence; ends without refusals, whose slope is tested."""
     steps = _steps(evidence, settings)
     return pl.concat([_ends(steps).with_columns(without=pl.lit("refused")), _starts(steps)], how="diagonal")
 
@@ -48,7 +48,7 @@ def _ends_of(steps: pl.DataFrame, axis: Axis) -> pl.DataFrame:
 
 
 def study_axes(stimuli: pl.DataFrame, settings: CounterfactualsSettings) -> pl.DataFrame:
-    """Return the stimuli with the poles of race, taken from the study where the stimuli name none."""
+    """Return the stimuli with the study's poles of race where they name none."""
     return fill_poles(stimuli, *settings.pairs[0])
 
 

@@ -1,4 +1,4 @@
-"""What a study found, in sentences over decided rows."""
+"""Findings in words, from decided rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE_EACH = pl.col("measure") == "slope_by_start"
 
 
 def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> list[Finding]:
-    """Say, for each system and axis, which labels follow the cue and what is refused; flips and checks are no findings."""
+    """Say, by system and axis, which labels follow the cue and what is refused."""
     labels = measured.tables["labels"]
     outside = labels.filter(~pl.col("shown"))["label"].unique().to_list()  # plain concepts are in no family
     spoken = ~pl.col("label").fill_null("").is_in(outside)
@@ -60,7 +60,7 @@ def _claims(measured: Measured, axis: Axis) -> Mapping[str, Claim]:
 
 
 def _after(measured: Measured, axis: Axis) -> Callable[[Row], str]:
-    """Return what further is said of a row that was found: groups that differ in sign, and checks that were not done."""
+    """Return the further sentence of a found row: mixed signs, undone checks."""
     checked = not_checked(measured.tables.get("checks"), axis)
     return lambda row: " ".join(filter(None, [_by_start(measured.results, row), checked]))
 
@@ -79,7 +79,7 @@ def _refused_by_value(results: pl.DataFrame, row: Row) -> str:
 
 
 def _by_start(results: pl.DataFrame, row: Row) -> str:
-    """Say so where the slope has one sign among those who start in one group and the other sign among others."""
+    """Say where slopes of two starting groups have opposite signs."""
     mine = results.filter(
         ONE_EACH, *(pl.col(name).eq_missing(pl.lit(row[name])) for name in ("system", *KEY, "label"))
     ).drop_nulls("value")

@@ -1,4 +1,4 @@
-"""What a study is measured with besides answers: the manipulation checks, who was left out, and shares of occupations."""
+"""Inputs besides the answers: checks, people left out, shares of occupations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from portrayal.study.study import Study
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
-    """Read the manipulation checks, who was left out, strips of generated people, and what slopes are compared with."""
+    """Read checks, people left out, strips, and the shares that slopes are compared with."""
     from portrayal.pictures.series.amounts import placebo_checks
 
     stimuli, left_out, checks = read_series(study)

@@ -1,4 +1,4 @@
-"""Measures of more series than memory holds, folded over parts: shares and slopes that are sums over people."""
+"""Measures of more series than memory holds, folded over parts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def label_shares(folder: Path | str) -> pl.DataFrame:
 
 
 def _sum_part(tables: Mapping[str, pl.DataFrame], _: Any) -> dict[str, dict[Any, Any]]:
-    """Return the people and source images asked by axis, and the sums by system and axis."""
+    """Return the people and images asked by axis, and sums by system and axis."""
     edited = with_poles(tables["stimuli"].filter(pl.col("condition") == "edited"))
     shown = {axis: edited.filter(axis.where()).select("person", "picture") for axis in axes_of(edited)}
     return {

@@ -49,7 +49,7 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:
-    """Count who was left out, by reason; which file it was stands behind a colon, and in the table."""
+    """Count who was left out, by reason; the file's name stands behind a colon."""
     reason = pl.col("reason").str.split(": ").list.first()
     counted = left_out.filter(pl.col("left_out")).group_by(reason).len().sort("reason")
     return [

@@ -1,4 +1,4 @@
-"""What a design can find, by simulation under the correction that the report will use.
+"""Power of a design, by simulation under the correction that the report will use.
 
 A label with a planted slope is tested beside labels without one, of all systems and attributes; sign flips of the people
 and the largest of all statistics give its corrected p, as `portrayal.stats.tests.max_t` does with real answers. Here the
@@ -32,7 +32,7 @@ UNMADE = "the series are not made yet, so nothing was looked at: pictures whose 
 
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say, for `portrayal plan`, in how many of 100 such audits slopes of some sizes would be found."""
+    """Say, for `portrayal plan`, in how many of 100 audits slopes would be found."""
     attributes, people = list(study.settings.attributes), stimuli["person"].n_unique()
     axes = [axis for axis in axes_of(stimuli) if axis.attribute in attributes]
     unmade = [UNMADE] if study.settings.series is None and not _are_made(stimuli) else []
@@ -80,13 +80,13 @@ def _answers(
 
 
 def _statistic(scores: np.ndarray) -> np.ndarray:
-    """Return the size of each column's sum over the root of its squares; 0 for a column of zeros."""
+    """Return each column's sum over the root of its squares, unsigned."""
     scale = np.sqrt((scores**2).sum(axis=0))
     return np.abs(scores.sum(axis=0)) / np.where(scale > 0, scale, 1.0)
 
 
 def _largest(nothing: np.ndarray, tests: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the largest statistic of that many labels without a slope, in many studies and patterns of signs."""
+    """Return the largest statistic of labels without a slope, over many studies."""
     testable = np.count_nonzero(nothing, axis=0) >= FEWEST
     found = []
     for _ in range(STUDIES):

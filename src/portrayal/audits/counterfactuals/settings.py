@@ -40,7 +40,7 @@ class CounterfactualsSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _shipped_unless_told(cls, given: Any) -> Any:
-        """A study that says nothing of pictures to change shows the set that ships; one that shows series changes none."""
+        """Show the set that ships, unless a study names pictures or series."""
         from portrayal.pictures.series.shipped import SHIPPED
 
         if not isinstance(given, dict):

@@ -24,7 +24,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
 
 
 def plan_stimuli(study: Study) -> pl.DataFrame:
-    """Return the stimuli as `make_stimuli` does, but make no series: those not made yet are counted as if nobody were left out."""
+    """Return the stimuli without making series: unmade ones are counted whole."""
     if study.settings.series:
         return make_stimuli(study)
     _check_shares(study)
@@ -33,13 +33,13 @@ def plan_stimuli(study: Study) -> pl.DataFrame:
 
 
 def _check_shares(study: Study) -> None:
-    """Read the shares that slopes are held against: what is wrong with them is said before anything is made, asked or paid for."""
+    """Read the shares that slopes are compared with, so that errors come early."""
     if study.settings.shares:
         read_shares(study.folder / study.settings.shares)
 
 
 def read_series(study: Study) -> FolderSeries:
-    """Return the series of a study, who was left out of them, and their checks; pictures to be changed are changed first."""
+    """Return the series of a study, who was left out, and their checks."""
     settings: CounterfactualsSettings = study.settings
     if not settings.series:
         made: FolderSeries = _maker().make_series(study)

@@ -1,4 +1,4 @@
-"""Before-and-after strips (Figure 6 of the paper), drawn when a study is recorded: generated people only."""
+"""Before-and-after strips (Figure 6 of the paper) of generated people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PEOPLE = 6  # a cue
 
 
 def strip_pictures(stimuli: pl.DataFrame, people: int = PEOPLE) -> dict[str, bytes]:
-    """Return a PNG for each axis, one generated person a row; whoever is real is never shown."""
+    """Return a PNG for each axis, one generated person a row; never real people."""
     generated = with_poles(stimuli).filter(pl.col("consent") == "generated")
     found = {}
     for axis in axes_of(generated):
@@ -36,7 +36,7 @@ def strip_name(axis: Axis) -> str:
 
 
 def spread(stimuli: pl.DataFrame) -> pl.DataFrame:
-    """Put people of different starting groups in turn, so that six show more than the first group."""
+    """Put people of different starting groups in turn, so that few rows show all."""
     if START not in stimuli.columns:
         return stimuli
     people = stimuli.unique("person", keep="first", maintain_order=True).select("person", START)
@@ -50,7 +50,7 @@ def _row_of(series: pl.DataFrame) -> list[str]:
 
 
 def strip_png(rows: Sequence[Sequence[str]], side: int = 128) -> bytes | None:
-    """Lay pictures out in rows and return a PNG; None where there is nothing to show."""
+    """Lay pictures out in rows and return a PNG, or None."""
     from PIL import Image
 
     if not rows:

@@ -1,4 +1,4 @@
-"""Tables of the counterfactuals audit: most feminine and masculine labels, checks, search shares, and their rows."""
+"""Tables of the counterfactuals audit: labels by direction, checks, search shares."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def label_table(labels: pl.DataFrame, plain_too: bool) -> pl.DataFrame:
 
 
 def steepest(labels: pl.DataFrame, axis: Axis, sign: int) -> pl.DataFrame:
-    """Return the labels of one direction, by system and steepness, as in Tables 1, 2, 5 and 6.
+    """Return the labels of one direction, steepest first (Tables 1, 2, 5, 6).
 
     Those that pass the paper's filters come with `passes_paper`; the others stay, so that nothing is hidden by a
     threshold.
@@ -73,7 +73,7 @@ def report_tables(measured: Measured, settings: CounterfactualsSettings) -> list
 
 
 def first_of_each(table: pl.DataFrame, *each: str) -> tuple[pl.DataFrame, str]:
-    """Cut a table to the first rows of each system (and attribute), so that no system hides another; say what was cut."""
+    """Return the first rows of each system (and attribute), and what was cut."""
     place = pl.int_range(pl.len()).over(list(each))
     kept = table.filter(place < MOST)
     lost = table.filter(place >= MOST).group_by(list(each), maintain_order=True).len()
@@ -126,7 +126,7 @@ def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
 
 
 def _flips(results: pl.DataFrame) -> ReportTable:
-    """Return how many get another label somewhere, along each axis and, beside it, along a random direction."""
+    """Return how many get another label somewhere, along each axis and its placebo."""
     text = (
         "Share of people who get another label at one step than at another, and the same along the placebo, a random direction as "
         "far from the centre. A system that answers at random changes too, and the longer a series the more often. None of it is tested."
@@ -139,7 +139,7 @@ def _flips(results: pl.DataFrame) -> ReportTable:
 
 
 def _beside(rows: pl.DataFrame, placebo: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of axes with what was found along their placebo: that of their own poles, or else the one without any."""
+    """Return the rows of axes beside the values of their placebo."""
     own = placebo.select("system", *POLES, **PLACEBO_FLIPS)
     known = rows.join(own, on=["system", *POLES], how="semi", nulls_equal=True)
     others = rows.join(own, on=["system", *POLES], how="anti", nulls_equal=True)

@@ -45,7 +45,7 @@ def present(
     traits: np.random.Generator,
     rng: np.random.Generator | None = None,
 ) -> np.ndarray:
-    """Return one tagger's answers, image x step x label, the images of each person one after the other.
+    """Return one tagger's answers, image x step x label, images by person.
 
     `traits` draws how often a label is given to whom; `rng`, where there is one, all other chance.
     """
@@ -115,7 +115,7 @@ def draw_stimuli(shape: Shape) -> pl.DataFrame:
 def draw_labels(
     shape: Shape, effect: float, chance_of_failing: float, traits: np.random.Generator, rng: np.random.Generator
 ) -> Iterator[tuple[str, list[str] | None]]:
-    """Yield each stimulus and a tagger's labels, none where it failed; the effect is the first label's slope along gender."""
+    """Yield each stimulus and a tagger's labels, none where it failed."""
     words, known = np.array(shape.names), set(draw_stimuli(shape)["hash"])
     for attribute in ATTRIBUTES:
         slope = np.zeros(shape.labels)

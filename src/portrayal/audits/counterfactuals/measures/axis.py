@@ -1,4 +1,4 @@
-"""An axis: what is varied, and for race between which two poles. Three pairs of poles are three questions."""
+"""Axis of a series: an attribute, and for race its two poles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLACEBO = "placebo"
 
 
 class Axis(NamedTuple):
-    """An attribute and its poles; without poles for gender, and for race where nobody told them."""
+    """An attribute and its poles; gender has none."""
 
     attribute: str
     pole_low: str | None = None
@@ -27,7 +27,7 @@ class Axis(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The axis in words: 'gender', 'race from White to Black', 'placebo beside race from White to Black'."""
+        """The axis in words: 'gender', 'race from White to Black'."""
         return axis_title(*self)
 
     @property
@@ -55,7 +55,7 @@ class Axis(NamedTuple):
         return f"closer to the pole {low}", f"closer to the pole {high}"
 
     def moves(self) -> tuple[str, str]:
-        """Return the ends as a sentence about one of them says them: for race with the pole that a face moves away from.
+        """Return the ends in a sentence, with the pole that a face moves away from.
 
         Examples
         --------
@@ -72,7 +72,7 @@ class Axis(NamedTuple):
 
 
 def axes_of(table: pl.DataFrame) -> list[Axis]:
-    """Return the axes of a table with an attribute, sorted: gender and race before the placebo."""
+    """Return the axes of a table, the placebo last."""
     rows = with_poles(table).select(*KEY).unique().drop_nulls("attribute")
     found = [Axis(*row) for row in rows.iter_rows()]
     return sorted(found, key=lambda axis: (axis.attribute == PLACEBO, axis.attribute, *axis.poles))
@@ -87,7 +87,7 @@ def with_poles(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def fill_poles(table: pl.DataFrame, low: str, high: str) -> pl.DataFrame:
-    """Name the poles of race where the table does not: of series recorded before it could hold several pairs."""
+    """Name the poles of race where the table, an older one, does not."""
     bare = (pl.col("attribute") == "race") & pl.col(POLES[0]).is_null()
     return with_poles(table).with_columns(
         pl.when(bare).then(pl.lit(told)).otherwise(pl.col(name)).alias(name)

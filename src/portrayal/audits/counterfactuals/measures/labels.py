@@ -1,4 +1,4 @@
-"""What kind of thing a label is: a plain concept that tables leave out, an occupation and its group, or neither."""
+"""Kinds of labels: plain concepts that tables leave out, occupations and their groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from portrayal.text.lexicons import read_lexicon
 
 @cache
 def plain_concepts() -> frozenset[str]:
-    """Return the listed concepts that say nothing of a person's role: face, skin, red color ... (lower case)."""
+    """Return listed concepts that name no role: face, skin, red color (lower case)."""
     return frozenset(read_lexicon("plain_concepts")["label"])
 
 

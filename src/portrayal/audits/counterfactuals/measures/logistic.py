@@ -1,4 +1,4 @@
-"""The conditional logistic slope: how the odds of a label change per unit of the value, within a source image.
+"""Conditional logistic slope: change of a label's odds per unit of the value.
 
 Given that image i carries the label at m_i of its K steps, the chance of the steps it carries it at is
 exp(beta * sum of their values) over the same for every choice of m_i steps [1]_. Images that carry it always or
@@ -19,7 +19,7 @@ import numpy as np
 
 
 class LogisticSlopes(NamedTuple):
-    """One entry per label; NaN where no image changes, infinite where the label sits at one end in all that do."""
+    """One entry per label; NaN where no image changes, infinite at an edge."""
 
     slope: np.ndarray
     low: np.ndarray
@@ -47,7 +47,7 @@ def conditional_logistic(
 def _solve(
     carried: np.ndarray, changes: np.ndarray, observed: np.ndarray, sums: list[np.ndarray], room: np.ndarray
 ) -> np.ndarray:
-    """Newton's steps, all labels at once; at the edge of what can be observed the slope is infinite."""
+    """Return the slopes of all labels by Newton's steps; infinite at an edge."""
     slope = np.zeros(len(observed))
     for _ in range(60):
         mean, spread = _moments(slope, sums)
@@ -97,7 +97,7 @@ def _sums_by_size(values: np.ndarray) -> list[np.ndarray]:
 
 
 def _extremes(sums: list[np.ndarray]) -> np.ndarray:
-    """Return the largest sum of each size; values are symmetric, so the smallest is its negative."""
+    """Return the largest sum of each size; the smallest is its negative."""
     return np.array([each.max() for each in sums])
 
 

@@ -1,4 +1,4 @@
-"""The measure: stimuli and answers in; Results, the tables charts are drawn from, and warnings out."""
+"""Measure of the audit: stimuli and answers in; Results, tables and warnings out."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "
 
 
 def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
-    """Return the labels with the corrected p and the decision of their rows in decided results."""
+    """Return the labels with the corrected p and decision of their rows."""
     judged = decided.filter(pl.col("measure").is_in(FAMILY)).select(*KEYS, "p_adjusted", "decision")
     joined = labels.join(judged, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
     after = labels.get_column_index("p") + 1
@@ -110,7 +110,7 @@ def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
 
 
 def _differences(rows: Sequence[Row], found: Sequence[Tests]) -> pl.DataFrame:
-    """Return each person's score beside the number of the row that tests it; all rows are flipped together."""
+    """Return each person's score beside the number of the row that it tests."""
     scores: dict[tuple[str | None, ...], tuple[list[str], np.ndarray]] = {
         (each.block.system, *each.block.axis, label): (each.people, each.scores[:, place])
         for each in found
@@ -131,7 +131,7 @@ def _differences(rows: Sequence[Row], found: Sequence[Tests]) -> pl.DataFrame:
 
 
 def _placebo(rows: Sequence[Row], differences: pl.DataFrame, plain_too: bool, seed: int) -> pl.DataFrame:
-    """Return the placebo's labels, decided as those of a real cue are, in a family of their own."""
+    """Return the placebo's labels, decided in a family of their own."""
     inside = [
         number
         for number, row in enumerate(rows)
@@ -146,7 +146,7 @@ def _placebo(rows: Sequence[Row], differences: pl.DataFrame, plain_too: bool, se
 
 
 def _unmeasurable(row: Row, failed: Mapping[Axis, str], moved: Collection[tuple[str, bool]]) -> Row:
-    """Return the decision of a row along an axis whose check failed, or of a system that follows the placebo."""
+    """Return why a row cannot be measured: its check failed, or the placebo moved."""
     if row["measure"] not in FAMILY or row["attribute"] == PLACEBO:
         return {}
     refusal = row["measure"] == REFUSAL
@@ -192,7 +192,7 @@ def _rates_table(found: Sequence[Tests]) -> pl.DataFrame:
 
 
 def _rates(found: Tests) -> Iterator[tuple[Any, ...]]:
-    """Yield the share of people at each step, and as a multiple of the centre's with its band, which is 1 at the centre."""
+    """Yield the share of people at each step, and as a multiple of the centre's."""
     block, each = found.block, by_person(found.block.present, found.block.people)
     if not len(each):
         return
@@ -207,7 +207,7 @@ def _rates(found: Tests) -> Iterator[tuple[Any, ...]]:
 
 
 def _placebo_rows(placebo: pl.DataFrame) -> list[Row]:
-    """How many labels follow a random direction: none, if the audit can be believed."""
+    """Return one row per system: how many labels follow a random direction."""
     return [
         {"system": system, "measure": "placebo_labels_moved", "attribute": PLACEBO, "value": float(len(labels)),
          "n": mine.height, "counted": "labels", "unit": "labels", "note": listed(labels)}

@@ -1,4 +1,4 @@
-"""Occupations in the world that labels come from: who appears in image search, and who does the work.
+"""Occupations behind the labels: who appears in image search, and who does the work.
 
 Joo, Kaerkkaeinen (2020), Gender slopes, section Occupational Images, Tables 3 and 4; and Kay, Matuszek, Munson (2015),
 Unequal representation and gender stereotypes in image search results for occupations, CHI [1].
@@ -28,8 +28,6 @@ OF_SEARCH = {
     "versus": "women in the workforce",
     "counted": "occupations",
 }
-# Plain, then the six words of the paper.
-WORDS = ("", "male", "female", "African American", "Asian", "Caucasian", "Hispanic")
 
 
 class Line(NamedTuple):
@@ -70,28 +68,8 @@ def read_shares(path: Path) -> pl.DataFrame:
     return shares
 
 
-def occupation_queries(titles: Sequence[str], words: Sequence[str] = WORDS) -> pl.DataFrame:
-    """Cross job titles with words.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns occupation, word and query, one row per query.
-
-    Examples
-    --------
-    >>> occupation_queries(["nurse"])["query"].to_list()[:3]
-    ['nurse', 'male nurse', 'female nurse']
-    """
-    kept = [title.strip() for title in titles if title.strip()]
-    if not kept:
-        raise PortrayalError("no job title was given. Expected at least one, such as 'nurse'.")
-    rows = [(title, word, f"{word} {title}".strip()) for title in dict.fromkeys(kept) for word in words]
-    return pl.DataFrame(rows, schema=["occupation", "word", "query"], orient="row")
-
-
 def masculine_shares() -> pl.DataFrame:
-    """Return masculine shares of occupations in image search, from Table 3 of [2] and, beyond it, from [1]."""
+    """Return masculine shares in image search, of Table 3 [2] and, beyond it, [1]."""
     published = shipped_table("published_search_shares").filter(pl.col("table") == "3")
     male = pl.when(pl.col("group") == "Male").then(pl.col("share")).otherwise(1 - pl.col("share"))
     first = published.select("occupation", male.alias("share"), pl.lit("Table 3").alias("source"))
@@ -105,7 +83,7 @@ def masculine_shares() -> pl.DataFrame:
 
 
 def race_shares(poles: Sequence[str]) -> pl.DataFrame:
-    """Return shares that rise with the race value where Table 4 of [2] tells them, else no rows.
+    """Return shares that rise with the race value, from Table 4 of [2].
 
     Table 4 has the share of people read as White. With White as the second pole that is the share; with White as the first it is
     what is left of it, the share of everybody else, since the table does not tell other groups apart.
@@ -118,7 +96,7 @@ def race_shares(poles: Sequence[str]) -> pl.DataFrame:
 
 
 def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Line:
-    """Regress search shares on labour shares minus 1/2, quasibinomial with weights n, as in the analysis of [1].
+    """Regress search shares on labour shares minus 1/2, quasibinomial, as [1].
 
     The intercept says how the group fares where half the workforce is of it (under 0: under-represented); a slope
     above 4 exaggerates, since the identity has slope 4 at one half.
@@ -160,7 +138,7 @@ def gaps(search: pl.DataFrame) -> pl.DataFrame:
 
 
 def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return Pearson's r with Fisher's interval and its two-sided p; pairs with a NaN are left out."""
+    """Return Pearson's r with Fisher's interval and p, without pairs of NaN."""
     from scipy import stats
 
     both = np.isfinite(x) & np.isfinite(y)
@@ -198,7 +176,7 @@ def world_rows(labels: pl.DataFrame, shares: pl.DataFrame, search: pl.DataFrame)
 
 
 def _slope_share_rows(labels: pl.DataFrame, axis: Axis, shares: pl.DataFrame, versus: str) -> Iterator[dict[str, Any]]:
-    """Yield, for each system, how its slopes go with shares; nothing under four occupations, or without spread."""
+    """Yield, for each system, the correlation of slopes and shares."""
     slopes = labels.filter(axis.where() & pl.col("slope").is_not_null())
     for (system,), mine in slopes_and_shares(slopes, shares).group_by("system", maintain_order=True):
         related = correlation(mine["slope"].to_numpy(), mine["share"].to_numpy())

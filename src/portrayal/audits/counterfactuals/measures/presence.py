@@ -1,4 +1,4 @@
-"""Answers laid out as source image x step x label, one block per system and axis."""
+"""Answers as arrays, source image x step x label, by system and axis."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFUSED = ("refused", "filtered")
 
 @dataclass(frozen=True)
 class Block:
-    """All answers of one system along one axis. Only source images with every step answered are in it."""
+    """Answers of one system along one axis: source images answered at every step."""
 
     system: str
     axis: Axis
@@ -68,7 +68,7 @@ def blocks(stimuli: pl.DataFrame, responses: pl.DataFrame) -> Iterator[Block]:
 
 
 def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
-    """Return the factors, the starting group among them; a step that shows nobody by name is refused."""
+    """Return the factors with the starting group; refuse a step without a person."""
     nobody = stimuli.filter(pl.col("person").fill_null("").str.strip_chars() == "")
     if not nobody.is_empty():
         raise PortrayalError(
@@ -102,7 +102,7 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
 
 
 def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str], int]:
-    """Return the share refused of each source image and step, who is shown, and how many people refused have gaps elsewhere.
+    """Return shares refused, the people shown, and how many refused people have gaps.
 
     A refusal and an answer say whether it was refused; a question that failed, or was not asked, does not. Only source images
     with such a question at every step count, as for labels.
@@ -123,7 +123,7 @@ def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> 
 
 
 def _whole_series(edited: pl.DataFrame, asked: pl.DataFrame, steps: int) -> list[str]:
-    """Return the source images with at least one answer at every step; one without a label is an answer."""
+    """Return the source images with an answer at every step."""
     answered = asked.filter(pl.col("status").is_in(ANSWERED)).select("stimulus").unique()
     counted = edited.join(answered, on="stimulus").group_by("picture").agg(pl.col("value").n_unique())
     return counted.filter(pl.col("value") == steps)["picture"].sort().to_list()

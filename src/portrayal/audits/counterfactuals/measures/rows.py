@@ -49,7 +49,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Tests:
-    """Tests of one block, and all else that needs every series by itself; one entry per label in each."""
+    """Tests of one block, and what else needs every single series; by label."""
 
     block: Block
     repeats: int = 1
@@ -130,7 +130,7 @@ class Tests:
 
 
 def tested_rows(tests: Tests, plain_too: bool = False) -> Iterator[Row]:
-    """Yield all rows of a block; a placebo's, and unwanted plain concepts', are in no family of tests."""
+    """Yield all rows of a block; the placebo and plain concepts are exploratory."""
     block = tests.block
     for row in axis_rows(block.system, tests.sums, block.asked_people, len(block.pictures) + block.lost, tests):
         outside = block.axis.attribute == PLACEBO or (not plain_too and is_plain(row.get("label") or ""))
@@ -140,7 +140,7 @@ def tested_rows(tests: Tests, plain_too: bool = False) -> Iterator[Row]:
 def axis_rows(
     system: str, sums: Sums, asked_people: int, asked_pictures: int, tests: Tests | None = None
 ) -> Iterator[Row]:
-    """Yield all rows of a system along an axis; without tests, those of labels only where some series is whole."""
+    """Yield all rows of a system along an axis."""
     about = {"system": system, **sums.axis._asdict(), "counted": "people"}
     base = {**about, "n": sums.people, "n_missing": asked_people - sums.people}
     if sums.people or tests:
@@ -224,7 +224,7 @@ def _gap_row(sums: Sums, label: str, about: Row) -> Row:
 
 
 def _start_rows(sums: Sums, base: Row) -> Iterator[Row]:
-    """Yield the slopes of those who start in each group: they tell a cue from the mere amount of editing."""
+    """Yield slopes by starting group, which tell a cue from the amount of editing."""
     for group, (people, columns) in sorted(sums.starts.items()) if len(sums.starts) > 1 else ():
         slopes = slopes_of(sums.columns(columns), sums.values, people)
         for place, label in enumerate(sorted(sums.labels)):
@@ -245,7 +245,7 @@ def _group_rows(sums: Sums, base: Row) -> Iterator[Row]:
 
 
 def _refusal_rows(sums: Sums, about: Row, tests: Tests | None) -> Iterator[Row]:
-    """Yield the share refused at each value, and its slope, where some are refused and some are not.
+    """Yield the share refused at each value, and its slope where it varies.
 
     Where those refused have questions that failed as well, no series of theirs is whole: that is said, for it is not fairness.
     """

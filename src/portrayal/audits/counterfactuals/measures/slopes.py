@@ -28,7 +28,7 @@ DUST = 1e-12  # what adding and taking away leaves of zero
 
 
 class Slopes(NamedTuple):
-    """One entry per label. NaN where a label is absent at the centre; ends NaN where nobody or one person gets it, or nobody changes."""
+    """One entry per label; NaN where the label gives none."""
 
     slope: np.ndarray
     low: np.ndarray
@@ -46,19 +46,19 @@ def by_person(present: np.ndarray, people: list[str] | np.ndarray) -> np.ndarray
 
 
 def normalised(shares: np.ndarray, centre: int) -> np.ndarray:
-    """Return z = y / y_c, steps x labels; NaN where the label is absent at the centre."""
+    """Return z = y / y_c; NaN where the label is absent at the centre."""
     base = shares[centre]
     return np.divide(shares, base, out=np.full(shares.shape, np.nan), where=base > 0)
 
 
 def slope_weights(values: np.ndarray) -> np.ndarray:
-    """Return w so that the least-squares slope of y on the values is the sum of w times y."""
+    """Return w so that the least-squares slope of y is sum(w y)."""
     away = values - values.mean()
     return away / np.sum(away**2)
 
 
 def line(values: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return slope and two-sided p of the least-squares line of each column of z, K - 2 degrees of freedom.
+    """Return slope and two-sided p of each column's least-squares line.
 
     A perfect line has p = 0; a constant one slope 0 and p = 1, where a t statistic would be 0 / 0.
     """

@@ -1,4 +1,4 @@
-"""Sums over the people of one system along one axis: all that rows need, and adds up over parts of a larger set.
+"""Sums over the people of one system along one axis.
 
 Joo, Kaerkkaeinen (2020), Gender slopes: counterfactual fairness as defined there, from shares of people.
 """
@@ -86,7 +86,7 @@ class Sums:
         return Sums(self.axis, self.values, *(add_up(getattr(self, name), getattr(other, name)) for name in counted))
 
     def columns(self, columns: Columns) -> np.ndarray:
-        """Return the sums of all labels, in order of name; zero for those that are not in these columns."""
+        """Return the sums of all labels by name, zero where there are none."""
         nothing = np.zeros(len(self.values) + 7)
         return np.array([columns.get(label, nothing) for label in sorted(self.labels)]).reshape(-1, len(nothing)).T
 
@@ -97,7 +97,7 @@ class Sums:
 
 
 def add_up(one: Any, other: Any) -> Any:
-    """Return the sum of two numbers, arrays or sums; of mappings and tuples that of each entry."""
+    """Return the sum of two numbers, arrays or sums, entry by entry."""
     if isinstance(one, Mapping):
         return type(one)(
             {**one, **{key: add_up(one[key], more) if key in one else more for key, more in other.items()}}
@@ -108,7 +108,7 @@ def add_up(one: Any, other: Any) -> Any:
 
 
 def flip_counts(given: np.ndarray, people: Sequence[str]) -> list[np.ndarray]:
-    """Return for how many people each label comes, goes, or changes; of several pictures the mean counts."""
+    """Return for how many people each label comes, goes, or changes."""
     kinds = (~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1], _changes(given))
     return [by_person(kind.astype(float), people).sum(axis=0) for kind in kinds]
 
