@@ -1,4 +1,4 @@
-"""Captions from an encoder of pictures and texts: the candidate sentences nearest to a picture: `use = "ranked_captions"`.
+"""Captions from an encoder: the candidate sentences nearest to a picture (`use = "ranked_captions"`).
 
     [systems.parameters]
     encoder = "clip"                                         # any encoder that sees, also recorded embeddings
@@ -108,7 +108,7 @@ class RankedCaptions(BaseSystem):
 
 
 def read_candidates(path: Path) -> list[str]:
-    """Return the sentences of a file, one a line; blank lines and repeats are left out."""
+    """Return the distinct sentences of a file, one a line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

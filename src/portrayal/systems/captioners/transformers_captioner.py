@@ -24,7 +24,7 @@ from portrayal.systems.core.settings import SystemSettings
 
 
 class LocalParameters(Settings):
-    """How the model is asked."""
+    """Parameters of a local captioning model."""
 
     model: str = Field(min_length=1)
     samples: int = Field(1, ge=1, le=50)

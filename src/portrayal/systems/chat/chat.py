@@ -168,7 +168,7 @@ USAGE = {"openai": ("prompt_tokens", "completion_tokens"), "anthropic": ("input_
 
 @dataclass
 class ChatSystem(VendorSystem):
-    """Asks a model about a picture, or in words; what a server cannot do is left out, once, and said."""
+    """Language model asked about a picture or in words."""
 
     own: ChatSettings = field(default_factory=ChatSettings)
     notes: list[str] = field(default_factory=list)  # what to say when all is asked
@@ -182,7 +182,7 @@ class ChatSystem(VendorSystem):
             super().check_ready()
 
     def expected_price(self, question: Question) -> float:
-        """Guess what a question costs: its letters and pixels as tokens, and the most tokens of an answer."""
+        """Estimate the dollars of a question from its letters, pixels and most tokens."""
         seen = picture_tokens(question.content) if question.kind == "image" else 0
         asked = text_tokens(filled(self._prompt, question)) + seen
         tokens = {"usage": {"asked": asked, "answered": self.own.tokens()}}
@@ -224,14 +224,14 @@ class ChatSystem(VendorSystem):
         }
 
     def _tokens_as(self) -> str:
-        """Return the name the most tokens are sent under: the study's, or the one this service takes today."""
+        """Return the name that the most tokens are sent under."""
         if self._vendor.name == "anthropic" or self.own.max_tokens:
             return "max_tokens"
         at_home = _at_home(self.parameters, OPENAI_SERVICE)
         return "max_completion_tokens" if at_home or self.own.max_completion_tokens else "max_tokens"
 
     def _leave_out(self, error: CallFailed, sent: Mapping[str, Any]) -> bool:
-        """Whether a refused request is sent again without what was refused: a 400 proves that nothing was answered."""
+        """Return True where a refused request is sent again without the refused part."""
         said = error.raw.decode(errors="replace")
         if isinstance(error, AccessDenied) or not _TURNED_DOWN.search(said):
             return False
@@ -258,7 +258,7 @@ _INSTEAD = {
 
 
 def _refused_part(said: str, sent: Mapping[str, Any]) -> str:
-    """Return the part of a request that a server's words turn down: the first one named, for they may name the other to take instead."""
+    """Return the first part of a request that the server's words turn down."""
     names = {"response_format": r"response_format|json_schema|structured output"}
     places = {
         part: found.start()
@@ -301,7 +301,7 @@ def _check_kind(settings: SystemSettings, own: ChatSettings) -> None:
 
 
 def _parameters(own: ChatSettings, settings: SystemSettings, folder: Path) -> dict[str, Any]:
-    """Return the parameters that the ledger's key is made of: the address as it is asked, and the prompt's words."""
+    """Return the parameters that enter the ledger's key."""
     given = without_prices({name: settings.parameters[name] for name in settings.parameters})
     base = "" if own.endpoint else address_of(own.base_url, SERVICES[settings.use], settings.name)
     if own.endpoint:

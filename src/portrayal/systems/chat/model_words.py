@@ -14,7 +14,7 @@ Rows = list[dict[str, Any]]
 
 
 def rows_of_text(text: str, kind: str) -> Rows:
-    """Read a model's words: a caption, a ranking as a JSON array, or tags as a JSON array, a comma-separated list or lines.
+    """Read a model's words as a caption, a ranking or tags.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _array(text: str) -> list[Any] | None:
 
 
 def _word(item: Any) -> str:
-    """Take a word or a number out of a model's list; what is no word is not turned into one."""
+    """Return a word or a number of a model's list as text."""
     if not isinstance(item, str | int | float):
         raise Unreadable(f"the model's list holds a {type(item).__name__} where a word is expected")
     return str(item).strip()

@@ -1,4 +1,4 @@
-"""What a language model is asked: prompts with versions, and a study's own, from a file beside it.
+"""Prompts for language models: ours with versions, and a study's own from a file.
 
 A prompt is part of the instrument: changing a word changes the answers. So ours are never edited; a better one gets a
 new version, and the version, or a study's own words, is part of the ledger's key.

@@ -1,4 +1,4 @@
-"""The settings of a language model behind an API, under the names its users know: `base_url`, `model`, `max_completion_tokens`.
+"""Settings of a language model behind an API, under their usual names.
 
 | parameter | meaning | default |
 |---|---|---|
@@ -63,7 +63,7 @@ class ChatSettings(Settings):
 
 @dataclass(frozen=True)
 class Service:
-    """What a vendor's own SDK takes from the environment, and where it asks."""
+    """A vendor's address and the environment variables of its own SDK."""
 
     name: str
     address: str
@@ -83,7 +83,7 @@ def check_chat(own: ChatSettings, name: str) -> None:
 
 
 def address_of(base_url: str, service: Service, name: str) -> str:
-    """Return the address a study or the environment names, checked, without the slash at its end; nothing where neither does."""
+    """Return the checked address of the study or the environment, or nothing."""
     base = (base_url or os.environ.get(service.base_url, "")).strip().rstrip("/")
     if base and not ADDRESS.fullmatch(base):
         where = "base_url" if base_url else service.base_url
@@ -98,18 +98,18 @@ def address_of(base_url: str, service: Service, name: str) -> str:
 
 
 def bearer(key: str, service: Service, at_home: bool) -> str:
-    """Return the key from the environment; the vendor's own service, and a variable the study names, must have one."""
+    """Return the key from the environment, or refuse where one is needed."""
     name = key.removeprefix("$") or service.key
     return environment(name, service.name) if key or at_home else take(name)
 
 
 def nothing_at(error: NothingThere, address: str) -> NothingThere:
-    """Return a 404 with the address that was asked: most often the end of `base_url` is missing."""
+    """Return a 404 that names the address asked."""
     hint = "" if "/v1/" in address else "; base_url usually ends in /v1"
     return NothingThere(f"nothing at {address}{hint}. {error}", error.raw)
 
 
 def without_prices(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that make a question: what it costs, and whose key pays, make no other question of it."""
+    """Return the parameters without prices and the key's name."""
     left_out = ("key", "dollars_per_million_input", "dollars_per_million_output")
     return {name: value for name, value in parameters.items() if name not in left_out}

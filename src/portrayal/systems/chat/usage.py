@@ -1,4 +1,4 @@
-"""What a language model's tokens cost: counted from an answer's `usage`, and guessed before anything is asked."""
+"""Dollars of a language model's tokens: counted from `usage`, or estimated beforehand."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Question:
     consent: str = ""
 
     def image_bytes(self) -> bytes:
-        """Read the picture; only ever called by the system that is about to send or look at it."""
+        """Read the picture's bytes."""
         path = Path(self.content)
         if path.stat().st_size > LARGEST_PICTURE:
             raise CallFailed(f"not sent: {path.stat().st_size:,} bytes, at most {LARGEST_PICTURE:,} are read")
@@ -47,14 +47,14 @@ class Question:
         return data
 
     def refuse_other_file(self) -> None:
-        """Refuse to hand over the path of a file that is there and is no picture."""
+        """Refuse a path whose file is no picture."""
         if self.kind == "image" and Path(self.content).is_file():
             self.image_bytes()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, before anything reads it."""
+    """A raw answer."""
 
     raw: bytes
     media: str = "application/json"  # how `raw` is to be read
@@ -64,18 +64,18 @@ class Answer:
 
 
 def broken_answer(raw: bytes, reason: str, cost: float = 0.0) -> Answer:
-    """Return bytes that came in place of an answer (cut, damaged, too large); of what is too large only the beginning."""
+    """Return bytes that came in place of an answer; of too many only the beginning."""
     return Answer(raw if len(raw) <= LARGEST_ANSWER else raw[:KEPT_OF_LARGER], f"{BROKEN}{reason}", cost=cost)
 
 
 def largest(kind: str) -> int:
-    """Return the most bytes an answer of this kind may have; a generator's images are looked at and never stored."""
+    """Return the most bytes that an answer of this kind may have."""
     return LARGEST_IMAGE if kind == "generator" else LARGEST_ANSWER
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How hard a system may be asked."""
+    """Limits on asking a system."""
 
     concurrency: int = 4
     per_second: float | None = None
@@ -139,14 +139,14 @@ class BaseSystem:
         return self.limits.price
 
     def check_ready(self) -> None:
-        """Say what is missing before anything is asked: a module, a program, a key. Nothing is run or sent."""
+        """Refuse, before anything is asked, where a module, program or key is missing."""
 
     async def close(self) -> None:
         """Nothing to let go of."""
 
 
 class Throttled(Exception):
-    """The service said 'later' (429, 503, a vendor's throttling code): no answer was produced, ask again."""
+    """The service said 'later' (429, 503 and the like): ask again."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -154,15 +154,15 @@ class Throttled(Exception):
 
 
 class Unreachable(Throttled):
-    """Nothing was sent (no connection, a program not ready): no answer was produced, ask again, then leave it planned."""
+    """Nothing was sent: ask again, then leave the question planned."""
 
 
 class QuotaSpent(Exception):
-    """The account has no calls or money left: stop the whole system, leave the rest planned."""
+    """The account is empty: stop the system and leave the rest planned."""
 
 
 class CallFailed(Exception):
-    """The service answered that it cannot answer this question. Its words are kept as the raw answer."""
+    """The service answered that it cannot answer this question; its words are kept."""
 
     def __init__(self, message: str, raw: bytes = b"") -> None:
         super().__init__(message)
@@ -170,19 +170,19 @@ class CallFailed(Exception):
 
 
 class AccessDenied(CallFailed):
-    """The service wants another key or does not let us in (401, 403): the first one stops the system."""
+    """The service refuses access (401, 403): the first one stops the system."""
 
     stops_after = 1
 
 
 class NothingThere(CallFailed):
-    """There is nothing at this address (404): the third without an answer between them stops the system."""
+    """Nothing is at this address (404): three in a row stop the system."""
 
     stops_after = 3
 
 
 class OutcomeUnknown(Exception):
-    """The question went out and no answer came back: it may have been answered and billed. What came is kept."""
+    """The question went out and may have been answered and billed."""
 
     def __init__(self, message: str, raw: bytes = b"") -> None:
         super().__init__(message)
@@ -190,7 +190,7 @@ class OutcomeUnknown(Exception):
 
 
 class NoAnswer(OutcomeUnknown):
-    """What came is no answer to the question asked; three without an answer between them stop the system."""
+    """The reply answers another question; three in a row stop the system."""
 
     stops_after = 3
 
@@ -209,7 +209,7 @@ def question_key(system: System, question: Question) -> str:
 
 
 def key_of(system: System) -> Callable[[str, int], str]:
-    """Return what gives the key of a system's question by content hash and repeat; what they share is written out once."""
+    """Return a function from content hash and repeat to the ledger's key."""
     shared = "\x1f".join([system.kind, system.identity, system.version, _canonical(system.parameters)])
 
     def key(digest: str, repeat: int) -> str:

@@ -42,7 +42,7 @@ def load_function(use: str, folder: Path) -> Callable[..., Any]:
 
 
 def _imported(name: str, folder: Path) -> Any:
-    """Import a module with the study's folder first on the path; an installed one is taken as Python has it."""
+    """Import a module with the study's folder first on the path."""
     if local_file(name, folder) is None:
         return importlib.import_module(name)
     refuse_known_name(name, folder)
@@ -58,7 +58,7 @@ def _imported(name: str, folder: Path) -> Any:
 
 
 def _let_go(name: str, folder: Path) -> None:
-    """Forget the modules of another study, or of this one where any of its files has changed since."""
+    """Forget modules of another study, or of this one after a file changed."""
     global _folder
     if _folder is not None and folder != _folder:
         if str(_folder) in sys.path:

@@ -1,4 +1,4 @@
-"""Whether the code a study names is there: looked for as importing and starting would, and never run."""
+"""Check that the code a study names exists, without running it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCRIPTS = (".py", ".sh", ".js", ".pl", ".rb", ".R", ".jl", ".jar")  # what an in
 
 
 def module_file(name: str, folder: Path) -> Path | None:
-    """Find a module's file as importing would, without running a package's code on the way; the study's folder comes first."""
+    """Find a module's file without importing any package; the study's folder comes first."""
     return local_file(name, folder) or _file_in(name, list(sys.path))
 
 
@@ -36,7 +36,7 @@ def _file_in(name: str, places: list[str]) -> Path | None:
 
 
 def refuse_known_name(name: str, folder: Path) -> None:
-    """Refuse a module beside the study under a name that Python, or a package that is in use here, has already."""
+    """Refuse a local module that hides an installed or standard one."""
     top = name.partition(".")[0]
     known = getattr(sys.modules.get(top), "__file__", None) or ""
     installed = {"site-packages", "dist-packages"} & set(Path(known).parts) and not Path(known).is_relative_to(folder)
@@ -71,7 +71,7 @@ def check_program(use: str, folder: Path) -> None:
 
 
 def _names(path: Path) -> set[str]:
-    """Return every name a module's text mentions: a definition, an import or an assignment; a star import hides them."""
+    """Return every name that a module's text defines, imports or assigns."""
     try:
         nodes = list(ast.walk(ast.parse(path.read_bytes())))
     except (SyntaxError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Pictures as systems take them: decoded for models here, or checked against a service's limits before they are sent.
+"""Pictures for systems: decoded for local models, checked against a service's limits.
 
 A refusal that can be foreseen is not paid for.
 """

@@ -36,7 +36,7 @@ ENVELOPE = {"answer", "version", "cost", "refused", "error"}
 
 
 def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answer:
-    """Turn what a function or program gave back into a raw answer, kept whole: reading it opens the envelope.
+    """Return what a function or program gave back as a raw answer.
 
     A mapping with the keys `answer`, `version`, `cost`, `refused` or `error` is taken as an envelope.
     """
@@ -64,12 +64,12 @@ def answer_in(reply: Any) -> Any:
 
 
 def is_envelope(reply: Any) -> bool:
-    """Whether a reply is an envelope: only its keys, and one at least beside `id`."""
+    """Return True for a mapping with an envelope's keys only, beside `id`."""
     return isinstance(reply, Mapping) and bool(set(reply) - {"id"}) and set(reply) <= {*ENVELOPE, "id"}
 
 
 def _cost(value: Any, price: float) -> float:
-    """Return the cost an envelope names; one that is no number must not cost us the answer itself."""
+    """Return the cost that an envelope names, or the usual price."""
     try:
         cost = price if value is None else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -93,7 +93,7 @@ def decoded(raw: bytes) -> Any:
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that gives a key twice: nobody can tell which of the two is meant."""
+    """Refuse an object that gives a key twice."""
     named = dict(pairs)
     if len(named) < len(pairs):
         twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
@@ -199,7 +199,7 @@ def _plain(value: Any) -> Any:
 
 
 def _words(value: Any) -> bytes:
-    """Return how an object shows itself, cut short; it may be of any class and fail at that."""
+    """Return an object's representation, cut short."""
     try:
         return (str(value) if isinstance(value, Exception) else repr(value))[:1000].encode(errors="replace")
     except Exception:

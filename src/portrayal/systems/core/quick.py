@@ -1,4 +1,4 @@
-"""Answers of the commonest forms, read straight into columns: of a hundred thousand answers nearly all are of one.
+"""Fast path that reads the commonest answers straight into columns.
 
 Whatever is not plainly of such a form (a key given twice, a number in quotes, NaN, half of a surrogate pair, a refusal in words)
 gives None and is read in full (`portrayal.systems.core.readers`). So this may pass over an answer, and never reads one otherwise than
@@ -26,7 +26,7 @@ _NUMBERS = {float, int}
 
 
 def quick_columns(reader: str, kind: str, raw: bytes) -> Columns | None:
-    """Return the columns of an answer that has rows and is of a common form, or None: read it in full.
+    """Return the columns of an answer of a common form, else None.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def quick_columns(reader: str, kind: str, raw: bytes) -> Columns | None:
 
 
 def _value(raw: bytes) -> Any:
-    """Return the plain data of an answer; None where it is none, or where a key may be given twice."""
+    """Return the plain data of an answer, None where a full read is needed."""
     try:
         text = raw.decode()
         value, end = _DECODER.raw_decode(text)
@@ -58,14 +58,14 @@ def _value(raw: bytes) -> Any:
 
 
 def _names_once(value: Any, text: str) -> bool:
-    """Whether no key was dropped for another: each pair has its colon, so that as many colons as keys prove it."""
+    """Return True where as many colons as keys prove that no key was repeated."""
     if type(value) is list and not {list, dict} & set(map(type, value)):
         return True
     return type(value) is str or text.count(":") == _keys(value)
 
 
 def _keys(value: Any) -> int:
-    """Count the keys of a list of mappings, or of an envelope around one; of what is nested deeper too few."""
+    """Count the keys of a list of mappings, or of an envelope around one."""
     if type(value) is dict:
         return len(value) + _keys(value.get("answer"))
     return sum(map(len, value)) if type(value) is list and set(map(type, value)) == {dict} else 0
@@ -89,7 +89,7 @@ def _of_names(value: Any, name: str, number: str) -> Columns | None:
 
 
 def _is_text(texts: Sequence[Any]) -> bool:
-    """Whether these are all texts that can be written."""
+    """Return True for texts that UTF-8 can write."""
     if set(map(type, texts)) != {str}:
         return False
     whole = "".join(texts)
@@ -103,7 +103,7 @@ def _is_text(texts: Sequence[Any]) -> bool:
 
 
 def _floats(numbers: Sequence[Any]) -> Sequence[float | None] | None:
-    """Return finite numbers as floats, or as many nulls; what is mixed is left to be read in full."""
+    """Return finite numbers as floats, or as many nulls, else None."""
     kinds = set(map(type, numbers))
     if kinds == {type(None)}:
         return numbers

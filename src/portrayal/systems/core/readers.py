@@ -1,4 +1,4 @@
-"""How raw answers are read: pure functions by name, from bytes to rows. No system is opened to read an answer.
+"""Readers of raw answers: pure functions by name, from bytes to rows.
 
 A system says which reader fits its answers (`System.reader`), and the ledger keeps the name beside each question.
 A reader takes the answer, the kind of system and the parameters it was asked with, and returns rows of the kind
@@ -54,7 +54,7 @@ def reader(name: str) -> Reader:
 
 
 def read_answer(system: System, answer: Answer) -> Rows:
-    """Read an answer of this system; an empty list says that it had nothing to say."""
+    """Return the rows of an answer of this system."""
     return read_rows(system.reader, answer, system.kind, system.parameters)
 
 
@@ -73,7 +73,7 @@ def _without_refusals(rows: Rows) -> Rows:
 
 
 def _plugged_in(name: str) -> str:
-    """Return the name of a plug-in's reader: a function of the very module its entry point names, and no way on from there.
+    """Return the name of a plug-in's reader, which must lie in its entry point's module.
 
     A run from somebody else may name any function; what is not meant to read answers must not be called.
     """

@@ -1,4 +1,4 @@
-"""Refusals in words: "I'm sorry, but I can't identify people" is no caption and no list of tags.
+"""Refusals in words, such as "I'm sorry, but I can't identify people".
 
 Vision-language models and captioners decline in sentences, with a status that says all went well. A text is read in
 pieces: it refuses where a piece declines in the first person ("I can't describe ...", "my guidelines do not allow ...") or as a filter
@@ -190,7 +190,7 @@ def is_refusal(text: str) -> bool:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yield the sentences in lower case, with short forms written out and no quotes or marks of lists."""
+    """Yield the sentences in lower case, with short forms written out."""
     plain = unicodedata.normalize("NFKC", text[:LONGEST].translate(_LETTERS)).lower()[:LONGEST]
     for short, long in _LONG_FORMS if _SHORT_FORM.search(plain) else ():
         plain = short.sub(long, plain)
@@ -201,7 +201,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _refuses(sentence: str, reason_elsewhere: bool) -> bool:
-    """Whether a part of this sentence declines, once its courtesies are taken off."""
+    """Return True where a part of this sentence declines."""
     parts = [_without_openers(part) for part in sentence.split(", ")]
     if _is_list(parts):
         return False
@@ -211,12 +211,12 @@ def _refuses(sentence: str, reason_elsewhere: bool) -> bool:
 
 
 def _is_list(parts: Sequence[str]) -> bool:
-    """Whether this is a list of tags, which may name a refusal on a sign."""
+    """Return True for a list of tags."""
     return len(parts) > 2 and all(len(part.split()) <= 3 and not part.startswith("i ") for part in parts)
 
 
 def _is_talk(sentence: str) -> bool:
-    """Whether this is said to the asker (courtesy, offer, reason) rather than of the picture."""
+    """Return True for a courtesy, an offer or a reason."""
     return len(sentence.split()) < 4 or bool(_TALK.search(sentence))
 
 
@@ -231,7 +231,7 @@ def _without_openers(part: str) -> str:
 
 
 def _describes(sentence: str) -> bool:
-    """Whether this sentence tells of the picture: as a caption begins, or a part of it that is no reason given."""
+    """Return True for a sentence that describes the picture."""
     if _BEGINS_AS_CAPTION.match(_without_openers(sentence)):
         return True
     parts = [part for part in sentence.split(", ") if not part.startswith(("since ", "as ", "because ", "if "))]

@@ -1,4 +1,4 @@
-"""The systems that can be asked, by name. Each is imported when first opened; an extra is needed only then.
+"""Registry of systems by name; each is imported when first opened.
 
 A system's module has a function `open_system(settings, folder) -> System`, where `settings` is the study's
 `SystemSettings` and relative paths start at `folder`.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a system lives and what it is."""
+    """Module, kind and extra of a system."""
 
     module: str
     kind: str  # a kind of portrayal.systems.core.base.KINDS, or "any"

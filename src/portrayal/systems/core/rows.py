@@ -1,4 +1,4 @@
-"""What rows of answers must be before anything is measured on them: text that can be written, numbers that are numbers.
+"""Checks on rows of answers: text that can be written, numbers that are numbers.
 
 Every reader's rows pass here, whatever system they come from. Half of a surrogate pair becomes U+FFFD; what else a table
 could not hold or a measure not compute with makes the answer unreadable.
@@ -42,7 +42,7 @@ def _checked(row: Mapping[str, Any], columns: Sequence[tuple[str, Callable[[Any]
 
 
 def writable(text: str) -> str:
-    """Return text that UTF-8 can write: the halves of a surrogate pair joined, a lone one replaced.
+    """Return text that UTF-8 can write; a lone surrogate is replaced.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _rank(value: Any) -> int | None:
 
 
 def _vector(value: Any) -> list[float]:
-    """Take a vector that points somewhere; its length is NaN or infinite where one of its numbers is."""
+    """Return a vector of finite, positive length."""
     if not 0 < math.hypot(*value) < LONGEST_VECTOR:
         raise ValueError(value)
     return value

@@ -1,4 +1,4 @@
-"""One system of a study, as its file writes it: what to use, its parameters, its limits."""
+"""Settings of one system of a study: name, parameters, limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Own = TypeVar("Own", bound=Settings)
 
 
 class LimitSettings(Settings):
-    """How hard a system may be asked; see `portrayal.systems.core.base.Limits`."""
+    """Limits on asking a system; see `portrayal.systems.core.base.Limits`."""
 
     concurrency: int = Field(default=4, ge=1)
     per_second: float | None = Field(default=None, gt=0)
@@ -37,7 +37,7 @@ class LimitSettings(Settings):
     errors_billed: bool | None = None
 
     def limits(self, price: float = 0.0, errors_billed: bool = True) -> Limits:
-        """Return the limits, with the system's own price and habit of billing where the study names none."""
+        """Return the limits, with the system's own price and billing as defaults."""
         values = self.model_dump()
         values["price"] = price if self.price is None else self.price
         values["errors_billed"] = errors_billed if self.errors_billed is None else self.errors_billed
@@ -76,7 +76,7 @@ class SystemSettings(Settings):
 
 
 def without_secrets(value: Any, key: str = "") -> Any:
-    """Return the value with credentials taken out, by the names they go under and inside addresses."""
+    """Return the value without credentials."""
     if SECRET.search(key) and value not in (None, ""):
         return WITHHELD
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""A network on this machine asked through the engine: every worker has one of its own, the recorder asks as ever.
+"""Local networks asked through the engine, one per worker.
 
 Only what is named here, never what somebody bills: an engine does again what was lost, and whether a paid question may be
 asked twice is the recorder's to decide. Answers go into the ledger as they come, so a run goes on with any engine.
@@ -68,7 +68,7 @@ class Spread(BaseSystem):
 
 
 def spread(system: System, settings: SystemSettings, folder: Path, kind: str) -> System:
-    """Return a system that workers answer for, where an engine was named and this is a local network; else the system itself."""
+    """Return a system answered by workers, where an engine is named and it serves."""
     choice = current_engine()
     if not choice.named or settings.use not in SPREAD or system.remote or choice.size() == 1:
         return system

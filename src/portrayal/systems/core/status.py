@@ -1,4 +1,4 @@
-"""What an HTTP status and its words prove: asked too fast, out of quota, not let in, not there, failed, or unknown."""
+"""Errors by HTTP status and words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def error_for(status: int, headers: Mapping[str, str], body: bytes, errors_bille
 
 
 def speaks_of_spent_quota(body: bytes) -> bool:
-    """Whether the words say that the quota is spent; a quota per second or minute is a rate, which waiting mends.
+    """Return True where the words say that the quota is spent.
 
     Examples
     --------

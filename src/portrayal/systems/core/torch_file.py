@@ -1,4 +1,4 @@
-"""The weights of a PyTorch file as arrays, without PyTorch and without running what a pickle asks for.
+"""Weights of a PyTorch file as arrays, read without PyTorch or running a pickle.
 
 It reads the form that PyTorch wrote before version 1.6: five pickles (a number, the version, the machine, the tensors by name,
 the names of their storages), then the storages' numbers. Nothing is called but what builds a dict of tensors.
@@ -43,7 +43,7 @@ def _tensors(file: io.BytesIO) -> dict[str, np.ndarray]:
 
 
 def _shaped(storage: np.ndarray, offset: int, size: tuple[int, ...], steps: tuple[int, ...]) -> np.ndarray:
-    """Return a copy of a view of a storage: where it begins, its shape, and the steps of each dimension."""
+    """Return a copy of a view of a storage."""
     begin, most = storage[offset:], sum((length - 1) * step for length, step in zip(size, steps, strict=True))
     if min(size, default=1) and most >= len(begin):
         raise ValueError("a tensor reaches beyond its storage")

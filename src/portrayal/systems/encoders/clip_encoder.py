@@ -28,7 +28,7 @@ from portrayal.tables import read_json
 
 
 class ClipSettings(ModelSettings):
-    """Which model, and how it runs."""
+    """Parameters of an image-text encoder."""
 
     architecture: str | None = None
     precision: Literal["float32", "bfloat16", "float16"] = "float32"

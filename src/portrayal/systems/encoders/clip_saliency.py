@@ -34,7 +34,7 @@ EDGES = ("left", "top", "right", "bottom")
 
 
 class SaliencySettings(ModelSettings):
-    """Which model, and where the regions come from."""
+    """Parameters of a saliency system."""
 
     architecture: str | None = None
     boxes: str | None = None
@@ -107,7 +107,7 @@ class ClipSaliency(BaseSystem):
 
 
 def read_boxes(path: Path) -> dict[str, Box]:
-    """Return the face box of each picture of a table, by the picture's name without its ending."""
+    """Return the face boxes of a table by the picture's name without ending."""
     table = read_table(path)
     for column in ("name", *EDGES):
         if column not in table.columns:

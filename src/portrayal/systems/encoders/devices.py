@@ -1,4 +1,4 @@
-"""What a network runs on, and in which precision."""
+"""Device and precision of a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def choose_device(device: str) -> str:
 
 
 def place(network: Any, device: str, precision: str) -> tuple[Any, torch.dtype]:
-    """Return a network on its device, its weights rounded to a precision, and the type it computes in.
+    """Return a network on its device in a precision, and the type it computes in.
 
     A processor computes in single precision with the rounded weights: few have arithmetic for halves, and torch's way around
     takes hundreds of times as long. So a model gives the same embeddings on every processor, too.

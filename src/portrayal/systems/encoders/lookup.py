@@ -1,4 +1,4 @@
-"""How a text finds its vector in a vocabulary: as it stands, lowered, with underscores, or word by word."""
+"""Look-up of texts in a vocabulary: as written, lowered, with underscores, or word by word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from portrayal.settings import Settings
 
 
 class Lookup(Settings):
-    """How words are looked up.
+    """Rules for looking words up.
 
     `phrases`: a text of several words that is not in the vocabulary is missing, or gets the mean of its
     words' vectors when all of them are there.

@@ -14,7 +14,7 @@ OLDER = ["*.json", "*.txt", "*.bin"]
 
 
 class ModelSettings(Settings):
-    """Which model, what it runs on, and whether it may be fetched."""
+    """Path of a model, its device, and whether it may be fetched."""
 
     path: str
     device: str = "auto"
@@ -22,7 +22,7 @@ class ModelSettings(Settings):
 
 
 def find_model(named: str, folder: Path, download: bool) -> Path:
-    """Return where a model lies: a path from the study's folder, or the local copy of a name on the hub."""
+    """Return the path of a model from the study's folder or the hub's local copy."""
     path = folder / named
     if path.exists():
         return path
@@ -45,7 +45,7 @@ def find_model(named: str, folder: Path, download: bool) -> Path:
 
 
 def fingerprint(path: Path) -> str:
-    """Return a short hash of a model: size, beginning and end of every file of weights, and its configs."""
+    """Return a short hash of a model from samples of its files."""
     files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
     digest = hashlib.sha256()
     for file in files:

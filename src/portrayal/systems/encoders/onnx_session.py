@@ -1,4 +1,4 @@
-"""ONNX Runtime sessions for encoders: opened on the CPU, outputs read as one row per item."""
+"""ONNX Runtime sessions for encoders on the CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def open_session(path: Path) -> Any:
 
 
 def run_rows(session: Any, feeds: Mapping[str, np.ndarray], output: str | None = None) -> np.ndarray:
-    """Run and return one row per item: the named output, else the first of two axes, else its first token."""
+    """Return one row per item: the named output, or the first of two axes."""
     names = [entry.name for entry in session.get_outputs()]
     if output is not None and output not in names:
         raise PortrayalError(f"the network has no output {output!r}. Known: {', '.join(names)}.")

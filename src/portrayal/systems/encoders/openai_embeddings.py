@@ -42,7 +42,7 @@ OPENAI = Service("OpenAI", "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPEN
 
 
 class EmbeddingSettings(Settings):
-    """Which model where, and how many texts a request holds."""
+    """Parameters of an encoder behind an API."""
 
     model: str = ""
     base_url: str = ""
@@ -72,7 +72,7 @@ class OpenAIEmbeddings(WebSystem):
         return bearer(self.own.key, OPENAI, self.own.base_url == OPENAI.address)
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
-        """Send the texts; where the service turns a batch down, its halves are asked, so that one text fails alone."""
+        """Send the texts; halve a batch that the service turns down."""
         for question in questions:
             if question.kind == "image":
                 raise PortrayalError(f"system {self.name!r} reads texts only. {question.stimulus!r} is a picture.")
@@ -106,7 +106,7 @@ class OpenAIEmbeddings(WebSystem):
         return self._answers(body.content, len(questions))
 
     def _answers(self, raw: bytes, count: int) -> list[Answer | Exception]:
-        """Give each question its part of the answer, by index; a body of another form is kept whole and cannot be read."""
+        """Give each question its part of the answer, by index."""
         try:
             body = decoded(raw)
             parts = {part["index"]: part for part in body["data"]}
@@ -124,7 +124,7 @@ class OpenAIEmbeddings(WebSystem):
 
 
 def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Read one part of an answer: a list of numbers, or their float32 bytes in base64."""
+    """Return one embedding: a list of numbers, or float32 bytes in base64."""
     part = decoded(answer.raw)
     given = part.get("embedding") if isinstance(part, Mapping) else None
     try:

@@ -28,7 +28,7 @@ from portrayal.text.vectors.files import FORMATS, read_vectors
 
 
 class VectorSettings(Lookup):
-    """Which file, and how words are looked up in it."""
+    """File of vectors and rules for looking words up."""
 
     path: str
     format: str | None = None  # None: by the file's name
@@ -36,7 +36,7 @@ class VectorSettings(Lookup):
 
 @dataclass
 class VectorFile(LocalEncoder):
-    """A vocabulary in a file; of each batch only the words asked for are kept in memory."""
+    """Vocabulary in a file, of which only the words asked for are read."""
 
     path: Path = field(default_factory=Path)
     lookup: VectorSettings = field(default_factory=lambda: VectorSettings(path=""))

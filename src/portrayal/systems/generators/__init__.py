@@ -1,1 +1,1 @@
-"""Live image generators: every output passes two gates in memory, and only a hash and labels leave this package."""
+"""Live image generators, whose outputs stay in memory and pass two gates."""

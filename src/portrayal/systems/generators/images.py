@@ -1,4 +1,4 @@
-"""Images in memory, never written: found in answers, opened, and handed over by a Python function that draws."""
+"""Images in memory: found in answers, opened, drawn by a Python function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST = 4096 * 4096  # pixels
 
 
 def found_image(raw: bytes, path: str = "") -> bytes:
-    """Return the image of an answer: the answer itself, or base64 in JSON at `path` or under 'image'."""
+    """Return the image of an answer: its bytes, or base64 in its JSON."""
     if raw.startswith(MAGIC):
         return raw
     from portrayal.systems.http.http import dig  # its HTTP client takes long to import
@@ -38,7 +38,7 @@ def found_image(raw: bytes, path: str = "") -> bytes:
 
 
 def open_picture(image: bytes) -> Any | None:
-    """Open an image as RGB; None where it cannot be read or is far too large."""
+    """Open an image as RGB, None where it cannot be read."""
     from PIL import Image
 
     try:
@@ -59,7 +59,7 @@ def as_png(picture: Any) -> bytes:
 
 @dataclass
 class DrawingFunction(PythonFunction):
-    """Calls a Python function that takes the prompt and returns image bytes, a PIL image, or None where it was blocked."""
+    """Python function from a prompt to an image, or None where it was blocked."""
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Call the function once per question."""

@@ -24,7 +24,7 @@ NOT_FROM_TEXT = ("Img2Img", "Inpaint", "ControlNet", "Upscale", "Depth2Img", "Va
 
 
 class PipelineSettings(Settings):
-    """What a local pipeline is run with."""
+    """Parameters of a local pipeline."""
 
     folder: str
     steps: int = Field(default=30, ge=1, le=200)

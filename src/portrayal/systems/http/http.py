@@ -101,7 +101,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Http:
 
 
 def _check_mapping(mapping: Mapped, name: str) -> None:
-    """Refuse a mapping that sends the same whatever the question is: its answers would tell nothing apart."""
+    """Refuse a mapping that would send the same request for every question."""
     if mapping.method.upper() not in METHODS:
         raise PortrayalError(f"method of system {name!r} is {mapping.method!r}. Expected {' or '.join(METHODS)}.")
     sent = [mapping.query] if mapping.method.upper() == "GET" else [mapping.query, mapping.body]
@@ -138,7 +138,7 @@ def fill(template: Any, question: Question) -> Any:
 
 
 def dig(value: Any, path: str) -> Any:
-    """Follow a dotted path into JSON; `*` takes every element; what is not there is None.
+    """Follow a dotted path into JSON, None where it leads nowhere.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all vendors' services share: one picture, one HTTP request, one JSON answer, errors hidden in a 200 found.
+"""Base of vendors' services: one picture, one HTTP request, one JSON answer.
 
 A vendor is a `Vendor`: how its request looks, how its answer is read, its limits and its price. Credentials are
 taken from the environment when a call is made and are never part of a study, the ledger or a report.
@@ -40,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Vendor:
-    """How one vendor speaks."""
+    """A vendor's requests, answers, limits and price."""
 
     name: str
     kinds: Sequence[str]
@@ -74,7 +74,7 @@ class VendorSystem(WebSystem):
     _answers: dict[str, Any] | None = None
 
     def check_ready(self) -> None:
-        """Make a request of no picture, which takes the keys from the environment, and send nothing."""
+        """Make a request without a picture, which needs the keys, and send nothing."""
         if self.recorded is None:
             self._vendor.request(Picture(b"", "image/jpeg"), self.parameters, self.kind)
         elif not self.recorded.is_file():
@@ -135,7 +135,7 @@ class VendorSystem(WebSystem):
 
 
 def _told(look: Callable[..., Any], otherwise: Any, *body: Any) -> Any:
-    """Look at an answer that may have any form; reading it will say what is wrong with it."""
+    """Look at an answer that may have any form."""
     try:
         return look(*body)
     except Exception:
@@ -149,7 +149,7 @@ def open_vendor(
     made: Callable[..., VendorSystem] = VendorSystem,
     **more: Any,
 ) -> VendorSystem:
-    """Open a vendor as a study names it; unknown parameters are refused. `made` is what it is made as, with `more` of its own."""
+    """Open a vendor as a study names it, refusing unknown parameters."""
     kind = str(settings.kind)
     if kind not in vendor.kinds:
         raise PortrayalError(

@@ -1,4 +1,4 @@
-"""One HTTP call: sent once, its answer taken within a size, and its outcome told by what it proves.
+"""HTTP calls, whose outcome is told by what it proves.
 
 All systems behind HTTP share this. The rule: ask again only where it is proven that no answer was
 produced. No connection, 429 and 503 prove it; a timeout or a reset after sending proves nothing. What a status proves is
@@ -66,7 +66,7 @@ class WebSystem(BaseSystem):
         return open_client(self.limits, self._security)
 
     def broken(self, body: Body) -> Answer:
-        """Return a body that is not the answer's own as an answer that cannot be read."""
+        """Return an incomplete body as an answer that cannot be read."""
         return broken_answer(body.content, body.broken, self.limits.price)
 
     async def close(self) -> None:
@@ -76,7 +76,7 @@ class WebSystem(BaseSystem):
 
 
 def open_client(limits: Limits, security: ssl.SSLContext) -> httpx2.AsyncClient:
-    """Open a client; connecting gets less time than the question, whose limit must not meet it.
+    """Open a client that gives connecting less time than the question.
 
     Through a proxy of the environment every question gets a connection of its own: the client's own way of keeping
     them takes what a server says unasked for the next answer.
@@ -159,7 +159,7 @@ def _unreachable(client: httpx2.AsyncClient, request: httpx2.Request, error: Exc
 
 
 def fill_secrets(headers: Mapping[str, str]) -> dict[str, str]:
-    """Replace `$NAME` in header values by the environment's value; a study never holds a credential itself."""
+    """Replace `$NAME` in header values by the environment's value."""
     return {name: _VARIABLE.sub(_from_environment, str(value)) for name, value in headers.items()}
 
 
@@ -207,7 +207,7 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 
 def check_query(query: Mapping[str, str]) -> None:
-    """Refuse an address parameter that looks like a credential and is not taken from the environment."""
+    """Refuse an address parameter that looks like a credential."""
     for name, value in query.items():
         if SECRET_PARAMETER.search(name) and "$" not in str(value):
             raise PortrayalError(

@@ -1,4 +1,4 @@
-"""The body of an HTTP answer: taken as it comes up to a size, then unpacked up to the same size.
+"""Body of an HTTP answer, taken and unpacked up to a size.
 
 The client's own unpacking takes a cut stream for a whole one, and knows no limit.
 """
@@ -15,14 +15,14 @@ UNDERSTOOD = "gzip, deflate"  # what we tell a server it may send
 
 @dataclass(frozen=True)
 class Body:
-    """The bytes of an answer; `broken` says why they are not the answer's own: cut, too large, badly packed."""
+    """Bytes of an answer; `broken` says why they are incomplete."""
 
     content: bytes
     broken: str = ""
 
 
 async def gather(chunks: AsyncIterator[bytes], most: int, into: bytearray) -> bool:
-    """Gather chunks into a buffer; return False, and stop, when there are more than `most` bytes."""
+    """Gather chunks, and return False when there are more than `most` bytes."""
     async for chunk in chunks:
         into += chunk
         if len(into) > most:
@@ -31,7 +31,7 @@ async def gather(chunks: AsyncIterator[bytes], most: int, into: bytearray) -> bo
 
 
 def unpacked(content: bytes, encoding: str, most: int) -> Body:
-    """Return a body without its packing; where that cannot be undone, the bytes as they came and the reason."""
+    """Return a body without its packing, or the reason why it cannot be unpacked."""
     packing = encoding.strip().lower()
     if packing in ("", "identity") or not content:
         return Body(content)

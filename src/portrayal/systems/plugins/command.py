@@ -67,7 +67,7 @@ class Command(BaseSystem):
             await program.close(PATIENCE)
 
     async def _ask_one(self, question: Question) -> Answer:
-        """Exchange two lines; whatever goes wrong between them ends the program, whose late words would meet the next."""
+        """Exchange two lines; any failure between them ends the program."""
         question.refuse_other_file()
         program = await self._running()
         if stray := await program.stray_bytes():
@@ -102,13 +102,13 @@ class Command(BaseSystem):
         return reply
 
     def _unreadable(self, name: str, line: bytes, reason: str) -> Answer:
-        """Keep a line that cannot be read, if it begins as an answer to this question; the program was ended."""
+        """Keep an unreadable line if it begins as an answer to this question."""
         if line.lstrip()[:1] == b"{" and f'"{name}"'.encode() in line[:1000]:
             return broken_answer(line.rstrip(b"\r\n"), reason, self.limits.price)
         raise no_answer(name, line, "it is no JSON object")
 
     def _answer(self, reply: Mapping[str, Any], line: bytes) -> Answer:
-        """Keep the line as it was written; of a generator only the image, which the gates look at."""
+        """Keep the line as written; of a generator only the image."""
         answer = pack_reply(reply, self.limits.price, line.rstrip(b"\r\n"))
         if self.kind == "generator":
             return replace(answer, raw=json.dumps(answer_in(reply)).encode())
@@ -147,7 +147,7 @@ def open_system(settings: SystemSettings, folder: Path) -> Command:
 
 
 def reply_to(name: str, line: bytes) -> Mapping[str, Any]:
-    """Return the reply in a line that a program wrote after it was asked the question `name`."""
+    """Return the reply to the question `name` in a program's line."""
     reply = decoded(line)
     if not isinstance(reply, Mapping):
         raise no_answer(name, line, "it is no JSON object")

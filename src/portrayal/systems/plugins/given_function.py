@@ -21,7 +21,7 @@ _GIVEN: dict[str, Callable[..., Any]] = {}
 
 
 def give(name: str, function: Any) -> str:
-    """Keep a function under a name for this process; return what a study writes as `use`."""
+    """Register a function for this process and return its `use`."""
     if not callable(function):
         raise PortrayalError(
             f"system {name!r} is a {type(function).__name__}. Expected a function that takes a text or the path of a picture,"
@@ -45,7 +45,7 @@ def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
 
 
 def source_hash(use: str) -> str | None:
-    """Return a hash over a given function's source, or its compiled code where the source cannot be had."""
+    """Return a hash over a function's source, or over its compiled code."""
     function: Any = inspect.unwrap(_GIVEN[name]) if (name := use.partition(":")[2]) in _GIVEN else None
     if function is None:
         return None

@@ -1,4 +1,4 @@
-"""A running program: lines in, lines out, in a process group of its own that ends as a whole.
+"""A running program: lines in, lines out, in its own process group.
 
 Its own group keeps a terminal's Ctrl-C away from it, so that the answer it is working on still comes. It is not
 waited for through its pipes: a grandchild that holds one open must not hold us.
@@ -19,7 +19,7 @@ LOOK_EVERY = 0.02  # seconds between two looks at whether the program has ended
 
 
 class LineTooLong(Exception):
-    """The program wrote more than the limit without ending the line; `begun` is how it began."""
+    """The program wrote a line beyond the limit, which began with `begun`."""
 
     def __init__(self, begun: bytes) -> None:
         super().__init__("the line is too long")
@@ -55,7 +55,7 @@ class Program:
         return bytes(getattr(self.reader, "_buffer", b"")[:200])
 
     def has_ended(self) -> bool:
-        """Whether the process itself has ended, whatever its children do."""
+        """Return True once the process itself has ended."""
         return self.process.poll() is not None
 
     async def close(self, patience: float) -> None:

@@ -59,7 +59,7 @@ class PythonFunction(BaseSystem):
         return await self._in_thread(partial(function, shown, **self.parameters))
 
     async def _in_thread(self, call: Callable[[], Any]) -> Any:
-        """Call in a thread of its own, unless those left behind by earlier calls take every place."""
+        """Call in a thread, unless earlier calls still occupy every place."""
         self._calls = [earlier for earlier in self._calls if not earlier.done()]
         if len(self._calls) >= self.limits.concurrency:
             raise Unreachable(
@@ -91,7 +91,7 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
 
 
 def _check_parameters(function: Callable[..., Any], given: Mapping[str, Any], name: str) -> None:
-    """Refuse a function that cannot be called with one question and the study's parameters: every question would fail."""
+    """Refuse a function that cannot take one question and the study's parameters."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Recorded answers as a system: `use = "replay:answers.csv"` (also .jsonl, .parquet, and .gz of the first two).
+"""Recorded answers as a system: `use = "replay:answers.csv"` (also .jsonl, .parquet, .gz).
 
 One row per tag, caption, result or embedding, with the columns of the kind (`portrayal.tables.ROWS`) and a column
 `stimulus`. Where a file names its columns otherwise, `columns` says so; where it holds several systems,
@@ -42,7 +42,7 @@ REFUSED = {"refused", "filtered", "blocked"}
 
 
 class Recording(Settings):
-    """How to read the file."""
+    """Columns of a recording, and the rows that are read."""
 
     columns: dict[str, str] = {}
     where: dict[str, str] = {}
@@ -115,14 +115,14 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
 
 
 def _read_answers(path: Path, kind: str) -> pl.DataFrame:
-    """Read the table; a captioner's .json is a COCO results file, which names its columns already."""
+    """Read the table of answers; a captioner's .json is COCO results."""
     if kind != "captioner" or not path.name.removesuffix(".gz").endswith(".json"):
         return read_table(path, text=True)
     return read_coco_results(path).select(pl.col("image").alias("stimulus"), pl.col("text").alias("caption"))
 
 
 def read_coco_results(path: Path) -> pl.DataFrame:
-    """Read a COCO results file, a list of image_id and caption, as image, caption and text; an image's captions are numbered."""
+    """Read COCO results as image, caption and text, an image's captions numbered."""
     rows = read_json(path, "COCO caption results")
     if not isinstance(rows, list):
         raise PortrayalError(f"{path.name} is not a list. A results file is a list of image_id and caption.")
@@ -139,7 +139,7 @@ def read_coco_results(path: Path) -> pl.DataFrame:
 
 
 def recorded_tags(settings: SystemSettings, path: Path) -> dict[str, Any]:
-    """Return the parameters, filled in for a file of recorded tags: the system's name picks its tagger."""
+    """Return the parameters, completed for a file of recorded tags."""
     filled = dict(settings.parameters)
     if settings.kind == "tagger" and not filled.get("columns") and {"image_id", "tagger"} <= set(_columns(path)):
         filled = {"columns": {"stimulus": "image_id"}, "where": filled.get("where") or {"tagger": settings.name}}
@@ -184,7 +184,7 @@ def _refuse_two_embeddings(answers: dict[tuple[str, int], list[dict[str, Any]]],
 
 
 def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
-    """Keep the columns of the kind; a row whose main column is null says nothing and is left out."""
+    """Return the answer of a stimulus as JSON, without null rows."""
     columns = list(ROWS[kind])
     said = [{name: row.get(name) for name in columns} for row in rows if row.get(columns[0]) is not None]
     answer = _vector(said[0]["embedding"]) if kind == "encoder" and said else said
@@ -192,7 +192,7 @@ def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
 
 
 def _vector(value: Any) -> Any:
-    """Read the JSON list that a CSV holds an embedding as; what is none is left for reading to refuse."""
+    """Parse the JSON list of an embedding in a CSV."""
     try:
         return parse_json(value) if isinstance(value, str) else value
     except ValueError:
@@ -200,7 +200,7 @@ def _vector(value: Any) -> Any:
 
 
 def _without_null_rank(answer: Any) -> Any:
-    """Leave out a rank that was not recorded, so that the order of the rows is the rank."""
+    """Return the row without an empty rank."""
     if isinstance(answer, list) and answer and isinstance(answer[0], dict):
         return [{key: value for key, value in row.items() if key != "rank" or value is not None} for row in answer]
     return answer

@@ -1,4 +1,4 @@
-"""The source of a system that is code: which files it is made of, and their fingerprint. Nothing is imported or run.
+"""Source files of a system that is code, and their fingerprint.
 
 Answers of one source must never lie beside answers of another under the same name; the fingerprint tells them apart.
 """
@@ -23,19 +23,19 @@ EDGE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Source:
-    """The files a system is made of, beside the study, and one hash over all of them."""
+    """A system's own files and one hash over all of them."""
 
     sha256: str
     files: tuple[str, ...]
 
 
 def is_code(use: str) -> bool:
-    """Whether a study's `use` names code that will be run: a function or a program."""
+    """Return True for a `use` that names a function or a program."""
     return use.partition(":")[0] in CODE
 
 
 def source_of(use: str, folder: Path) -> Source | None:
-    """Return the source of a function or program, or None where no file of it can be found."""
+    """Return the source of a function or program, None where none is found."""
     scheme, _, rest = use.partition(":")
     if scheme == given_function.SCHEME:
         given = given_function.source_hash(use)
@@ -63,7 +63,7 @@ def _program_files(words: str, folder: Path) -> list[Path]:
 
 
 def _gather(path: Path, folder: Path, files: dict[Path, None]) -> None:
-    """Add a file and, of a Python file, what it imports from beside it or from the study's folder."""
+    """Add a file and the local modules that it imports."""
     path = path.resolve()
     if path in files:
         return
@@ -93,7 +93,7 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 def _is_installed(path: Path) -> bool:
-    """Whether a file belongs to an installed package, whose version tells it apart."""
+    """Return True for a file of an installed package."""
     return "site-packages" in path.parts
 
 

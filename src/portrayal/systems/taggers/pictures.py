@@ -1,4 +1,4 @@
-"""What taggers on this machine share: a picture decoded, its tags as plain data, one answer per question."""
+"""Base of taggers on this machine."""
 
 from __future__ import annotations
 

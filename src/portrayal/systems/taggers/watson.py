@@ -1,4 +1,4 @@
-"""IBM Watson Visual Recognition, v3: a reader of recorded answers only. The service ended on 2021-12-01.
+"""IBM Watson Visual Recognition v3: recorded answers only.
 
 `parameters.recorded` names the file. Confidence runs from 0 to 1; the service left out classes under 0.5 by default.
 """
