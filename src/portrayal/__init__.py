@@ -48,9 +48,9 @@ _PUBLIC = {
     "mention_shares": "portrayal.audits.captions.mention_shares",
     "list_shares": "portrayal.audits.search.list_shares",
     "label_shares": "portrayal.audits.counterfactuals.label_shares",
-    "emotion_word_shares": "portrayal.audits.associations.emotion_word_shares",
-    "depiction_shares": "portrayal.audits.associations.depiction_shares",
-    "flagged_shares": "portrayal.audits.associations.flagged_shares",
+    "emotion_word_shares": "portrayal.audits.associations.measures.emotion_words",
+    "depiction_shares": "portrayal.audits.associations.measures.depictions",
+    "flagged_shares": "portrayal.audits.associations.measures.sexualisation",
     "results": "portrayal.tables",
     "calibrate": "portrayal.flow",
     # search engines

@@ -1,9 +1,9 @@
 """Public names of the package for type checkers and editors; written by scripts/public_names.py."""
 
-from portrayal.audits.associations.depiction_shares import depiction_shares as depiction_shares
-from portrayal.audits.associations.emotion_word_shares import emotion_word_shares as emotion_word_shares
-from portrayal.audits.associations.flagged_shares import flagged_shares as flagged_shares
+from portrayal.audits.associations.measures.depictions import depiction_shares as depiction_shares
 from portrayal.audits.associations.measures.eat import eat as eat
+from portrayal.audits.associations.measures.emotion_words import emotion_word_shares as emotion_word_shares
+from portrayal.audits.associations.measures.sexualisation import flagged_shares as flagged_shares
 from portrayal.audits.captions.mention_shares import mention_shares as mention_shares
 from portrayal.audits.contexts.tag_shares import tag_shares as tag_shares
 from portrayal.audits.counterfactuals.label_shares import label_shares as label_shares

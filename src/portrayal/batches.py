@@ -14,23 +14,23 @@ import polars as pl
 
 from portrayal.edges.spill import Seen, unit_in_two
 from portrayal.errors import PortrayalError
-from portrayal.tables import Contract, check, starts
+from portrayal.tables import Contract, as_frame, check, starts
 
-Source = pl.DataFrame | pl.LazyFrame | Path | str
+Source = pl.DataFrame | pl.LazyFrame | Path | str | Sequence[Mapping[str, Any]]  # a path: a folder of Parquet files
 ROWS = 1 << 17  # in a batch: with twice as many, what was freed and not given back differed by a third from run to run
 
 
 def scan(source: Source, columns: Sequence[str], name: str = "table") -> pl.LazyFrame:
     """Return columns of a table, a lazily read one, or a folder of Parquet files (in the order of their names), read lazily."""
-    if isinstance(source, pl.DataFrame | pl.LazyFrame):
-        return _selected(source.lazy(), columns, f"the {name}")
-    return pl.concat(list(_files(Path(source), columns, name)))
+    if isinstance(source, Path | str):
+        return pl.concat(list(_files(Path(source), columns, name)))
+    return _selected(_lazy(source, name), columns, f"the {name}")
 
 
 def columns_of(source: Source, name: str = "table") -> list[str]:
     """Return the columns of a table, or those that any file of a folder has."""
-    if isinstance(source, pl.DataFrame | pl.LazyFrame):
-        return source.lazy().collect_schema().names()
+    if not isinstance(source, Path | str):
+        return _lazy(source, name).collect_schema().names()
     schemas = (pl.read_parquet_schema(file) for file in parquet_files(Path(source), name))
     return list(dict.fromkeys(column for schema in schemas for column in schema))
 
@@ -45,8 +45,8 @@ def parquet_files(folder: Path, name: str = "table") -> list[Path]:
 
 def batches(source: Source, columns: Sequence[str], rows: int = ROWS, name: str = "table") -> Iterator[pl.DataFrame]:
     """Yield columns of a table in batches, in its order; a folder is read file by file and range by range."""
-    if isinstance(source, pl.DataFrame | pl.LazyFrame):
-        table = _selected(source.lazy(), columns, f"the {name}")
+    if not isinstance(source, Path | str):
+        table = scan(source, columns, name)
         yield from table.collect_batches(chunk_size=rows, maintain_order=True, engine="streaming")
         return
     # A streamed file is read ahead, and what it took is given back late: memory would grow with the files.
@@ -145,6 +145,10 @@ def _files(folder: Path, columns: Sequence[str], name: str = "table") -> list[pl
     return [table.cast({column: kind for column, (kind, _) in kinds.items()}) for table in tables]
 
 
+def _lazy(source: Any, name: str) -> pl.LazyFrame:
+    return source if isinstance(source, pl.LazyFrame) else as_frame(source, name).lazy()
+
+
 def _selected(table: pl.LazyFrame, columns: Sequence[str], name: str) -> pl.LazyFrame:
     found = table.collect_schema().names()
     for column in columns:
@@ -157,23 +161,3 @@ def _last_start(frame: pl.DataFrame, keys: Sequence[str]) -> int:
     """Return where the last unit begins."""
     begins = starts(frame.select(keys), keys).arg_true()
     return int(begins[-1]) if len(begins) else 0
-
-
-class Sums:
-    """Counts added up table by table, one row for each combination of the other columns."""
-
-    WAITING = 1 << 16  # rows that wait at least before they are added up
-
-    def __init__(self, first: pl.DataFrame, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-        self._parts = [first]
-
-    def add(self, table: pl.DataFrame) -> None:
-        """Add a table's counts; they are summed once as many rows wait as there are sums."""
-        self._parts.append(table)
-        if sum(part.height for part in self._parts[1:]) > max(self._parts[0].height, self.WAITING):
-            self._parts = [self.total()]
-
-    def total(self) -> pl.DataFrame:
-        """Return the sums so far, in the order in which combinations came first."""
-        return pl.concat(self._parts).group_by(self._keys, maintain_order=True).agg(pl.all().sum())

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Self
+
+import polars as pl
 
 from portrayal.errors import PortrayalError
 
@@ -39,6 +41,26 @@ def add_counts(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Counter[A
     total = Counter(first)
     total.update(second)
     return total
+
+
+@dataclass(frozen=True)
+class TableSums:
+    """Numbers of tables added up by their key columns; tables wait in `parts` until they hold many rows."""
+
+    keys: tuple[str, ...]
+    parts: tuple[pl.DataFrame, ...]
+
+    def __add__(self, other: Self) -> TableSums:
+        both = TableSums(self.keys, (*self.parts, *other.parts))
+        waiting = sum(part.height for part in both.parts[1:])
+        return TableSums(self.keys, (both.total(),)) if waiting > max(self.parts[0].height, WAITING) else both
+
+    def total(self) -> pl.DataFrame:
+        """Return the sums, in the order in which keys came first."""
+        return pl.concat(self.parts).group_by(self.keys, maintain_order=True).agg(pl.all().sum())
+
+
+WAITING = 1 << 16  # rows that wait at least before they are added up
 
 
 def run_folds(folds: Iterable[Fold], parts: Callable[[], Iterable[Part]], mapper: Mapper = map) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from portrayal.audits.associations.measures.depictions import depictions, depictions_of_counts
+from portrayal.audits.associations.measures.depictions import depiction_shares, depictions_of_counts
 from portrayal.stats.intervals.intervals import wilson
 
 
@@ -44,7 +44,7 @@ def test_the_headline_is_the_mean_of_the_occupations_shares() -> None:
     # Women: 9 of 10 nurses, 0 of 4 plumbers. The mean is 0.45, not 9 of 14 images. Two occupations whose shares deviate by
     # 0.45 have a variance of 2 * 2 * (0.45 / 2)^2 = 0.2025, that of 0.45 * 0.55 / 0.2025 = 1.2222 single images: Wilson's
     # interval of so many, with t(0.975, 1) = 12.706, which stays between 0 and 1. A t interval went from -5.3 to 6.2.
-    shares = rows(depictions(PICTURES), "depicted_share")
+    shares = rows(depiction_shares(PICTURES), "depicted_share")
     woman = shares["woman"]
     n, z = 0.45 * 0.55 / 0.2025, stats.t.ppf(0.975, 1)
     centre, half = (0.45 + z**2 / (2 * n)), z * np.sqrt(0.2025 + z**2 / (4 * n**2))
@@ -57,7 +57,7 @@ def test_the_headline_is_the_mean_of_the_occupations_shares() -> None:
 
 def test_images_without_a_label_are_missing_and_nobody() -> None:
     # Prompts that name no group drew 20 images, 14 of them kept: 12 nurses of which 10, 8 plumbers of which 4.
-    table = depictions(PICTURES)
+    table = depiction_shares(PICTURES)
     for job, counted in ((None, (14, 6)), ("nurse", (10, 2)), ("plumber", (4, 4))):
         shares = rows(table, "depicted_share", job)
         assert {group: (row["n"], row["n_missing"]) for group, row in shares.items()} == {
@@ -71,7 +71,7 @@ def test_images_without_a_label_are_missing_and_nobody() -> None:
 
 def test_what_is_lost_is_a_share_of_what_was_answered() -> None:
     # Of 17 answered images of a person one is blocked and two show no face; three had no answer.
-    table = depictions(PICTURES)
+    table = depiction_shares(PICTURES)
     blocked, faceless = rows(table, "blocked_rate"), rows(table, "no_face_rate")
     person = blocked["person"]
     assert (person["value"], person["n"], person["n_missing"]) == (pytest.approx(1 / 17), 17, 3)
@@ -82,7 +82,7 @@ def test_what_is_lost_is_a_share_of_what_was_answered() -> None:
 
 def test_each_occupation_is_compared_with_the_others() -> None:
     # Women: 9 of 10 nurses against 0 of 4 plumbers, Fisher's exact test on (9, 1; 0, 4); plumbers are the mirror.
-    table = depictions(PICTURES)
+    table = depiction_shares(PICTURES)
     nurse = rows(table, "depicted_difference", "nurse")
     assert nurse["man"]["value"] == pytest.approx(-0.9)
     assert nurse["man"]["p"] == pytest.approx(stats.fisher_exact([[1, 9], [4, 0]]).pvalue)
@@ -101,7 +101,7 @@ def test_groups_are_data() -> None:
         ("nurse", "elf", "blocked", None, 2),
         ("chef", "human", "kept", "elf", 4),
     )
-    table = depictions(named, neutral="human")
+    table = depiction_shares(named, neutral="human")
     # Elves: 1 of 6 nurses and 4 of 4 chefs.
     assert rows(table, "depicted_share")["elf"]["value"] == pytest.approx((1 / 6 + 1) / 2)
     tested = table.filter(pl.col("measure") == "depicted_difference")

@@ -11,9 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from portrayal import PortrayalError, depiction_shares, emotion_word_shares, flagged_shares
-from portrayal.audits.associations.measures.depictions import depictions
 from portrayal.audits.associations.measures.emotion_words import emotion_words
-from portrayal.audits.associations.measures.sexualisation import sexualisation
 from portrayal.edges.spill import Seen
 
 CUTS = [0, 40, 40, 333, 600]  # of 600 rows: the second file is empty
@@ -117,7 +115,7 @@ def test_emotion_words_of_a_folder_are_counted_as_in_memory(tmp_path, rows: int)
 @pytest.mark.parametrize("rows", [7, 100, 1_000_000])
 def test_depictions_of_a_folder_are_counted_as_in_memory(tmp_path, rows: int) -> None:
     folder = write(tmp_path / "images", images())
-    expected = depictions(images())
+    expected = depiction_shares(images())
     same(depiction_shares(folder, rows=rows), expected)
     assert "several" in set(expected["group"]) and "silent" in set(expected["system"])
 
@@ -128,7 +126,7 @@ def test_depictions_of_a_folder_are_counted_as_in_memory(tmp_path, rows: int) ->
 def test_labels_of_a_folder_are_counted_as_in_memory(tmp_path, rows: int, more: dict, baseline) -> None:
     """Seeds at several ages are the unit of the difference; without ages Fisher's test counts images."""
     table = labels(**more)
-    expected = sexualisation(table, baseline=baseline)
+    expected = flagged_shares(table, baseline=baseline)
     same(flagged_shares(write(tmp_path / "labels", table), baseline=baseline, rows=rows), expected)
     notes = expected.filter(measure="sexualised_difference", system="one")["note"].str.contains("Fisher")
     assert notes.all() if "ages" not in more else not notes.any()
@@ -139,7 +137,7 @@ def test_labels_are_corrected_by_raters_as_in_memory(tmp_path) -> None:
     raters = pl.DataFrame(
         {"group": "woman", "rater": ["a", "b"], "detector_flagged": 4, "rater_flagged": [5, 8], "n": 10}
     )
-    expected = sexualisation(labels(), validation=raters)
+    expected = flagged_shares(labels(), validation=raters)
     same(flagged_shares(write(tmp_path / "labels", labels()), validation=raters, rows=50), expected)
     assert "sexualised_rate_corrected" in set(expected["measure"])
 
@@ -160,7 +158,7 @@ def test_seeds_past_those_in_memory_are_still_told_apart(tmp_path, monkeypatch) 
         seed=pl.when(pl.col("index") == 499).then(pl.col("seed").shift(3)).otherwise("seed"),
         system=pl.when(pl.col("index") == 499).then(pl.col("system").shift(3)).otherwise("system"),
     ).drop("index")  # fmt: skip
-    same(flagged_shares(write(tmp_path / "ages", other, [0, 499, 500]), rows=60), sexualisation(other))
+    same(flagged_shares(write(tmp_path / "ages", other, [0, 499, 500]), rows=60), flagged_shares(other))
     twice = pl.concat([late, late[450:451]])
     named = f"seed {late['seed'][450]!r} of group {late['group'][450]!r} is listed twice"
     for rows in (60, 10_000):
@@ -202,4 +200,4 @@ def test_files_of_a_folder_must_have_the_same_columns(tmp_path) -> None:
     whole = pl.concat(
         [table[:333], table[333:].with_columns(label=None, status=pl.lit("failed"))], how="vertical_relaxed"
     )
-    same(flagged_shares(folder), sexualisation(whole))
+    same(flagged_shares(folder), flagged_shares(whole))

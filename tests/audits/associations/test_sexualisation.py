@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from portrayal.audits.associations.measures import undercount
-from portrayal.audits.associations.measures.sexualisation import sexualisation
+from portrayal.audits.associations.measures.sexualisation import flagged_shares
 from portrayal.audits.associations.measures.undercount import corrected_rate
 from portrayal.errors import PortrayalError
 from portrayal.stats.tests.proportions import corrected_share, share_difference, share_ratio, share_trend
@@ -28,7 +28,7 @@ def row(table, measure, group, age=None):
 
 def test_blocked_images_are_an_outcome_of_their_own():
     # 10 women: 4 neutral, 3 sexualised, 2 blocked, 1 failed.
-    table = sexualisation(images("woman", 4, 3, 2, 1) + images("man", 9, 1))
+    table = flagged_shares(images("woman", 4, 3, 2, 1) + images("man", 9, 1))
     rate = row(table, "sexualised_rate", "woman")
     assert (rate["value"], rate["n"], rate["n_missing"]) == (pytest.approx(3 / 7), 7, 3)
     blocked = row(table, "blocked_rate", "woman")
@@ -37,7 +37,7 @@ def test_blocked_images_are_an_outcome_of_their_own():
 
 
 def test_difference_and_ratio():
-    table = sexualisation(images("man", 97, 3) + images("woman", 53, 47), baseline="man")
+    table = flagged_shares(images("man", 97, 3) + images("woman", 53, 47), baseline="man")
     difference = row(table, "sexualised_difference", "woman")
     assert difference["value"] == pytest.approx(0.44)
     assert difference["p"] < 1e-12
@@ -51,18 +51,18 @@ def test_images_from_one_seed_are_one_unit():
     # Eight seeds at four ages each: in every seed all four images of women are sexualised and none of men. 64 images say no
     # more than eight seeds: 2 of 256 sign patterns are as extreme. Fisher's test would have given p < 1e-17.
     made = [r for age in (20, 30, 40, 50) for r in images("woman", 0, 8, age=age) + images("man", 8, 0, age=age)]
-    difference = row(sexualisation(made, baseline="man"), "sexualised_difference", "woman")
+    difference = row(flagged_shares(made, baseline="man"), "sexualised_difference", "woman")
     assert (difference["value"], difference["versus"]) == (1.0, "man")
     assert (difference["p"], difference["p_floor"]) == (2 / 256, 2 / 256)
     assert difference["low"] < 1.0  # eight seeds alike are not certainty
     # With other seeds for men, whole seeds change sides: 2 of C(16, 8) = 12,870 divisions.
     other = [{**r, "seed": f"m{r['seed']}"} if r["group"] == "man" else r for r in made]
-    between = row(sexualisation(other, baseline="man"), "sexualised_difference", "woman")
+    between = row(flagged_shares(other, baseline="man"), "sexualised_difference", "woman")
     assert between["p"] == pytest.approx(2 / 12_870)
 
 
 def test_labels_that_do_not_vary_are_not_tested():
-    table = sexualisation(images("man", 9) + images("woman", 9), baseline="man")
+    table = flagged_shares(images("man", 9) + images("woman", 9), baseline="man")
     assert row(table, "sexualised_difference", "woman")["decision"] == "not tested"
     assert row(table, "sexualised_difference", "woman")["reason"] == "no image is labelled as sexualised"
 
@@ -106,7 +106,7 @@ def test_age_trend_of_a_planted_slope():
 def test_trend_and_faces_in_the_table():
     rows = [r for age, sexy in ((30, 2), (40, 5), (50, 8)) for r in images("woman", 10 - sexy, sexy, age=age)]
     rows = [{**r, "face": index % 4 != 0} for index, r in enumerate(rows)]
-    table = sexualisation(rows)
+    table = flagged_shares(rows)
     assert row(table, "sexualised_age_trend", "woman")["value"] == pytest.approx(0.03)
     assert row(table, "sexualised_rate", "woman", "40")["value"] == 0.5
     assert row(table, "no_face_rate", "woman")["value"] == pytest.approx(8 / 30)
@@ -114,7 +114,7 @@ def test_trend_and_faces_in_the_table():
 
 def test_blocked_images_are_missing_at_their_own_age():
     rows = [*images("woman", 4, 4, 2, age=30), *images("woman", 7, 2, 3, age=40)]
-    table = sexualisation(pl.DataFrame(rows, infer_schema_length=None))
+    table = flagged_shares(pl.DataFrame(rows, infer_schema_length=None))
     found = {age: row(table, "sexualised_rate", "woman", str(age)) for age in (30, 40)}
     assert {age: (r["value"], r["n"], r["n_missing"]) for age, r in found.items()} == {
         30: (0.5, 8, 2),
@@ -139,7 +139,7 @@ def test_the_papers_undercount_is_carried_into_the_interval():
     assert "sensitivity against rater 1 0.63, rater 2 0.53" in found.note  # 47/75 and 47/88
     assert "specificity taken as 1" in found.note
     validation = TOTALS.with_columns(group=pl.lit("woman"))
-    table = sexualisation(images("woman", 53, 47) + images("man", 9, 1), validation=validation)
+    table = flagged_shares(images("woman", 53, 47) + images("man", 9, 1), validation=validation)
     assert row(table, "sexualised_rate_corrected", "woman")["value"] == pytest.approx(0.815)
 
 
@@ -207,11 +207,11 @@ def test_joint_validation_covers_the_planted_share():
 )
 def test_faults_say_what_to_do(rows, message):
     with pytest.raises(PortrayalError, match=message):
-        sexualisation(pl.DataFrame(rows, infer_schema_length=None))
+        flagged_shares(pl.DataFrame(rows, infer_schema_length=None))
 
 
 def test_three_groups_and_row_order():
     rows = images("woman", 5, 2) + images("man", 6, 1) + images("person", 6, 2)
-    table = sexualisation(rows)
+    table = flagged_shares(rows)
     assert table.filter(pl.col("measure") == "sexualised_difference").height == 3
-    assert sexualisation(rows[::-1]).equals(table)
+    assert flagged_shares(rows[::-1]).equals(table)

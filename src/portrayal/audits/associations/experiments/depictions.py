@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import polars as pl
 from pydantic import Field
 
-from portrayal.audits.associations.measures.depictions import LOST, depictions
+from portrayal.audits.associations.measures.depictions import LOST, depiction_shares
 from portrayal.audits.associations.prompts import SLOT, article, fill
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.reporting.words.sentences import Claim, say
@@ -91,7 +91,7 @@ def _stimulus(settings: DepictionSettings, occupation: str, group: str) -> dict[
 
 
 def _measure(evidence: Evidence, settings: DepictionSettings) -> Measured:
-    return Measured(depictions(images_of(evidence), settings.neutral))
+    return Measured(depiction_shares(images_of(evidence), settings.neutral))
 
 
 def _groups(evidence: Evidence, settings: DepictionSettings) -> pl.DataFrame:

@@ -66,9 +66,7 @@ def _stimuli(study: Study) -> pl.DataFrame:
 
 def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
     captions = evidence.responses.join(evidence.stimuli.select(FACTORS), on="stimulus")
-    found = emotion_words(
-        captions, settings.words or sobem.emotion_lexicon(), settings.minimum, settings.baseline, settings.neutral
-    )
+    found = emotion_words(captions, settings.words or None, settings.minimum, settings.baseline, settings.neutral)
     return Measured(found.results, {"words": found.words}, differences=found.differences)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.associations.datasets.label_tables import label_stimuli, label_table
-from portrayal.audits.associations.measures.sexualisation import SEXUALISED, sexualisation
+from portrayal.audits.associations.measures.sexualisation import SEXUALISED, flagged_shares
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.errors import PortrayalError
 from portrayal.reporting.words.sentences import Claim, say
@@ -85,7 +85,9 @@ def _measure(evidence: Evidence, settings: LabelSettings) -> Measured:
     images = answers.filter(~faces).join(seen, on=["system", "stimulus"], how="left")
     # A table without ages or faces has neither column, so that nothing is said of them.
     empty = [name for name in ("age", "face") if images[name].is_null().all()]
-    table = sexualisation(images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation"))
+    table = flagged_shares(
+        images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation")
+    )
     return Measured(pl.concat([table, *_agreements(evidence.reviews)], how="diagonal"))
 
 

@@ -1,17 +1,22 @@
-"""Whom a generator depicts, and what is blocked or dropped, from labels of its images.
+"""Depictions: whom a generator shows at work, and what is blocked or dropped, from labels of its images.
 
-The labels are a classifier's perception of a picture; every row says so. An image without a label (blocked, dropped
-by a gate, no face) is an outcome of its own and never counts as one of the groups.
+Beyond Wolfe et al. (2023), who asked generators for women and girls only (section 5.5): prompts that name nobody. The labels
+are a classifier's perception of a picture; every row says so. An image without a label (blocked, dropped by a gate, no face)
+is an outcome of its own and never counts as one of the groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from portrayal.batches import ROWS, Source, batches
+from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.stats.intervals.shares import clustered_share
@@ -19,8 +24,6 @@ from portrayal.stats.tests.proportions import share_difference
 from portrayal.tables import check, results
 
 FACETS = ("occupation",)
-HINT = "See docs/experiments.md, live generators."
-ALIKE = "all images are read alike"
 IMAGES = {
     "system": pl.String,
     "occupation": pl.String,
@@ -33,37 +36,68 @@ LOST = ("blocked", "dropped_nudity", "dropped_age", "no_face")
 READ = "labels are a classifier's perception"
 
 
-def depictions(images: Any, neutral: str = "person", audit: str = "associations") -> pl.DataFrame:
-    """Return who is depicted by occupation, and how often images were blocked, dropped or without a face.
+def depiction_shares(images: Source, neutral: str = "person", rows: int = ROWS) -> pl.DataFrame:
+    """Measure who is depicted by occupation, and which images are blocked or dropped.
+
+    Parameters
+    ----------
+    images
+        A table, a lazy table or a folder of Parquet files larger than memory: system, occupation, group (whom the prompt named),
+        outcome (kept, blocked, dropped_nudity, dropped_age, no_face, unreadable, or null) and label (whom a reader saw), one row
+        per image, in any order.
+    neutral
+        The word of prompts that name no group.
+    rows
+        Read at a time; memory grows with it, not with the number of images.
 
     Returns
     -------
-    pl.DataFrame
-        Results with facet `occupation` and measures 'depicted_share' (by occupation, and over all occupations with an
-        interval over them), 'depicted_difference' (a group's share in one occupation less that in all others, by
-        Fisher's exact test), and 'blocked_rate', 'dropped_nudity_rate', 'dropped_age_rate', 'no_face_rate' by
-        prompted group. Whether some groups are blocked more often is tested for every audit alike, as silence.
+    polars.DataFrame
+        Results with facet `occupation` and measures 'depicted_share' (by occupation, and over all occupations with an interval
+        over them), 'depicted_difference' (a group's share in one occupation less that in all others, by Fisher's exact test),
+        and 'blocked_rate', 'dropped_nudity_rate', 'dropped_age_rate', 'no_face_rate' by prompted group. Whether some groups are
+        blocked more often is tested for every audit alike, as silence.
+
+    Raises
+    ------
+    PortrayalError
+        When a column is missing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from portrayal import depiction_shares
+    >>> made = {"system": "s", "occupation": "nurse", "group": "person", "outcome": ["kept", "kept", "blocked"],
+    ...     "label": ["woman", "man", None]}
+    >>> shares = depiction_shares(pl.DataFrame(made))
+    >>> shares.filter(measure="depicted_share", occupation="nurse").select("group", "value", "n", "n_missing").rows()
+    [('man', 0.5, 2, 1), ('woman', 0.5, 2, 1)]
     """
-    frame = check(images, IMAGES, "images", HINT)
-    return depictions_of_alike(count_alike(frame), neutral, audit)
+    fold = Fold("depictions", _count, partial(_finish, neutral), needs=tuple(IMAGES))
+    nothing = pl.DataFrame(schema=IMAGES)
+    done = run_folds([fold], lambda: chain([nothing], batches(images, fold.needs, rows, "images")))
+    table: pl.DataFrame = done[fold.name]
+    return table
 
 
-def count_alike(frame: pl.DataFrame) -> pl.DataFrame:
-    """Count the images that came out alike; counts of tables add up."""
-    return frame.group_by(list(IMAGES), maintain_order=True).agg(count=pl.len().cast(pl.Int64))
+def _count(images: pl.DataFrame, _: Known) -> TableSums:
+    """Count the images that came out alike."""
+    frame = check(images, IMAGES, "images", "See docs/experiments.md, live generators.")
+    counts = frame.group_by(list(IMAGES), maintain_order=True).agg(count=pl.len().cast(pl.Int64))
+    return TableSums(tuple(IMAGES), (counts,))
 
 
-def depictions_of_alike(counts: pl.DataFrame, neutral: str, audit: str = "associations") -> pl.DataFrame:
-    """Return what `depictions` does, from images that are counted."""
+def _finish(neutral: str, counts: TableSums, _: Known) -> pl.DataFrame:
+    table = counts.total()
     rows = [
         {"system": system, **row}
-        for system in sorted(counts["system"].unique())
-        for row in _rows(counts.filter(pl.col("system") == system), neutral)
+        for system in sorted(table["system"].unique())
+        for row in _rows(table.filter(pl.col("system") == system), neutral)
     ]
-    return results(rows, facets=FACETS, audit=audit)
+    return results(rows, facets=FACETS, audit="associations")
 
 
-def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFrame:
+def depictions_of_counts(counts: Any) -> pl.DataFrame:
     """Return who is depicted from recorded counts: system, occupation, label, count.
 
     Returns
@@ -76,60 +110,57 @@ def depictions_of_counts(counts: Any, audit: str = "associations") -> pl.DataFra
     rows: list[dict[str, Any]] = []
     for system in sorted(frame["system"].unique()):
         own = frame.filter(pl.col("system") == system)
-        for row in [*_shares(own), *_extremes(own)]:
-            rows.append({"system": system, **row})
-    return results(rows, facets=FACETS, audit=audit)
+        rows += [{"system": system, **row} for row in chain(_shares(own), _extremes(own))]
+    return results(rows, facets=FACETS, audit="associations")
 
 
-def _rows(frame: pl.DataFrame, neutral: str) -> Iterator[dict[str, Any]]:
-    free = frame.filter(pl.col("group") == neutral)
-    kept = free.filter(pl.col("label").is_not_null())
-    counts = kept.group_by("occupation", "label").agg(pl.col("count").sum())
+def _rows(images: pl.DataFrame, neutral: str) -> Iterator[dict[str, Any]]:
+    free = images.filter(pl.col("group") == neutral)
+    counts = free.drop_nulls("label").group_by("occupation", "label").agg(pl.col("count").sum())
     yield from _shares(counts, free)
     yield from _differences(counts, free)
-    for group in sorted(frame["group"].unique().drop_nulls()):
-        yield from _lost(frame.filter(pl.col("group") == group), group)
+    for group in sorted(images["group"].unique().drop_nulls()):
+        yield from _lost(images.filter(pl.col("group") == group), group)
 
 
 def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
-    """Every occupation gets every label that occurs, so that a group nobody drew shows as zero."""
-    totals = _totals(counts, "count")
-    made = totals if asked is None else _totals(asked, "count")
+    """Yield each label's share in every occupation, so that a group nobody drew shows as zero, and over all."""
+    totals = _totals(counts)
+    made = totals if asked is None else _totals(asked)
+    n, lost = sum(totals.values()), sum(made.values()) - sum(totals.values())
     table = {(job, label): n for job, label, n in counts.select("occupation", "label", "count").iter_rows()}
     for label in sorted(counts["label"].unique()):
+        about = {"group": label, "counted": "images", "unit": "share"}
         hits = {job: table.get((job, label), 0) for job in totals if totals[job]}
         for job, count in hits.items():
-            lost = made[job] - totals[job]
+            missing = made[job] - totals[job]
             share = wilson(count, totals[job])
-            yield share.row(
-                "depicted_share", group=label, occupation=job, counted="images", n_missing=lost, unit="share", note=READ
-            )
+            yield share.row("depicted_share", occupation=job, n_missing=missing, note=READ, **about)
         shares = np.array([count / totals[job] for job, count in hits.items()])
-        n = sum(totals.values())
         note = f"mean over {len(shares)} occupations, interval over them, inside 0 and 1; {READ}"
-        about = {"n": n, "counted": "images", "n_missing": sum(made.values()) - n, "unit": "share", "note": note}
-        yield clustered_share(shares, np.ones(len(shares))).row("depicted_share", group=label, **about)
+        mean = clustered_share(shares, np.ones(len(shares)))
+        yield mean.row("depicted_share", n=n, n_missing=lost, note=note, **about)
 
 
 def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Compare each group's share in an occupation with that in all other occupations together."""
-    seen = counts.group_by("label").agg(pl.col("count").sum()).sort("count", "label")
-    labels = seen["label"].to_list()
+    labels = counts.group_by("label").agg(pl.col("count").sum()).sort("count", "label")["label"].to_list()
+    totals, n = _totals(counts), int(counts["count"].sum())
+    missing = int(asked["count"].sum()) - n
     for place, label in enumerate(labels):
-        hits = _totals(counts.with_columns(hit=pl.col("count") * (pl.col("label") == label)), "hit")
-        totals, made = _totals(counts, "count"), _totals(asked, "count")
+        hits = dict.fromkeys(totals, 0) | _totals(counts.filter(pl.col("label") == label))
+        every = sum(hits.values())
         for job in totals if len(totals) > 1 else ():
-            others, n = sum(hits.values()) - hits[job], sum(totals.values())
-            gap = share_difference(hits[job], totals[job], others, n - totals[job])
+            gap = share_difference(hits[job], totals[job], every - hits[job], n - totals[job])
             # Of two groups the one seen more often is the mirror of the other: one test, counted once.
             mirror = {"family": EXPLORATORY} if len(labels) == 2 and place else {}
-            still = {"decision": NOT_TESTED, "reason": ALIKE} if sum(hits.values()) in (0, n) else {}
+            still = {"decision": NOT_TESTED, "reason": "all images are read alike"} if every in (0, n) else {}
             yield gap.row(
                 "depicted_difference",
                 group=label,
                 occupation=job,
                 counted="images",
-                n_missing=sum(made.values()) - n,
+                n_missing=missing,
                 unit="points",
                 note=f"from the share in all other occupations; Fisher's exact test, two-sided; {READ}",
                 **mirror,
@@ -137,9 +168,9 @@ def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str
             )
 
 
-def _totals(table: pl.DataFrame, column: str) -> dict[str, int]:
-    """Return the sum of a column for each occupation, in order of their names."""
-    sums = table.group_by("occupation").agg(pl.col(column).cast(pl.Int64).sum()).sort("occupation")
+def _totals(table: pl.DataFrame) -> dict[str, int]:
+    """Return the images of each occupation, in order of their names."""
+    sums = table.group_by("occupation").agg(pl.col("count").sum()).sort("occupation")
     return dict(sums.iter_rows())
 
 
@@ -156,8 +187,7 @@ def _extremes(counts: pl.DataFrame) -> Iterator[dict[str, Any]]:
 def _lost(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     answered = images.drop_nulls("outcome")
     n = int(answered["count"].sum())
-    lost = int(images["count"].sum()) - n
-    about = {"group": group, "counted": "images", "n_missing": lost, "unit": "share"}
+    about = {"group": group, "counted": "images", "n_missing": int(images["count"].sum()) - n, "unit": "share"}
     for outcome in LOST:
         hits = int(answered.filter(pl.col("outcome") == outcome)["count"].sum())
         yield wilson(hits, n).row(f"{outcome}_rate", **about)

@@ -1,8 +1,7 @@
-"""How often captions speak of the emotion a person shows, by condition.
+"""Emotion words: occurrences of words for the emotion a person shows, per 1,000 captions, by condition.
 
-Wolfe et al. (2023), section 5.3 [1]_: occurrences of an emotion's words per 1,000 captions. Beyond the
-paper: an interval clustered by person, the difference between conditions tested within persons, and how often
-the words turn up for a neutral face (the false-mention rate).
+Wolfe et al. (2023), section 5.3 [1]_. Beyond the paper: an interval clustered by person, the difference between conditions
+tested within persons, and how often the words turn up for a neutral face (the false-mention rate).
 
 References
 ----------
@@ -13,13 +12,19 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.associations.datasets.sobem import emotion_lexicon
 from portrayal.audits.associations.measures.people import check_people, differences_table, paired
+from portrayal.batches import ROWS, Source, batches
 from portrayal.errors import PortrayalError
+from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.reporting.words.words import percent
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
 from portrayal.stats.intervals.rates import clustered_rate, paired_rate_ratio
@@ -34,141 +39,182 @@ CAPTIONS = {
     "status": pl.String,
     "caption": pl.String,
 }
-CELL = ["system", "emotion", "intensity", "condition", "person"]
+CELL = ("system", "emotion", "intensity", "condition", "person")
 FACETS = ("emotion", "intensity")
-HINT = "See docs/experiments.md, emotion words in captions."
 UNIT = "occurrences per 1,000 captions"
 NEVER = "no occurrence; upper end as if captions were independent (Poisson), too low where they are not"
 
 
-class CaptionCounts(NamedTuple):
-    """Captions counted: `cells` has those there and missing for every cell and person, `words` each listed word in them."""
-
-    cells: pl.DataFrame
-    words: pl.DataFrame
-
-
 class EmotionWords(NamedTuple):
-    """The Results, every word of the lists with its count and whether it was counted, and the people's differences."""
+    """Results, every listed word with its count and whether it was counted, and the people's differences."""
 
     results: pl.DataFrame
-    words: pl.DataFrame
+    words: pl.DataFrame  # system, emotion, word, occurrences, counted
     differences: pl.DataFrame
 
 
-def emotion_words(
-    captions: Any,
-    words: Mapping[str, Sequence[str]],
+@dataclass(frozen=True)
+class _Choices:
+    """Choices of a study."""
+
+    words: Mapping[str, Sequence[str]]
+    minimum: int
+    baseline: str
+    neutral: str
+
+
+def emotion_word_shares(
+    captions: Source,
+    words: Mapping[str, Sequence[str]] | None = None,
     minimum: int = 100,
     baseline: str = "nonobjectified",
     neutral: str = "neutral",
-    audit: str = "associations",
-) -> EmotionWords:
-    """Count the words of the emotion shown, per 1,000 captions.
+    rows: int = ROWS,
+) -> pl.DataFrame:
+    """Measure how often captioners name the emotion that a person shows, by condition.
+
+    Parameters
+    ----------
+    captions
+        A table, a lazy table or a folder of Parquet files larger than memory: system, person, emotion (shown), intensity,
+        condition, status and caption, one row per caption, in any order.
+    words
+        The words of each emotion; the paper's lists by default.
+    minimum
+        A word that occurs fewer times over all of a system's captions is left out.
+    baseline
+        The condition the others are compared with.
+    neutral
+        The `emotion` of photographs that show none.
+    rows
+        Read at a time; memory grows with it and with the number of people, not with the number of captions.
 
     Returns
     -------
-    EmotionWords
-        `results` with measures 'emotion_words' (rates), 'emotion_word_difference' (condition less baseline, the mean
-        of the persons' differences, p by their sign flips; single intensities are outside the family),
-        'emotion_word_ratio' (condition over baseline, described only) and 'false_mention', with the condition as
-        `group`, the baseline as `versus`, and facets `emotion` and `intensity`; `words` with columns system,
-        emotion, word, occurrences, counted; `differences` for joint flips.
+    polars.DataFrame
+        Results with measures 'emotion_words' (rates), 'emotion_word_difference' (condition less baseline, the mean of the
+        persons' differences, p by their sign flips; single intensities are outside the family), 'emotion_word_ratio' (condition
+        over baseline, described only) and 'false_mention', with the condition as `group`, the baseline as `versus`, and facets
+        `emotion` and `intensity`.
+
+    Raises
+    ------
+    PortrayalError
+        When a column is missing, a row does not say who is shown, or no caption has the baseline's condition.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from portrayal import emotion_word_shares
+    >>> captions = {"system": "s", "person": ["a", "a", "b"], "emotion": "anger", "intensity": "", "condition": ["x", "y", "y"],
+    ...     "status": "answered", "caption": ["An angry person.", "A wall", "A person"]}
+    >>> shares = emotion_word_shares(pl.DataFrame(captions), {"anger": ["angry"]}, minimum=1, baseline="x")
+    >>> shares.filter(measure="emotion_words").select("group", "value", "n").rows()
+    [('x', 1000.0, 1), ('y', 0.0, 2)]
     """
-    frame = check(captions, CAPTIONS, "captions", HINT)
-    _check_baseline(frame["condition"], baseline)
-    check_people(frame, "captions")
-    return words_of_counts(count_captions(frame, words), words, minimum, baseline, neutral, audit)
+    return emotion_words(captions, words, minimum, baseline, neutral, rows).results
 
 
-def words_of_counts(
-    counts: CaptionCounts,
-    words: Mapping[str, Sequence[str]],
-    minimum: int,
-    baseline: str,
-    neutral: str,
-    audit: str = "associations",
+def emotion_words(
+    captions: Source,
+    words: Mapping[str, Sequence[str]] | None = None,
+    minimum: int = 100,
+    baseline: str = "nonobjectified",
+    neutral: str = "neutral",
+    rows: int = ROWS,
 ) -> EmotionWords:
-    """Return what `emotion_words` does, from captions that are counted."""
-    _check_baseline(counts.cells["condition"], baseline)
-    occurrences = count_words(counts, words, minimum)
-    counted = _cells(counts, occurrences)
-    rows = [
-        {"system": system, **row}
-        for system in sorted(counted["system"].unique())
-        for row in _rows(counted.filter(pl.col("system") == system), list(words), baseline, neutral)
-    ]
-    differences = differences_table(rows)
-    return EmotionWords(results(rows, facets=FACETS, audit=audit), occurrences, differences)
+    """Return what `emotion_word_shares` does, with the words counted and the differences for joint flips."""
+    choices = _Choices(emotion_lexicon() if words is None else words, minimum, baseline, neutral)
+    fold = Fold("emotion words", partial(_count, choices), partial(_finish, choices), needs=tuple(CAPTIONS), add=_add)
+    done: EmotionWords = run_folds([fold], lambda: _checked(captions, rows))[fold.name]
+    return done
 
 
-def _check_baseline(conditions: pl.Series, baseline: str) -> None:
-    if baseline not in conditions.unique():
-        known = ", ".join(sorted(map(str, conditions.unique())))
-        raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
+def _checked(captions: Source, rows: int) -> Iterator[pl.DataFrame]:
+    earlier = 0
+    for batch in chain([pl.DataFrame(schema=CAPTIONS)], batches(captions, list(CAPTIONS), rows, "captions")):
+        frame = check(batch, CAPTIONS, "captions", "See docs/experiments.md, emotion words in captions.")
+        check_people(frame, "captions", earlier)
+        earlier += frame.height
+        yield frame
 
 
-def count_captions(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> CaptionCounts:
-    """Count the captions of every cell and person, and the listed words in them; counts of tables add up."""
-    answered = pl.col("status") == "answered"
-    asked = frame.group_by(CELL).agg(captions=answered.sum(), missing=(~answered).sum())
-    said = emotion_tokens(frame, words).group_by([*CELL, "word"]).len("count")
-    return CaptionCounts(asked.cast({pl.UInt32: pl.Int64}), said.cast({pl.UInt32: pl.Int64}))
-
-
-def emotion_tokens(frame: pl.DataFrame, words: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """Return the listed words in the captions, one row an occurrence.
+def _count(choices: _Choices, captions: pl.DataFrame, _: Known) -> tuple[TableSums, TableSums]:
+    """Count captions by cell and person, and the listed words in them.
 
     Captions are split as the authors did: lower case, full stops and commas removed, split at spaces.
     """
-    listed = sorted({word.lower() for given in words.values() for word in given})
+    answered = pl.col("status") == "answered"
+    cells = captions.group_by(CELL).agg(captions=answered.sum(), missing=(~answered).sum())
+    listed = sorted({word.lower() for words in choices.words.values() for word in words})
     split = pl.col("caption").str.to_lowercase().str.replace_all(r"[.,]", "").str.split(" ")
-    answered = frame.lazy().filter(pl.col("status") == "answered")
-    return answered.select(*CELL, split.alias("word")).explode("word").filter(pl.col("word").is_in(listed)).collect()
-
-
-def count_words(counts: CaptionCounts, words: Mapping[str, Sequence[str]], minimum: int) -> pl.DataFrame:
-    """Return each listed word's occurrences in a system's captions, and whether they reach `minimum`."""
-    listed = pl.DataFrame(
-        [{"emotion": emotion, "word": word.lower()} for emotion, given in words.items() for word in given]
-    )
-    found = counts.words.group_by("system", "word").agg(pl.col("count").sum().alias("occurrences"))
-    table = counts.cells.select("system").unique().join(listed, how="cross")
-    table = table.join(found, on=["system", "word"], how="left").with_columns(
-        pl.col("occurrences").fill_null(0).cast(pl.Int64)
-    )
-    return table.with_columns(counted=pl.col("occurrences") >= minimum).sort("system", "emotion", "word")
-
-
-def _cells(counts: CaptionCounts, occurrences: pl.DataFrame) -> pl.DataFrame:
-    """Return captions, missing captions and each list's occurrences for every cell and person."""
-    counted = occurrences.filter("counted").rename({"emotion": "list"})
-    hits = counts.words.join(counted.select("system", "word", "list"), on=["system", "word"])
-    table = hits.group_by([*CELL, "list"]).agg(pl.col("count").sum())
-    lists = occurrences.select(pl.col("emotion").alias("list")).unique()
+    tokens = captions.lazy().filter(answered).select(*CELL, split.alias("word")).explode("word")
+    words = tokens.filter(pl.col("word").is_in(listed)).collect().group_by([*CELL, "word"]).len("count")
     return (
-        counts.cells.join(lists, how="cross")
-        .join(table, on=[*CELL, "list"], how="left", nulls_equal=True)
-        .with_columns(pl.col("count").fill_null(0))
+        TableSums(CELL, (cells.cast({pl.UInt32: pl.Int64}),)),
+        TableSums((*CELL, "word"), (words.cast({pl.UInt32: pl.Int64}),)),
     )
 
 
-def _rows(cells: pl.DataFrame, emotions: list[str], baseline: str, neutral: str) -> Iterator[dict[str, Any]]:
-    for emotion in emotions:
+def _add(one: tuple[TableSums, TableSums], other: tuple[TableSums, TableSums]) -> tuple[TableSums, TableSums]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _finish(choices: _Choices, counts: tuple[TableSums, TableSums], _: Known) -> EmotionWords:
+    cells, words = (sums.total() for sums in counts)
+    conditions = cells["condition"].unique()
+    if choices.baseline not in conditions:
+        known = ", ".join(sorted(map(str, conditions)))
+        raise PortrayalError(f"no caption has condition {choices.baseline!r}. Found: {known}. Set `baseline`.")
+    occurrences = _occurrences(cells, words, choices)
+    counted = _hits(cells, words, occurrences)
+    rows = [
+        {"system": system, **row}
+        for system in sorted(counted["system"].unique())
+        for row in _rows(counted.filter(pl.col("system") == system), choices)
+    ]
+    differences = differences_table(rows)
+    return EmotionWords(results(rows, facets=FACETS, audit="associations"), occurrences, differences)
+
+
+def _occurrences(cells: pl.DataFrame, words: pl.DataFrame, choices: _Choices) -> pl.DataFrame:
+    """Return each listed word's occurrences in a system's captions, and whether they reach the minimum."""
+    pairs = [(emotion, word.lower()) for emotion, words in choices.words.items() for word in words]
+    listed = pl.DataFrame(pairs, schema={"emotion": pl.String, "word": pl.String}, orient="row")
+    occurring = words.group_by("system", "word").agg(pl.col("count").sum().alias("occurrences"))
+    table = cells.select("system").unique().join(listed, how="cross").join(occurring, on=["system", "word"], how="left")
+    return (
+        table.with_columns(pl.col("occurrences").fill_null(0).cast(pl.Int64))
+        .with_columns(counted=pl.col("occurrences") >= choices.minimum)
+        .sort("system", "emotion", "word")
+    )
+
+
+def _hits(cells: pl.DataFrame, words: pl.DataFrame, occurrences: pl.DataFrame) -> pl.DataFrame:
+    """Return captions, missing captions and each list's occurrences for every cell and person."""
+    counted = occurrences.filter("counted").select("system", "word", list="emotion")
+    hits = words.join(counted, on=["system", "word"]).group_by([*CELL, "list"]).agg(pl.col("count").sum())
+    lists = occurrences.select(list="emotion").unique()
+    table = cells.join(lists, how="cross").join(hits, on=[*CELL, "list"], how="left", nulls_equal=True)
+    return table.with_columns(pl.col("count").fill_null(0))
+
+
+def _rows(cells: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
+    for emotion in choices.words:
         of_list = cells.filter(pl.col("list") == emotion)
         shown = of_list.filter(pl.col("emotion") == emotion)
         for intensity in _levels(shown):
             chosen = shown if intensity is None else shown.filter(pl.col("intensity") == intensity)
             # Single intensities are a closer look at people who are in the test already.
             family = {} if intensity is None else {"family": EXPLORATORY, "differences": None}
-            for row in _compare(chosen, baseline):
+            for row in _compare(chosen, choices.baseline):
                 yield {"emotion": emotion, "intensity": intensity, **row, **family}
-        for row in _rates(of_list.filter(pl.col("emotion") == neutral), "false_mention"):
+        for row in _rates(of_list.filter(pl.col("emotion") == choices.neutral), "false_mention"):
             yield {"emotion": emotion, **row}
 
 
 def _levels(shown: pl.DataFrame) -> list[str | None]:
-    """All intensities together (None), then each where there are several."""
+    """Return None for all intensities together, then each where there are several."""
     levels = sorted(level for level in shown["intensity"].unique().drop_nulls() if level)
     return [None, *levels] if len(levels) > 1 else [None]
 
@@ -179,8 +225,9 @@ def _compare(cells: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
     for condition in sorted(cells["condition"].unique().drop_nulls()):
         if condition != baseline:
             both = _by_person(cells, condition).join(base, on="person", suffix="_base")
-            yield _difference(cells, both, condition, baseline)
-            yield _ratio(cells, both, condition, baseline)
+            own = cells.filter(pl.col("condition").is_in([condition, baseline]))
+            yield {"group": condition, "versus": baseline, **_difference(own, both)}
+            yield {"group": condition, "versus": baseline, **_ratio(own, both)}
 
 
 def _rates(cells: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
@@ -192,13 +239,13 @@ def _rates(cells: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
             measure,
             group=condition,
             counted="captions",
-            n_missing=_missing(cells, condition),
+            n_missing=_missing(cells.filter(pl.col("condition") == condition)),
             unit=UNIT,
             note=note if people["count"].sum() else NEVER,
         )
 
 
-def _difference(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
+def _difference(cells: pl.DataFrame, both: pl.DataFrame) -> dict[str, Any]:
     """Return the mean over persons of their rates' difference, with the differences themselves."""
     count, captions, base, base_captions = _columns(both)
     rates = 1000 * (count / captions - base / base_captions)
@@ -206,13 +253,10 @@ def _difference(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baselin
     error = 1000 * np.sqrt(2) / (len(both) + 2)
     silent = not len(both) or not (count.sum() + base.sum())
     never = {"decision": NOT_TESTED, "reason": "its captions never use words for it"} if silent and len(both) else {}
-    people = cells.filter(pl.col("condition").is_in([condition, baseline]))["person"].n_unique()
     return paired(rates, 0.0 if silent else float(error)).row(
         "emotion_word_difference",
-        group=condition,
-        versus=baseline,
         differences=dict(zip(both["person"].to_list(), rates.tolist(), strict=True)),
-        n_missing=people - len(both),
+        n_missing=cells["person"].n_unique() - len(both),
         unit=UNIT,
         note="mean of the persons' differences; t interval over persons; p two-sided, sign flips of the persons"
         + _lone_person(both),
@@ -220,22 +264,14 @@ def _difference(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baselin
     )
 
 
-def _ratio(cells: pl.DataFrame, both: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
-    """Return how many times as often; described only, since the difference is tested and a ratio over none is none."""
+def _ratio(cells: pl.DataFrame, both: pl.DataFrame) -> dict[str, Any]:
+    """Return the ratio of rates, which is described only: the difference is tested."""
     ratio = paired_rate_ratio(*_columns(both))
     note = f"paired within {len(both)} persons{_lone_person(both)}"
     if np.isnan(ratio.low):
         note += "; one condition has no occurrence, so the ratio has no interval"
-    return ratio.row(
-        "emotion_word_ratio",
-        group=condition,
-        versus=baseline,
-        counted="captions",
-        null=1.0,
-        n_missing=_missing(cells, condition, baseline),
-        unit="ratio",
-        note=note,
-    )
+    about = {"counted": "captions", "null": 1.0, "unit": "ratio", "note": note}
+    return ratio.row("emotion_word_ratio", n_missing=_missing(cells), **about)
 
 
 def _columns(both: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -246,11 +282,11 @@ def _columns(both: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
 
 
 def _lone_person(both: pl.DataFrame) -> str:
-    """Say so where one person has more than half of a side's occurrences: the ratio is then about that person."""
+    """Return a note where one person has more than half of a side's occurrences."""
     for column in ("count", "count_base"):
-        if both[column].sum() and both[column].to_numpy().max() > both[column].to_numpy().sum() / 2:
-            share = both[column].to_numpy().max() / both[column].to_numpy().sum()
-            return f"; one person has {percent(share)} of the occurrences of one condition"
+        counts = both[column].to_numpy()
+        if counts.any() and counts.max() > counts.sum() / 2:
+            return f"; one person has {percent(counts.max() / counts.sum())} of the occurrences of one condition"
     return ""
 
 
@@ -260,6 +296,6 @@ def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:
     return sums.filter(pl.col("captions") > 0).sort("person")
 
 
-def _missing(cells: pl.DataFrame, *conditions: str) -> int:
+def _missing(cells: pl.DataFrame) -> int:
     """Count the captions that are missing, also those of people who have no caption at all."""
-    return int(cells.filter(pl.col("condition").is_in(conditions))["missing"].sum())
+    return int(cells["missing"].sum())

@@ -1,18 +1,19 @@
-"""How often generated images were labelled as sexualised, by the group named in the prompt.
+"""Sexualisation: images that a detector labels as sexualised, by the group named in the prompt.
 
-Works from recorded label tables only: prompt, seed, label, filter status. Nothing here prompts a generator or
-reads an image. A blocked image is an outcome of its own: it is not counted as neutral.
+Wolfe et al. (2023), section 5.5 [1]_. Works from recorded label tables only: prompt, seed, label, filter status. Nothing here
+prompts a generator or reads an image. A blocked image is an outcome of its own: it is not counted as neutral.
 
 References
 ----------
 .. [1] Wolfe, Yang, Howe, Caliskan (2023), Contrastive Language-Vision AI Models Pretrained on Web-Scraped
-   Multimodal Data Exhibit Sexual Objectification Bias, FAccT, doi 10.1145/3593013.3594072, section 5.5.
+   Multimodal Data Exhibit Sexual Objectification Bias, FAccT, doi 10.1145/3593013.3594072.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -22,7 +23,10 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import by_person, person_differences
 from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.undercount import corrected_rate
+from portrayal.batches import ROWS, Source, batches, columns_of
+from portrayal.edges.spill import Seen, unit_in_two
 from portrayal.errors import PortrayalError
+from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import wilson
@@ -39,89 +43,127 @@ LABELS = {
     "status": pl.String,  # answered, or filtered where the generator's filter blocked the image
     "label": pl.String,  # the detector's label; null where the image was blocked
 }
-OPTIONAL = ("age", "face")
+OPTIONAL = {"age": pl.Float64, "face": pl.Boolean}
 ALIKE = ("system", "group", "answered", "blocked", "hit")  # and what is optional: images alike in these are counted
-HINT = "Sexualisation is measured from recorded label tables only."
+SEED = ("system", "group", "seed")
 # The classes of the paper's detector that count as sexualised; 'neutral' and 'drawing' do not.
 SEXUALISED = ("porn", "pornographic", "sexy", "sexualised", "sexualized", "hentai")
 
 
-def sexualisation(
-    labels: Any,
+def flagged_shares(
+    labels: Source,
     sexualised: Sequence[str] = SEXUALISED,
     baseline: str | None = None,
     validation: pl.DataFrame | None = None,
-    audit: str = "associations",
+    rows: int = ROWS,
 ) -> pl.DataFrame:
-    """Return rates by group, their differences and ratios, blocked images, and the trend over age.
+    """Measure shares of images labelled as sexualised or blocked, by prompted group.
+
+    Parameters
+    ----------
+    labels
+        A table, a lazy table or a folder of Parquet files larger than memory: system, group, seed, status and label, one row per
+        image, in any order; `age` and `face` as in a study, in all files or in none.
+    sexualised
+        The labels that count.
+    baseline
+        The group the others are compared with; left out, every pair of groups is compared.
+    validation
+        Judgments of the detector's labels by raters, with a column `group`.
+    rows
+        Read at a time; memory grows with it, and where ages are known with the number of seeds.
 
     Returns
     -------
-    pl.DataFrame
+    polars.DataFrame
         Results with facet `age` and measures 'sexualised_rate' (of images not blocked), 'blocked_rate' (of all),
         'sexualised_or_blocked_rate' (the upper bound were all blocked images sexualised), 'no_face_rate',
         'sexualised_rate_corrected', 'sexualised_difference', 'sexualised_ratio' and 'sexualised_age_trend'.
+
+    Raises
+    ------
+    PortrayalError
+        When a column is missing, an answered image has no label, or an image is listed twice.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from portrayal import flagged_shares
+    >>> made = {"system": "s", "group": ["woman", "woman", "man", "man"], "seed": ["1", "2", "1", "2"], "status": "answered",
+    ...     "label": ["sexy", "neutral", "neutral", "neutral"]}
+    >>> shares = flagged_shares(pl.DataFrame(made), baseline="man")
+    >>> shares.filter(measure="sexualised_rate").select("group", "value", "n").rows()
+    [('man', 0.0, 2), ('woman', 0.5, 2)]
     """
-    frame = check(labels, LABELS, "labels", HINT)
-    flagged = flag_images(frame, sexualised)
-    counts = count_flagged(flagged)
-    check_labelled(counts)
-    units = frame.select("system", "group", "seed", *_age(frame))
-    twice = units.filter(units.is_duplicated())
-    if not twice.is_empty():
-        raise PortrayalError(listed_twice(twice.row(0)))
-    return rates_of_counts(counts, count_seeds(flagged), baseline, validation, audit)
+    schema = LABELS | {name: kind for name, kind in OPTIONAL.items() if name in columns_of(labels, "labels")}
+    folds = [Fold("images", _count_images, lambda sums, _: sums.total(), needs=tuple(schema))]
+    if "age" in schema:  # else an image is a seed of a group, and none is there twice
+        folds.append(Fold("seeds", _count_seeds, lambda sums, _: sums.total(), needs=tuple(schema)))
+    done = run_folds(folds, lambda: map(partial(_flagged, sexualised), _each_once(labels, schema, rows)))
+    return _rates_of(done["images"], done.get("seeds"), baseline, validation)
 
 
-def flag_images(frame: pl.DataFrame, sexualised: Sequence[str]) -> pl.DataFrame:
-    """Say of each image whether it was answered, blocked, and labelled as sexualised; null without a label."""
-    return frame.with_columns(
+def _each_once(labels: Source, schema: dict[str, Any], rows: int) -> Iterator[pl.DataFrame]:
+    """Yield the images in batches; refuse one that is listed twice."""
+    image = [*SEED, *(["age"] if "age" in schema else [])]
+
+    def read() -> Iterator[pl.DataFrame]:
+        yield pl.DataFrame(schema=schema)
+        for batch in batches(labels, list(schema), rows, "labels"):
+            known = check(batch, LABELS, "labels", "Sexualisation is measured from recorded label tables only.")
+            yield known.cast({name: kind for name, kind in OPTIONAL.items() if name in schema})
+
+    with Seen() as seen:
+        for batch in read():
+            units = batch.select(image)
+            twice = units.filter(units.is_duplicated())
+            _refuse_twice(twice.row(0) if twice.height else seen.again(units))
+            yield batch
+        _refuse_twice(unit_in_two((batch.select(image) for batch in read()), seen.twice()))
+
+
+def _refuse_twice(unit: tuple[Any, ...] | None) -> None:
+    if unit is not None:
+        raise PortrayalError(f"seed {unit[2]!r} of group {unit[1]!r} is listed twice.")
+
+
+def _flagged(sexualised: Sequence[str], images: pl.DataFrame) -> pl.DataFrame:
+    """Add columns: answered, blocked, and labelled as sexualised (null without a label)."""
+    return images.with_columns(
         hit=pl.col("label").str.to_lowercase().is_in([label.lower() for label in sexualised]),
         answered=pl.col("status") == "answered",
         blocked=pl.col("status").is_in(["filtered", "refused"]),
     )
 
 
-def count_flagged(flagged: pl.DataFrame) -> pl.DataFrame:
-    """Count the images that came out alike; counts of tables add up."""
-    keys = [name for name in (*ALIKE, *OPTIONAL) if name in flagged.columns]
-    return flagged.group_by(keys, maintain_order=True).agg(count=pl.len().cast(pl.Int64))
+def _count_images(images: pl.DataFrame, _: Known) -> TableSums:
+    """Count the images that came out alike."""
+    keys = tuple(name for name in (*ALIKE, *OPTIONAL) if name in images.columns)
+    counts = images.group_by(keys, maintain_order=True).agg(count=pl.len().cast(pl.Int64))
+    return TableSums(keys, (counts,))
 
 
-def count_seeds(flagged: pl.DataFrame) -> pl.DataFrame:
-    """Count each seed's answered images and those labelled as sexualised; counts of tables add up."""
-    answered = flagged.filter("answered").group_by("system", "group", "seed", maintain_order=True)
-    return answered.agg(hits=pl.col("hit").sum().cast(pl.Int64), n=pl.len().cast(pl.Int64))
+def _count_seeds(images: pl.DataFrame, _: Known) -> TableSums:
+    """Count each seed's answered images and those labelled as sexualised."""
+    answered = images.filter("answered").group_by(SEED, maintain_order=True)
+    counts = answered.agg(hits=pl.col("hit").sum().cast(pl.Int64), n=pl.len().cast(pl.Int64))
+    return TableSums(SEED, (counts,))
 
 
-def check_labelled(counts: pl.DataFrame) -> None:
-    """Refuse images that are answered but have no label."""
+def _rates_of(
+    counts: pl.DataFrame, seeds: pl.DataFrame | None, baseline: str | None, validation: pl.DataFrame | None
+) -> pl.DataFrame:
     bare = _count(counts.filter("answered", pl.col("hit").is_null()))
     if bare:
         raise PortrayalError(f"{bare} image(s) are answered but have no label. Label them, or give their status.")
-
-
-def listed_twice(unit: Sequence[Any]) -> str:
-    """Say that an image (system, group, seed, and age where there is one) is listed twice."""
-    return f"seed {unit[2]!r} of group {unit[1]!r} is listed twice."
-
-
-def rates_of_counts(
-    counts: pl.DataFrame,
-    seeds: pl.DataFrame | None,
-    baseline: str | None,
-    validation: pl.DataFrame | None,
-    audit: str = "associations",
-) -> pl.DataFrame:
-    """Return what `sexualisation` does, from images that are counted; without `seeds` each was used once for a group."""
     if baseline is not None and baseline not in counts["group"].unique():
         raise PortrayalError(f"no image has group {baseline!r}. Set `baseline` to a group of the table.")
     rows: list[dict[str, Any]] = []
     for system in sorted(counts["system"].unique()):
         own = None if seeds is None else seeds.filter(pl.col("system") == system)
-        found = _rows(counts.filter(pl.col("system") == system), own, baseline, validation)
-        rows += [{"system": system, **row} for row in found]
-    return results(rows, facets=FACETS, audit=audit)
+        of_system = _rows(counts.filter(pl.col("system") == system), own, baseline, validation)
+        rows += [{"system": system, **row} for row in of_system]
+    return results(rows, facets=FACETS, audit="associations")
 
 
 def _rows(
@@ -140,12 +182,12 @@ def _rows(
 
 
 def _count(counts: pl.DataFrame) -> int:
-    """Return how many images these are."""
+    """Return the number of images."""
     return int(counts["count"].sum())
 
 
 def _answers(images: pl.DataFrame) -> tuple[int, int]:
-    """Return how many answered images are labelled as sexualised, and how many there are."""
+    """Return the numbers of answered images labelled as sexualised, and of all answered ones."""
     answered = images.filter("answered")
     return _count(answered.filter("hit")), _count(answered)
 
@@ -161,17 +203,15 @@ def _rates(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
     yield _share("sexualised_or_blocked_rate", group, hits + blocked, asked - failed, failed, bound)
     if "face" in images.columns:
         seen = images.filter("answered").drop_nulls("face")
-        hidden = _count(seen.filter(~pl.col("face").cast(pl.Boolean)))
-        yield _share("no_face_rate", group, hidden, _count(seen), asked - _count(seen))
+        yield _share("no_face_rate", group, _count(seen.filter(~pl.col("face"))), _count(seen), asked - _count(seen))
 
 
 def _corrected(images: pl.DataFrame, group: str, validation: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
     judged = None if validation is None else validation.filter(pl.col("group") == group)
     hits, n = _answers(images)
     if judged is not None and judged.height and n:
-        found = corrected_rate(hits, n, judged)
-        lost = _count(images) - n
-        yield found.row("sexualised_rate_corrected", group=group, counted="images", n_missing=lost)
+        rate = corrected_rate(hits, n, judged)
+        yield rate.row("sexualised_rate_corrected", group=group, counted="images", n_missing=_count(images) - n)
 
 
 def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
@@ -196,12 +236,8 @@ def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
 def _compare(images: pl.DataFrame, seeds: pl.DataFrame | None, group: str, base: str) -> Iterator[dict[str, Any]]:
     both = [images.filter(pl.col("group") == name) for name in (group, base)]
     counts = [number for side in both for number in _answers(side)]
-    about = {
-        "group": group,
-        "versus": base,
-        "counted": "images",
-        "n_missing": sum(map(_count, both)) - counts[1] - counts[3],
-    }
+    missing = sum(map(_count, both)) - counts[1] - counts[3]
+    about = {"group": group, "versus": base, "counted": "images", "n_missing": missing}
     own = [] if seeds is None else [seeds.filter(pl.col("group") == name).sort("seed") for name in (group, base)]
     difference, note = _tested(own, counts)
     still = _constant(counts[0] + counts[2], counts[1] + counts[3])
@@ -230,7 +266,7 @@ def _tested(seeds: Sequence[pl.DataFrame], counts: Sequence[int]) -> tuple[Estim
 
 
 def _constant(hits: int, n: int) -> dict[str, Any]:
-    """Say that nothing varies, where it does not."""
+    """Return the decision where nothing varies."""
     if not n or 0 < hits < n:
         return {}
     return {"decision": NOT_TESTED, "reason": ALL if hits else NONE}
@@ -238,7 +274,3 @@ def _constant(hits: int, n: int) -> dict[str, Any]:
 
 def _share(measure: str, group: str, hits: int, n: int, missing: int, note: str = "") -> dict[str, Any]:
     return wilson(hits, n).row(measure, group=group, counted="images", n_missing=missing, unit="share", note=note)
-
-
-def _age(frame: pl.DataFrame) -> list[str]:
-    return ["age"] if "age" in frame.columns else []
