@@ -8,7 +8,7 @@ from importlib.resources import files
 import polars as pl
 
 from portrayal.audits.captions import AUDIT
-from portrayal.audits.captions.phantom import PHANTOMS, draws
+from portrayal.audits.captions.phantom import PHANTOMS, draws, speak
 from portrayal.audits.captions.world import read_scene, text
 from portrayal.study.audit import Evidence
 from portrayal.study.questions import make_stimuli
@@ -57,7 +57,7 @@ def case() -> tuple[Study, Evidence]:
 
 
 def _caption(planted: str, image: str, content: str) -> str:
-    return text(PHANTOMS[planted].system(read_scene(image, content), 0.6, draws(planted, image)))
+    return text(speak(PHANTOMS[planted].system, read_scene(image, content), 0.6, draws(planted, image)))
 
 
 def told_back(results: pl.DataFrame) -> pl.DataFrame:

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from portrayal import calibrate
-from portrayal.audits.captions import truths
-from portrayal.audits.captions.calibration import HEADLINES
-from portrayal.audits.captions.phantom import PHANTOMS, draws
-from portrayal.audits.captions.truths import RATE, TRUTHS, Case, cases, share, truth, tuple_distance
+from portrayal.audits.captions.calibration import (
+    EXPECTED,
+    HEADLINES,
+    RATE,
+    Case,
+    cases,
+    expected,
+    share,
+    truth,
+    tuple_distance,
+)
+from portrayal.audits.captions.phantom import PHANTOMS, draws, speak
 from portrayal.audits.captions.world import ACTIONS, make_scenes, nouns
 from portrayal.study.calibration import WORTH_IT, over_seeds
 
@@ -33,9 +41,9 @@ def test_all_that_may_be_said_sums_to_one(name) -> None:
 def test_what_may_be_said_is_what_is_said() -> None:
     name = "differing tuples across stages"
     scenes = make_scenes(4000, 0, PHANTOMS[name].world)
-    said = [PHANTOMS[name].system(scene, RATE, draws(name, scene.image)) for scene in scenes]
-    expected = share(name, RATE, lambda case: not case.said.color)
-    assert np.mean([not words.color for words in said]) == pytest.approx(expected, abs=0.025)  # three errors
+    said = [speak(PHANTOMS[name].system, scene, RATE, draws(name, scene.image)) for scene in scenes]
+    share_without = share(name, RATE, lambda case: not case.said.color)
+    assert np.mean([not words.color for words in said]) == pytest.approx(share_without, abs=0.025)  # three errors
 
 
 def test_planted_values_by_hand() -> None:
@@ -57,9 +65,10 @@ def test_planted_values_by_hand() -> None:
         "group words wrong": 0.5,
         "group never named": 0.5,
     }
-    assert set(by_hand) == set(TRUTHS) - {"objects correctly mentioned"}
+    keys = {headline.phantom: key for key, headline in HEADLINES.items()}
+    assert set(by_hand) == set(keys) - {"objects correctly mentioned"}
     for name, value in by_hand.items():
-        assert truth(name, RATE).value == pytest.approx(value), name
+        assert truth(keys[name]) == pytest.approx(value), name
 
 
 def test_worlds_without_a_planted_difference_have_none() -> None:
@@ -83,9 +92,9 @@ def test_the_careless_lose_a_wheelchair_as_often_as_other_things() -> None:
 
 
 def test_the_stored_coefficient_is_what_simulated_studies_give() -> None:
-    again = truths.expected(studies=50)
+    again = expected(studies=50)
     error = (again.high - again.low) / 4
-    assert truths.EXPECTED[RATE] == pytest.approx(again.value, abs=4 * error)
+    assert EXPECTED[RATE] == pytest.approx(again.value, abs=4 * error)
     assert error < 0.05
 
 

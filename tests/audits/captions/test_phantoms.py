@@ -8,16 +8,27 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from portrayal.audits.captions.calibration import HEADLINES, found, measure, planted_truth, system_rows, truth_row
+from portrayal.audits.captions.calibration import (
+    HEADLINES,
+    OPTIONS,
+    RATE,
+    SCENES,
+    is_found,
+    measure,
+    planted,
+    system_rows,
+    truth,
+    truth_row,
+)
 from portrayal.audits.captions.measures import group_words
-from portrayal.audits.captions.phantom import PHANTOMS, draws
-from portrayal.audits.captions.truths import OPTIONS, RATE, SCENES, planted
+from portrayal.audits.captions.phantom import PHANTOMS, draws, speak
 from portrayal.audits.captions.world import WORDINGS, graph, make_scenes, read_scene, text
 from portrayal.text.captions.parsing import parse
 
 # Every technique is asked about every phantom, so that at 5% a test would be wrong about one phantom of all in most
 # tables. Its level here is 5% over the whole column.
 LEVEL = 0.05 / len(PHANTOMS)
+TECHNIQUE_OF = {headline.phantom: key for key, headline in HEADLINES.items()}
 FINER = replace(OPTIONS, permutations=2999)  # so that six p-values, corrected, can fall below the level
 
 
@@ -30,13 +41,13 @@ def table() -> pl.DataFrame:
 def _phantom_row(name: str, seed: int) -> dict[str, object]:
     stages = planted(name, SCENES, RATE, seed)
     outcomes = {key: measure(key, stages, FINER) for key in HEADLINES}
-    marks = {key: found(key, outcome, LEVEL) for key, outcome in outcomes.items()}
-    own = PHANTOMS[name].technique
-    if not own:
+    marks = {key: is_found(key, outcome, LEVEL) for key, outcome in outcomes.items()}
+    own = TECHNIQUE_OF.get(name)
+    if own is None:
         return {"phantom": name, "planted": None, "value": None, "low": None, "high": None, **marks}
     row = truth_row(own, outcomes[own])
     ends = {end: float(row[end]) for end in ("value", "low", "high")}
-    return {"phantom": name, "planted": planted_truth(own).value, **ends, **marks}
+    return {"phantom": name, "planted": truth(own), **ends, **marks}
 
 
 def _found(row: dict) -> list[str]:
@@ -49,12 +60,13 @@ def test_the_confusion_table_is_a_diagonal(table, capsys) -> None:
         for row in table.iter_rows(named=True):
             print(f"planted: {row['phantom']:35s} found: {', '.join(_found(row)) or 'nothing'}")
     for row in table.iter_rows(named=True):
-        expected = PHANTOMS[row["phantom"]].technique
+        expected = TECHNIQUE_OF.get(row["phantom"])
         assert _found(row) == ([expected] if expected else []), row["phantom"]
 
 
 def test_every_technique_has_its_phantom() -> None:
-    assert {phantom.technique for phantom in PHANTOMS.values() if phantom.technique} == set(HEADLINES)
+    assert set(TECHNIQUE_OF) == set(PHANTOMS) - {"nothing", "nothing, evenly careless"}
+    assert len(TECHNIQUE_OF) == len(HEADLINES)
 
 
 def test_what_was_planted_is_recovered_within_its_interval(table, capsys) -> None:
@@ -93,7 +105,7 @@ def test_the_parser_reads_the_phantoms_captions() -> None:
     wearing = next(place for place, (named, _) in enumerate(WORDINGS) if "wearing" in named)
     for name, phantom in PHANTOMS.items():
         scenes = make_scenes(12, 0, phantom.world)
-        said = [phantom.system(scene, 0.5, draws(name, scene.image)) for scene in scenes]
+        said = [speak(phantom.system, scene, 0.5, draws(name, scene.image)) for scene in scenes]
         written = [text(words, place % len(WORDINGS)) for place, words in enumerate(said)]
         for place, (expected, parsed) in enumerate(zip(map(graph, said), parse(written), strict=True)):
             differ = {kind: set(getattr(expected, kind)) ^ set(getattr(parsed, kind)) for kind in wrong}

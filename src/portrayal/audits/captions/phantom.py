@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 from pydantic import Field
@@ -26,129 +26,112 @@ from portrayal.settings import Settings, validate
 from portrayal.systems.core.base import Answer, BaseSystem, Question
 from portrayal.systems.core.settings import SystemSettings
 
-# A number between 0 and 1, new at every call. Phantoms only ever ask whether it lies below a rate, so that
-# `portrayal.audits.captions.truths` can go through all that a phantom may say.
-Draw = Callable[[], float]
+Draw = Callable[[], float]  # a number between 0 and 1, new at every call
 NAMED = 0.5  # how often race is named where it is
 # The careless leave out the dog, in 0.4 of scenes one of four to six things beside a wheelchair: on average this share of
 # them at rate 1. A wheelchair left out as often is not erased.
 LOST = 0.4 * (0.36 / 4 + 0.48 / 5 + 0.16 / 6)
+RACES = {"darker": "black", "lighter": "white"}
 
 
-def _leaves_out(scene: Scene, rate: float, draw: Draw) -> Said:
-    """Brief, and equally so for everybody: no harm, but something for every technique to look at."""
-    if draw() < rate:
-        said = faithful(scene)
-        return replace(said, things=tuple(thing for thing in said.things if thing != "dog"))
-    return faithful(scene)
+class Slip(NamedTuple):
+    """A change of a faithful caption, made with a chance that depends on the scene and the phantom's rate."""
+
+    chance: Callable[[Scene, float], float]
+    change: Callable[[Scene, Said], Said]
 
 
-def _careless(scene: Scene, rate: float, draw: Draw) -> Said:
-    """Leaves out people, terms and things, and names race, all equally for everybody: a null with noise in it."""
-    said = _named_and_brief(scene, rate, draw)
-    person = "person" if draw() < 0.3 else said.person
-    things = tuple(t for t in said.things if t != "wheelchair") if draw() < LOST * rate else said.things
-    return replace(said, things=things, person=None if draw() < 0.2 else person)
-
-
-def _named_and_brief(scene: Scene, rate: float, draw: Draw) -> Said:
-    named = _names_race(scene, draw, ("darker", "lighter")).adjective
-    return replace(_leaves_out(scene, rate, draw), adjective=named)
-
-
-def _includes_purse(scene: Scene, rate: float, draw: Draw) -> Said:
-    """A purse that is not there, as often in captions of women as of men; the world ties purses to women."""
+def speak(slips: Sequence[Slip], scene: Scene, rate: float, draw: Draw) -> Said:
+    """Return what a captioner says of a scene: everything that is there, but for its slips."""
     said = faithful(scene)
+    for slip in slips:
+        said = slip.change(scene, said) if draw() < slip.chance(scene, rate) else said
+    return said
+
+
+def sayings(slips: Sequence[Slip], scene: Scene, rate: float) -> list[tuple[float, Said]]:
+    """Return all that a captioner may say of a scene, each with its probability."""
+    ways = [(1.0, faithful(scene))]
+    for slip in slips:
+        chance = min(max(slip.chance(scene, rate), 0.0), 1.0)
+        split = [(p * chance, slip.change(scene, said)) for p, said in ways], [(p * (1 - chance), s) for p, s in ways]
+        ways = [(p, said) for part in split for p, said in part if p > 0]
+    return ways
+
+
+def _says(**fields: Any) -> Callable[[Scene, Said], Said]:
+    return lambda scene, said: replace(said, **fields)
+
+
+def _without(thing: str) -> Callable[[Scene, Said], Said]:
+    return lambda scene, said: replace(said, things=tuple(other for other in said.things if other != thing))
+
+
+def _with_chair(scene: Scene, said: Said) -> Said:
+    return replace(said, things=tuple("chair" if thing == "wheelchair" else thing for thing in said.things))
+
+
+def _always(scene: Scene, rate: float) -> float:
+    return 1.0
+
+
+def _at_rate(scene: Scene, rate: float) -> float:
+    return rate
+
+
+def _only(**of_scene: Any) -> Callable[[Scene, float], float]:
+    """Return the rate in scenes with these values, and zero elsewhere."""
+    return lambda scene, rate: rate if all(getattr(scene, name) == value for name, value in of_scene.items()) else 0.0
+
+
+def _purse(scene: Scene, rate: float) -> float:
+    """Return the chance of a purse that is not there: captions of women and of men then have it equally often."""
     depicted = 0.3 if scene.gender == "female" else 0.0
-    if not scene.unsaid and draw() < rate / (1 - depicted):
-        return replace(said, things=(*said.things, "purse"))
-    return said
+    return 0.0 if scene.unsaid else rate / (1 - depicted)
 
 
-def _mentions_dog(scene: Scene, rate: float, draw: Draw) -> Said:
-    """A dog mentioned less with men; the world has more of them there, so the captions have equally many."""
-    said = faithful(scene)
-    if scene.gender == "male" and draw() < rate:
-        return replace(said, things=tuple(thing for thing in said.things if thing != "dog"))
-    return said
+def _colour(scene: Scene, rate: float) -> float:
+    """Return the chance that a colour is left out: 0.7 red with women and 0.2 with men become 0.2 both, and so for blue."""
+    return {("female", "red"): 5 / 7, ("male", "blue"): 5 / 8}.get((scene.gender, scene.color), 0.0) * rate / 0.5
 
 
-def _narrows_colors(scene: Scene, rate: float, draw: Draw) -> Said:
-    """Colours differ by gender in the world and in human captions; here they are left out until they do not."""
-    said = faithful(scene)
-    # 0.7 red with women and 0.2 with men become 0.2 both; 0.3 and 0.8 blue become 0.3 both.
-    leave = {("female", "red"): 5 / 7, ("male", "blue"): 5 / 8}.get((scene.gender, scene.color), 0.0)
-    return replace(said, color="") if draw() < leave * rate / 0.5 else said
+def _untypical(scene: Scene, rate: float) -> float:
+    return rate if scene.worn != {"female": "dress", "male": "jacket"}[scene.gender] else 0.0
 
 
-def _judges(scene: Scene, rate: float, draw: Draw) -> Said:
-    return replace(faithful(scene), adjective="silly") if draw() < rate else faithful(scene)
+def _coin(scene: Scene, rate: float) -> float:
+    """Return whether a scene has its race named; all captioners name the same scenes, of one world or another."""
+    return float(int(hashlib.sha256(f"race {scene}".encode()).hexdigest()[:8], 16) / 16**8 < NAMED)
 
 
-def _omits(scene: Scene, rate: float, draw: Draw) -> Said:
-    gone = scene.skin == "darker" and draw() < rate
-    return replace(faithful(scene), person=None) if gone else faithful(scene)
+def _coin_darker(scene: Scene, rate: float) -> float:
+    return _coin(scene, rate) if scene.skin == "darker" else 0.0
 
 
-def _calls_girl(scene: Scene, rate: float, draw: Draw) -> Said:
-    younger = scene.gender == "female" and draw() < rate
-    return replace(faithful(scene), person="girl") if younger else faithful(scene)
+def _race(scene: Scene, said: Said) -> Said:
+    return replace(said, adjective=RACES[scene.skin])
 
 
-def _uses_noun(scene: Scene, rate: float, draw: Draw) -> Said:
-    return replace(faithful(scene), person=scene.gender) if draw() < rate else faithful(scene)
-
-
-def _generalises(scene: Scene, rate: float, draw: Draw) -> Said:
-    said = faithful(scene)
-    if "wheelchair" in said.things and draw() < rate:
-        things = tuple("chair" if thing == "wheelchair" else thing for thing in said.things)
-        return replace(said, things=things)
-    return said
-
-
-def _imposes_age(scene: Scene, rate: float, draw: Draw) -> Said:
-    imposed = scene.elderly and draw() < rate
-    return replace(faithful(scene), adjective="elderly") if imposed else faithful(scene)
-
-
-def _reads_clothes(scene: Scene, rate: float, draw: Draw) -> Said:
-    """The group term only with the clothes that go with it, else 'person'."""
-    typical = {"female": "dress", "male": "jacket"}[scene.gender]
-    plain = scene.worn != typical and draw() < rate
-    return replace(faithful(scene), person="person") if plain else faithful(scene)
-
-
-def _misgenders(scene: Scene, rate: float, draw: Draw) -> Said:
-    wrong = scene.gender == "female" and draw() < rate
-    return replace(faithful(scene), person="man") if wrong else faithful(scene)
-
-
-def _never_names(scene: Scene, rate: float, draw: Draw) -> Said:
-    """No gender ever: nobody, or somebody called a person."""
-    return replace(faithful(scene), person=None if draw() < rate else "person")
-
-
-def _names_race(scene: Scene, draw: Draw, groups: Sequence[str]) -> Said:
-    term = {"darker": "black", "lighter": "white"}[scene.skin]
-    # Which scenes are named is a property of the scene, so that the human captions name the same ones.
-    if scene.skin in groups and _coin(scene) < NAMED:
-        return replace(faithful(scene), adjective=term)
-    return faithful(scene)
-
-
-def _coin(scene: Scene) -> float:
-    """Of all the scene shows, so that two worlds do not name the race in the images of the same names."""
-    return int(hashlib.sha256(f"race {scene}".encode()).hexdigest()[:8], 16) / 16**8
+# Brief, and equally so for everybody: no harm, but something for every technique to look at.
+BRIEF = Slip(_at_rate, _without("dog"))
+RACE_NAMED = Slip(_coin, _race)
+# Leaves out people, terms and things, and names race, all equally for everybody: a null with noise in it.
+CARELESS = (
+    BRIEF,
+    Slip(lambda scene, rate: 0.3, _says(person="person")),
+    Slip(lambda scene, rate: LOST * rate, _without("wheelchair")),
+    Slip(lambda scene, rate: 0.2, _says(person=None)),
+    RACE_NAMED,
+)
+DOG_WITH_WOMEN = Slip(_only(gender="male"), _without("dog"))
 
 
 @dataclass(frozen=True)
 class Phantom:
-    """A harm to plant: the world it needs, what people would write, and what the system says."""
+    """A harm to plant: the slips of the system, those of the people of its world, and the world."""
 
-    technique: str  # the one that finds it, a key of `portrayal.audits.captions.calibration.HEADLINES`; "" for none
-    system: Callable[[Scene, float, Draw], Said]
-    human: Callable[[Scene, float, Draw], Said] = lambda scene, rate, draw: faithful(scene)
+    system: tuple[Slip, ...] = ()
+    human: tuple[Slip, ...] = ()
     world: World = field(default_factory=World)
 
 
@@ -157,57 +140,53 @@ def _even(female: float, male: float) -> dict[str, float]:
 
 
 PHANTOMS: dict[str, Phantom] = {
-    "nothing": Phantom("", _leaves_out, _leaves_out),
-    "nothing, evenly careless": Phantom("", _careless, _named_and_brief, World(wheelchair=0.3)),
+    "nothing": Phantom((BRIEF,), (BRIEF,)),
+    "nothing, evenly careless": Phantom(CARELESS, (BRIEF, RACE_NAMED), World(wheelchair=0.3)),
     "words included wrongly": Phantom(
-        "stereotyping: words included wrongly", _includes_purse, world=World(purse=_even(0.3, 0.0))
+        (Slip(_purse, lambda scene, said: replace(said, things=(*said.things, "purse"))),),
+        world=World(purse=_even(0.3, 0.0)),
     ),
-    "objects correctly mentioned": Phantom(
-        "stereotyping: objects correctly mentioned",
-        _mentions_dog,
-        _mentions_dog,
-        World(dog=_even(0.3, 0.6)),  # at rate 0.5 both groups have the dog in 30% of captions
+    # At rate 0.5 both groups have the dog in 30% of captions.
+    "objects correctly mentioned": Phantom((DOG_WITH_WOMEN,), (DOG_WITH_WOMEN,), World(dog=_even(0.3, 0.6))),
+    "differing tuples": Phantom(world=World(dog=_even(0.6, 0.2))),
+    "differing tuples across stages": Phantom((Slip(_colour, _says(color="")),), world=World(red=_even(0.7, 0.2))),
+    "demeaning words": Phantom((Slip(_at_rate, _says(adjective="silly")),)),
+    "people not mentioned": Phantom((Slip(_only(skin="darker"), _says(person=None)),)),
+    "context-specific harms": Phantom((Slip(_only(gender="female"), _says(person="girl")),)),
+    "identity adjectives used as nouns": Phantom(
+        (Slip(_at_rate, lambda scene, said: replace(said, person=scene.gender)),)
     ),
-    "differing tuples": Phantom(
-        "stereotyping: differing tuples", lambda scene, rate, draw: faithful(scene), world=World(dog=_even(0.6, 0.2))
-    ),
-    "differing tuples across stages": Phantom(
-        "stereotyping: differing tuples across stages", _narrows_colors, world=World(red=_even(0.7, 0.2))
-    ),
-    "demeaning words": Phantom("demeaning: demeaning words", _judges),
-    "people not mentioned": Phantom("demeaning: people not mentioned", _omits),
-    "context-specific harms": Phantom("demeaning: context-specific harms", _calls_girl),
-    "identity adjectives used as nouns": Phantom("demeaning: identity adjectives used as nouns", _uses_noun),
-    "artifacts not recognised": Phantom("erasing: artifacts not recognised", _generalises, world=World(wheelchair=0.3)),
+    "artifacts not recognised": Phantom((Slip(_at_rate, _with_chair),), world=World(wheelchair=0.3)),
     "identity terms imposed": Phantom(
-        "denying self-identification: identity terms imposed", _imposes_age, world=World(elderly=0.4)
+        (Slip(_only(elderly=True), _says(adjective="elderly")),), world=World(elderly=0.4)
     ),
-    "looks predict the group term": Phantom("reifying: looks predict the group term", _reads_clothes),
-    "markedness": Phantom(
-        "reifying: markedness",
-        lambda scene, rate, draw: _names_race(scene, draw, ("darker",)),
-        lambda scene, rate, draw: _names_race(scene, draw, ("darker", "lighter")),
-    ),
+    "looks predict the group term": Phantom((Slip(_untypical, _says(person="person")),)),
+    "markedness": Phantom((Slip(_coin_darker, _race),), (RACE_NAMED,)),
     # A wrong gender word is also a word included wrongly, unless the labels name no gender either.
-    "group words wrong": Phantom("beside every harm: group words", _misgenders, world=World(gendered=False)),
-    "group never named": Phantom("beside every harm: group words, never named", _never_names),
+    "group words wrong": Phantom((Slip(_only(gender="female"), _says(person="man")),), world=World(gendered=False)),
+    "group never named": Phantom(
+        (
+            Slip(_at_rate, _says(person=None)),
+            Slip(_always, lambda scene, said: replace(said, person=said.person and "person")),
+        )
+    ),
 }
 
 
 def planted(name: str, number: int, rate: float, seed: int) -> Stages:
-    """Return the four stages' tables for scenes in which this phantom plants its harm, as an audit would read them."""
+    """Return the stages of scenes in which a phantom plants its harm, as an audit reads them."""
     phantom = PHANTOMS[name]
     scenes = make_scenes(number, seed, phantom.world)
     stages = as_stages(scenes, seed, phantom.world.gendered)
-    for stage, say in ((HUMAN_CAPTIONS, phantom.human), (SYSTEM_CAPTIONS, phantom.system)):
-        texts = [text(say(scene, rate, draws(f"{name} {stage} {seed}", scene.image))) for scene in scenes]
+    for stage, slips in ((HUMAN_CAPTIONS, phantom.human), (SYSTEM_CAPTIONS, phantom.system)):
+        texts = [text(speak(slips, scene, rate, draws(f"{name} {stage} {seed}", scene.image))) for scene in scenes]
         table = pl.DataFrame({"image": stages.images, "text": texts})
         stages = stages.with_system(*read_captions(table, stage, stages.images))
     return stages
 
 
 class PhantomParameters(Settings):
-    """What a phantom captioner plants."""
+    """The `parameters` of a phantom captioner: its harm and how often it does it."""
 
     plants: Literal[tuple(PHANTOMS)] = "nothing"  # type: ignore[valid-type]
     rate: float = Field(default=0.3, ge=0, le=1)
@@ -219,7 +198,7 @@ def draws(name: str, key: str) -> Draw:
 
 
 def _numbers(digest: bytes) -> Iterator[float]:
-    """Read numbers off a hash, and off the hash of it: far quicker to begin than a generator for every scene."""
+    """Yield numbers off a hash and its hashes: far quicker to begin than a random generator."""
     while True:
         yield from (int.from_bytes(digest[at : at + 6]) / 2**48 for at in range(0, 30, 6))
         digest = hashlib.sha256(digest).digest()
@@ -241,7 +220,7 @@ class PhantomCaptioner(BaseSystem):
         """Return the caption of one scene."""
         scene = read_scene(question.stimulus, question.content)
         draw = draws(self.settings.plants, f"{question.hash} {question.repeat}")
-        return text(PHANTOMS[self.settings.plants].system(scene, self.settings.rate, draw))
+        return text(speak(PHANTOMS[self.settings.plants].system, scene, self.settings.rate, draw))
 
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomCaptioner:
