@@ -15,7 +15,7 @@ import polars as pl
 from portrayal.edges.folders import claim
 from portrayal.edges.writing import write_parquet
 from portrayal.engine import using
-from portrayal.engine.store import forget
+from portrayal.engine.shards import forget
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.run.evidence import evidence_of, study_of

@@ -18,7 +18,7 @@ import pytest
 
 from engine import jobs
 from portrayal.engine import Shard, ShardFailed, Store, run
-from portrayal.engine.store import LEDGER, NOT_THERE, forget
+from portrayal.engine.shards import LEDGER, NOT_THERE, forget
 from portrayal.errors import PortrayalError
 
 

@@ -21,7 +21,7 @@ from portrayal.audits.captions.measures import reifying_looks, stereotyping_leak
 from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.engine import engine_map, using
 from portrayal.engine.plain import codec, fingerprint
-from portrayal.engine.store import LEDGER, Store
+from portrayal.engine.shards import LEDGER, Store
 from portrayal.run.measurement import measure_evidence
 from portrayal.stats.estimate import Estimate
 from properties import case_associations
@@ -187,22 +187,22 @@ def test_fingerprints_tell_work_apart() -> None:
     assert fingerprint({"b", "a", "c"}) == fingerprint({"c", "b", "a"})
     chunked = pl.concat([pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [2]})], rechunk=False)
     assert fingerprint(chunked) == fingerprint(pl.DataFrame({"a": [1, 2]}))
-    with pytest.raises(TypeError, match="work may be built from"):
+    with pytest.raises(TypeError, match="a shard may hold plain data"):
         fingerprint(SimpleNamespace())
 
 
 KILLED = """
 import os, signal, sys
 import portrayal
-from portrayal.engine import store
+from portrayal.engine.shards import Store
 if __name__ == "__main__":
-    written, left = store.Store.write, [3]
+    written, left = Store.write, [3]
     def told(self, shard, result):
         written(self, shard, result)
         left[0] -= 1
         if not left[0]:
             os.kill(os.getpid(), signal.SIGKILL)
-    store.Store.write = told
+    Store.write = told
     portrayal.measure(sys.argv[1], engine="local", workers=2)
 """
 STUDY = {

@@ -20,7 +20,7 @@ from portrayal.audits.search.inputs import open_inputs
 from portrayal.audits.search.measures.scored_runs import make_rulers, score_answers
 from portrayal.cli import main
 from portrayal.engine import engine_map, using
-from portrayal.engine.store import LEDGER
+from portrayal.engine.shards import LEDGER
 from portrayal.run.measurement import measure_evidence
 from portrayal.study.calibration import over_seeds
 from portrayal.text.captions import parsing

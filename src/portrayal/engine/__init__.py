@@ -7,8 +7,7 @@ asked through here: an engine tries again what was lost, and only the recorder m
 """
 
 from portrayal.engine.run import current_engine, engine_map, in_order, run, using
-from portrayal.engine.shards import Shard, ShardFailed, ShardFault, cut
-from portrayal.engine.store import Store
+from portrayal.engine.shards import Shard, ShardFailed, ShardFault, Store, cut
 
 __all__ = [
     "Shard",

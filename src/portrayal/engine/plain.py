@@ -6,10 +6,11 @@ import base64
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -96,49 +97,43 @@ def fingerprint(value: Any) -> str:
     >>> fingerprint({"a": [1, 2.0]}) == fingerprint({"a": [1, 2.0]}), fingerprint([1]) == fingerprint(["1"])
     (True, False)
     """
-    digest = hashlib.sha256()
-    for piece in _pieces(value):
-        digest.update(len(piece).to_bytes(8, "big") + piece)
-    return digest.hexdigest()
+    return hashlib.sha256(json.dumps(_identity(value)).encode()).hexdigest()
 
 
-def _pieces(value: Any) -> Iterator[bytes]:
-    """Yield a value as bytes, its kind first."""
-    yield type(value).__name__.encode()
-    if value is None or isinstance(value, bool | int | float | str | PurePath):
-        yield str(value).encode() if isinstance(value, str | PurePath) else repr(value).encode()
-    elif isinstance(value, bytes):
-        yield value
-    elif isinstance(value, np.ndarray):
-        yield repr((value.dtype.str, value.shape)).encode()
-        yield from (_pieces(value.tolist()) if value.dtype.hasobject else [np.ascontiguousarray(value).tobytes()])
-    elif isinstance(value, pl.DataFrame):
-        yield table_bytes(value)
-    else:
-        yield from _inside(value)
+def _identity(value: Any) -> Any:
+    """Return plain JSON that only the same data give, each kind under its name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return [type(value).__name__, *map(_identity, _contents(value))]
 
 
-def _inside(value: Any) -> Iterator[bytes]:
-    """Yield what a collection or an object holds."""
+def _contents(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
-        parts: Sequence[Any] = [part for item in value.items() for part in item]
-    elif isinstance(value, Set):
-        parts = sorted(map(fingerprint, value))
-    elif isinstance(value, list | tuple):
-        parts = value
-    elif isinstance(value, partial):
-        parts = [value.func, value.args, value.keywords]
-    elif is_dataclass(value) and not isinstance(value, type):
-        parts = [getattr(value, one.name) for one in fields(value)]
-    elif hasattr(value, "model_dump"):  # settings
-        parts = [value.model_dump()]
-    elif hasattr(value, "__qualname__"):
-        parts = [f"{value.__module__}.{value.__qualname__}"]
-    else:
-        raise TypeError(f"work may be built from plain data, arrays, tables and settings, not {type(value)}")
-    yield str(len(parts)).encode()
-    for part in parts:
-        yield from _pieces(part)
+        return chain.from_iterable(value.items())
+    if isinstance(value, list | tuple):
+        return value
+    if isinstance(value, Set):
+        return sorted(map(fingerprint, value))
+    if isinstance(value, bytes):
+        return [hashlib.sha256(value).hexdigest()]
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.ascontiguousarray(value)
+        return [array.dtype.str, value.shape, array.tolist() if array.dtype.hasobject else array.tobytes()]
+    if isinstance(value, pl.DataFrame):
+        return [table_bytes(value)]
+    if isinstance(value, PurePath):
+        return [str(value)]
+    if isinstance(value, range):
+        return [value.start, value.stop, value.step]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
+    if is_dataclass(value) and not isinstance(value, type):
+        return _parts(value)
+    if hasattr(value, "model_dump"):  # settings
+        return [value.model_dump()]
+    if hasattr(value, "__qualname__"):
+        return [f"{value.__module__}.{value.__qualname__}"]
+    raise TypeError(f"a shard may hold plain data, arrays, tables, settings and dataclasses, not {type(value)}")
 
 
 @cache

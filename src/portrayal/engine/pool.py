@@ -1,4 +1,4 @@
-"""Pools of workers: a thread for each worker hands it one shard after the other.
+"""Pools of workers: a thread of a `ThreadPoolExecutor` for each worker hands it one shard after the other.
 
 A shard whose worker is lost goes back to the queue, and the worker is started again. So a machine that is gone costs time
 and no result, and a shard that kills every worker is named. `concurrent.futures.ProcessPoolExecutor` breaks as a whole when
@@ -14,13 +14,12 @@ import pickle
 import signal
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from queue import Empty, SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Event, Lock, local
 from typing import Any, Protocol
 
 from portrayal.engine.shards import LOST, Done, Failed, Lost, Shard, attempt
@@ -167,108 +166,100 @@ class Pool:
     def __init__(self, begin: Callable[[], Worker], workers: int) -> None:
         self.window = 2 * workers  # shards in hand: one at work and one to follow, so that memory is bounded
         self._begin = begin
-        self._queue: SimpleQueue[_Task | None] = SimpleQueue()
-        self._closing = Event()
+        self._over = Event()  # nothing more is done: the pool is closed, or no worker is left
         self._lock = Lock()
-        self._working: set[Worker] = set()
-        self._ready: set[Worker] = set()
-        self._refusal: Failed | None = None  # why no worker is left
-        self._threads = [Thread(target=self._keep_one_going, daemon=True) for _ in range(workers)]
-        self._living = workers
+        self._hopeful = 0  # threads that have a worker or may still get one
+        self._refusal = Failed(LOST, "the pool is closed")
+        self._workers: dict[Worker, bool] = {}  # and whether each is ready
+        self._own = local()  # each thread's worker
+        self._threads = ThreadPoolExecutor(workers, initializer=self._enter)
 
     def __enter__(self) -> Pool:
-        for thread in self._threads:
-            thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._closing.set()
-        for _ in self._threads:
-            self._queue.put(None)
-        with self._lock:
-            working = list(self._working)
-        for worker in working:  # one that is idle has left already; one at work is no longer wanted
-            worker.stop()
-        for thread in self._threads:
-            thread.join()
+        self._over.set()
+        for wait in (False, True):  # those at work are no longer wanted; one may have been about to start
+            self._threads.shutdown(wait, cancel_futures=True)
+            for worker in list(self._workers):
+                self._drop(worker)
 
     def submit(self, shard: Shard) -> Future[Done | Failed]:
         """Hand in a shard."""
         task = _Task(shard)
         task.future.set_running_or_notify_cancel()  # whoever stops waiting for it does not stop the worker
-        self._queue.put(task)
-        self._refuse_waiting()
+        self._threads.submit(self._do, task)
         return task.future
 
-    def _keep_one_going(self) -> None:
-        """Start a worker again and again, until the pool is closed or none will start."""
-        refusals: list[Failed] = []
-        while len(refusals) < TRIES and not self._closing.is_set():
-            refused = self._one_worker()
-            # What make() itself says it would say again; a worker that was lost may have been unlucky.
-            refusals = [] if refused is None else [*refusals, refused] if refused.kind == LOST else [refused] * TRIES
-        if self._closing.is_set():
-            return
+    def _enter(self) -> None:
         with self._lock:
-            self._living -= 1
-            if not self._living:  # with the last worker gone nothing can be done any more
-                self._refusal = refusals[-1]
-        self._refuse_waiting()
+            self._hopeful += 1
+        self._get_worker()
 
-    def _one_worker(self) -> Failed | None:
-        """Start a worker and stay with it; return why it could not start, if so."""
+    def _do(self, task: _Task) -> None:
+        """Do a shard with this thread's worker; of a lost one the shard goes back to the queue."""
+        if self._own.worker is None:
+            task.future.set_result(self._refusal)
+            return
+        outcome = attempt(self._own.worker.do, task.shard)
+        if isinstance(outcome, Done):
+            task.future.set_result(outcome.result)
+        elif outcome.kind != LOST:  # a shard that cannot even be sent
+            task.future.set_result(outcome)
+        else:
+            self._drop(self._own.worker)
+            self._give_back(task, outcome.reason)
+            self._get_worker()
+
+    def _get_worker(self) -> None:
+        """Start this thread's worker; where none will start, leave the shards to other threads."""
+        self._own.worker, refusals = None, []
+        while len(refusals) < TRIES and not self._over.is_set():
+            refused = self._start()
+            if refused is None:
+                return
+            # What make() itself says it would say again; a worker that was lost may have been unlucky.
+            refusals = [*refusals, refused] if refused.kind == LOST else [refused] * TRIES
+        with self._lock:
+            self._hopeful -= 1
+            if not self._hopeful and refusals:
+                self._refusal = refusals[-1]
+                self._over.set()
+        self._over.wait()
+
+    def _start(self) -> Failed | None:
+        """Start a worker for this thread; return why it could not start, if so."""
         try:
             worker = self._begin()
         except Exception as error:  # no process left, no connection
             return Failed(LOST, f"no worker could be started: {error}")
-        with self._lock:
-            self._working.add(worker)
-        try:
-            return self._work(worker)
-        finally:
-            with self._lock:
-                self._working.discard(worker)
-                self._ready.discard(worker)
-            worker.stop()
-
-    def _work(self, worker: Worker) -> Failed | None:
-        """Do shards until the worker is lost; return why it could not start, if so."""
+        self._workers[worker] = False
         began = time.monotonic()
 
         def may_wait() -> bool:  # while others work, or not for too long
-            return not self._closing.is_set() and (time.monotonic() - began < PATIENCE or bool(self._ready))
+            return not self._over.is_set() and (
+                time.monotonic() - began < PATIENCE or any(list(self._workers.values()))
+            )
 
         ready = attempt(worker.ready, may_wait)
-        if isinstance(ready, Failed):
-            return Failed(LOST, f"no worker could be started: {ready.reason}")
-        if isinstance(ready.result, Failed):
-            return ready.result
-        with self._lock:
-            self._ready.add(worker)
-        while (task := self._queue.get()) is not None:
-            outcome = attempt(worker.do, task.shard)
-            if isinstance(outcome, Failed) and outcome.kind == LOST:
-                self._give_back(task, outcome.reason)
-                break
-            # A shard that cannot even be sent fails here, the others in their worker.
-            task.future.set_result(outcome.result if isinstance(outcome, Done) else outcome)
-        return None
+        if isinstance(ready, Done) and not isinstance(ready.result, Failed):
+            self._workers[worker], self._own.worker = True, worker
+            return None
+        self._drop(worker)
+        return ready.result if isinstance(ready, Done) else Failed(LOST, f"no worker could be started: {ready.reason}")
+
+    def _drop(self, worker: Worker) -> None:
+        self._workers.pop(worker, None)
+        worker.stop()
 
     def _give_back(self, task: _Task, loss: str) -> None:
         task.losses.append(loss)
         if len(task.losses) < TRIES:
-            self._queue.put(task)
+            with contextlib.suppress(RuntimeError):  # the pool is closed
+                self._threads.submit(self._do, task)
             return
         reason = (
             f"given to {TRIES} workers, and each ended without an answer ({'; '.join(dict.fromkeys(task.losses))})."
             " A worker that is killed for its memory ends so: use fewer workers (--workers) or a machine with more."
         )
         task.future.set_result(Failed(LOST, reason))
-
-    def _refuse_waiting(self) -> None:
-        """Answer what waits with the reason why no worker is left, if none is."""
-        with contextlib.suppress(Empty):
-            while self._refusal is not None:
-                task = self._queue.get_nowait()
-                if task is not None:
-                    task.future.set_result(self._refusal)

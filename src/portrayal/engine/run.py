@@ -8,7 +8,6 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, closing, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -17,8 +16,7 @@ from typing import Any
 from portrayal.edges.progress import track
 from portrayal.engine.pool import Here, Make, Pool, Process, is_inside
 from portrayal.engine.ray_pool import ActorWorker, Session, pickled
-from portrayal.engine.shards import Done, Failed, Shard, result_of
-from portrayal.engine.store import LEDGER, NOT_THERE, Store
+from portrayal.engine.shards import LEDGER, NOT_THERE, Done, Failed, Shard, Store, result_of
 from portrayal.errors import PortrayalError, check_name
 
 ENGINES = ("local", "ray")
@@ -54,12 +52,12 @@ class Choice:
         return self.workers or workers or cores()
 
 
-_IN_USE: ContextVar[Choice | None] = ContextVar("engine", default=None)
+_in_use = Choice()
 
 
 def current_engine() -> Choice:
     """Return the engine in use; the local one where nobody chose."""
-    return _IN_USE.get() or Choice()
+    return _in_use
 
 
 @contextmanager
@@ -67,21 +65,21 @@ def using(
     engine: str | None = None, workers: int | None = None, folder: Path | None = None, quiet: bool = True
 ) -> Iterator[Choice]:
     """Use an engine for all that is done meanwhile."""
-    choice = _choice(engine, workers, folder, quiet)
-    token = _IN_USE.set(choice)
+    global _in_use
+    before = _in_use
+    choice = _in_use = _choice(before, engine, workers, folder, quiet)
     try:
         yield choice
     finally:
-        _IN_USE.reset(token)
-        if choice.session is not current_engine().session:
+        _in_use = before
+        if choice.session is not before.session:
             choice.session.close()
 
 
-def _choice(engine: str | None, workers: int | None, folder: Path | None, quiet: bool) -> Choice:
+def _choice(before: Choice, engine: str | None, workers: int | None, folder: Path | None, quiet: bool) -> Choice:
     if workers is not None and workers < 1:
         raise PortrayalError(f"workers is {workers}. Expected 1 or more.")
     if engine is None:
-        before = current_engine()
         named = before.named or workers is not None
         return Choice(before.name, workers or before.workers, quiet, folder or before.folder, named, before.session)
     name, mark, address = engine.partition("://")

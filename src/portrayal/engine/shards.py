@@ -1,15 +1,17 @@
-"""Shards: pieces of work that are done whole by one worker, and their outcomes."""
+"""Shards: pieces of work that one worker does whole, their outcomes, and the store of finished ones."""
 
 from __future__ import annotations
 
 import hashlib
-import json
+import shutil
+import sqlite3
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
-from pathlib import PurePath
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from portrayal.edges.writing import make_inside, refuse_strange_file, write_bytes
 from portrayal.errors import PortrayalError
 
 
@@ -23,8 +25,11 @@ class Shard:
 
     def key(self, job: str) -> str:
         """Return the name of the stored result: a hash of the job and the content."""
-        text = json.dumps([job, self.content], sort_keys=True, default=_plain)
-        return hashlib.sha256(text.encode()).hexdigest()
+        from portrayal.engine.plain import (
+            fingerprint,
+        )  # here: numerical libraries count processors when they are loaded
+
+        return fingerprint([job, self.content])
 
 
 def cut(items: Sequence[Any], size: int, what: str) -> list[Shard]:
@@ -40,21 +45,6 @@ def cut(items: Sequence[Any], size: int, what: str) -> list[Shard]:
         Shard(f"{what} {start + 1:,} to {min(start + size, total):,} of {total:,}", items[start : start + size], place)
         for place, start in enumerate(range(0, total, size))
     ]
-
-
-def _plain(content: Any) -> Any:
-    """Write out what JSON does not know."""
-    if is_dataclass(content) and not isinstance(content, type):
-        return [type(content).__name__, asdict(content)]
-    if isinstance(content, bytes):
-        return ["bytes", hashlib.sha256(content).hexdigest()]
-    if isinstance(content, range):
-        return ["range", content.start, content.stop, content.step]
-    if isinstance(content, PurePath):
-        return str(content)
-    if hasattr(content, "tolist"):  # numpy
-        return [str(content.dtype), content.tolist()]
-    raise TypeError(f"a shard may hold plain data, bytes, paths, arrays and dataclasses, not {type(content)}")
 
 
 MEND, MEMORY, LOST, FAULT = "mend", "memory", "lost", "fault"
@@ -117,3 +107,60 @@ def result_of(shard: Shard, outcome: Done | Failed) -> Any:
             " finished is kept, and the same command goes on."
         )
     raise ShardFailed(f"{shard.name}: {outcome.reason}")
+
+
+LEDGER = "finished.sqlite"
+SCHEMA = """CREATE TABLE IF NOT EXISTS finished (
+    key TEXT PRIMARY KEY, job TEXT NOT NULL, shard TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL
+) WITHOUT ROWID"""
+NOT_THERE = object()
+
+
+class Store:
+    """The finished shards of a job in a folder."""
+
+    def __init__(
+        self, folder: Path, job: str, to_bytes: Callable[[Any], bytes], from_bytes: Callable[[bytes], Any]
+    ) -> None:
+        self.folder = make_inside(folder)
+        self.job = job
+        self._to_bytes, self._from_bytes = to_bytes, from_bytes
+        for ending in ("", "-wal", "-shm", "-journal"):
+            refuse_strange_file(folder / f"{LEDGER}{ending}")
+        self._ledger = sqlite3.connect(folder / LEDGER, check_same_thread=False)
+        try:
+            self._ledger.execute("PRAGMA journal_mode=WAL")
+            self._ledger.execute(SCHEMA)
+        except sqlite3.DatabaseError as error:
+            self._ledger.close()
+            raise PortrayalError(
+                f"{folder / LEDGER} cannot be read ({error}). Remove the folder {folder}: its work is then done again."
+            ) from None
+
+    def read(self, shard: Shard) -> Any:
+        """Return the result of a finished shard, or NOT_THERE."""
+        key = shard.key(self.job)
+        row = self._ledger.execute("SELECT sha256 FROM finished WHERE key = ?", (key,)).fetchone()
+        path = self.folder / key
+        if row is None or not path.is_file() or path.is_symlink():
+            return NOT_THERE
+        data = path.read_bytes()
+        return self._from_bytes(data) if hashlib.sha256(data).hexdigest() == row[0] else NOT_THERE
+
+    def write(self, shard: Shard, result: Any) -> None:
+        """Keep a result: the file first, then the row."""
+        key, data = shard.key(self.job), self._to_bytes(result)
+        write_bytes(self.folder / key, data)
+        row = (key, self.job, shard.name, len(data), hashlib.sha256(data).hexdigest())
+        with self._ledger:
+            self._ledger.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?)", row)
+
+    def close(self) -> None:
+        """Close the ledger."""
+        self._ledger.close()
+
+
+def forget(folder: Path) -> None:
+    """Remove finished shards once what they were made for is written."""
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.engine import Store, current_engine, cut, run
+from portrayal.engine.plain import code
 from portrayal.engine.pool import is_inside
-from portrayal.engine.store import code_of
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import part_module, require_parts
 from portrayal.text.captions.scene_graph import SceneGraph, from_tree
@@ -158,7 +158,7 @@ def kept_graphs(folder: Path | None) -> Iterator[Store | None]:
         yield None
         return
     meta = pipeline().meta
-    job = f"scene graphs: {meta['name']} {meta['version']}, spaCy {version('spacy')}, {code_of(Path(__file__).parent)}"
+    job = f"scene graphs: {meta['name']} {meta['version']}, spaCy {version('spacy')}, {code()}"
     kept = Store(folder, job, _graphs_to_bytes, _graphs_from_bytes)
     try:
         yield kept
