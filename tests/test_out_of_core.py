@@ -20,8 +20,7 @@ from portrayal.audits.contexts.measures.design import Design, stereotypes_of
 from portrayal.audits.contexts.measures.membership import WordLists, coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
-from portrayal.batches import whole_units
-from portrayal.edges.spill import Seen, hashes_of, unit_in_two
+from portrayal.batches import Seen, hashes_of, unit_in_two, whole_units
 from portrayal.engine.pool import ONE_THREAD
 from portrayal.text.words.typology import load_contexts
 

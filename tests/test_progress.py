@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portrayal.edges.progress import track
+from portrayal.edges.console import track
 
 
 def test_a_line_every_ten_seconds(capsys) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from portrayal import flow
+from portrayal.edges.console import track
 from portrayal.edges.folders import claim
-from portrayal.edges.progress import track
 from portrayal.edges.writing import make_inside
 from portrayal.parts.table import require_parts
 from portrayal.stats.decisions.decision import FOUND

@@ -18,20 +18,22 @@ from portrayal.engine import using
 from portrayal.engine.shards import forget
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
-from portrayal.run.evidence import evidence_of, study_of
+from portrayal.run.contents import evidence_of, study_of, write_measured
 from portrayal.run.folder import (
+    MEASURING,
+    REPORTING,
     Run,
     claim_run,
     default_folder,
     existing_run,
     file_of,
+    locked,
+    reading,
     refuse_other_study,
     refuse_redacted,
 )
-from portrayal.run.lock import MEASURING, REPORTING, locked, reading
 from portrayal.run.measurement import measure_evidence
 from portrayal.run.recording import Options, Recorded, record_study
-from portrayal.run.results import write_measured
 from portrayal.study import calibration
 from portrayal.study.audit import Evidence, Finding, Measured
 from portrayal.study.study import Study

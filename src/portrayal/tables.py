@@ -21,8 +21,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import LARGEST_TABLE, check_parquet, check_size, open_unpacked, read_unpacked
+from portrayal.edges.sizes import LARGEST_TABLE, check_parquet, check_size, open_unpacked, parse_json, read_unpacked
 from portrayal.errors import PortrayalError, nearest
 
 Contract = Mapping[str, Any]

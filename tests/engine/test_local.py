@@ -142,7 +142,7 @@ def test_the_name_of_a_shard_says_where_it_lies() -> None:
 
 
 def test_progress_is_one_bar(capsys, monkeypatch) -> None:
-    monkeypatch.setattr("portrayal.edges.progress.EVERY", 0.0)
+    monkeypatch.setattr("portrayal.edges.console.EVERY", 0.0)
     shards = [Shard(f"number {number}", number) for number in range(4)]
     with using(quiet=False):
         list(run(jobs.squares, shards, 1, label="squares"))

@@ -21,8 +21,7 @@ from portrayal.cli import main
 from portrayal.edges.folders import claim
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
-from portrayal.run.folder import Run
-from portrayal.run.lock import is_recording, locked, reading
+from portrayal.run.folder import Run, is_recording, locked, reading
 from portrayal.study.study_file import example_study
 from portrayal.text.collections.index import build_index, save_index
 
@@ -329,7 +328,7 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
         f"""
         import os, time
         from pathlib import Path
-        from portrayal.run.lock import locked
+        from portrayal.run.folder import locked
         from portrayal.run.folder import Run
         with locked(Run(Path({str(tmp_path / "run")!r}))):
             child = os.fork()
@@ -365,12 +364,11 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
 
 
 def test_a_kill_while_measuring_leaves_no_results_beside_tables_of_others(audited: Path, monkeypatch, capsys) -> None:
-    from portrayal.run import results
 
     def killed(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(results, "write_text", killed)
+    monkeypatch.setattr(contents, "write_text", killed)
     with pytest.raises(KeyboardInterrupt):
         flow.measure(audited)
     monkeypatch.undo()

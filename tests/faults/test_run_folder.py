@@ -15,8 +15,7 @@ from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.reporting.page import of_runs
-from portrayal.run.folder import Run
-from portrayal.run.lock import locked
+from portrayal.run.folder import Run, locked
 
 ENCODER = """
 import pathlib

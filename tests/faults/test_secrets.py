@@ -21,7 +21,7 @@ from portrayal.edges import secrets
 from portrayal.edges.secrets import hidden, hidden_bytes, looks_like_key, read_secrets_file, remember
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
-from portrayal.recorder.progress import RecordingProgress
+from portrayal.run.recording import RecordingProgress
 from portrayal.study.study_file import make_study
 
 KEY = "Zq7/x+9Lm2Rt4Vb8Kd1W"

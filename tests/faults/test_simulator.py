@@ -10,8 +10,8 @@ import pytest
 from faults.simulator.world import World, credentials, make_pictures
 from faults.soak import soak, table
 from portrayal.recorder import recorder
-from portrayal.recorder.journal import Journal, _Entry
 from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.recorder import Journal, _Entry
 from portrayal.systems.core.base import OutcomeUnknown, Throttled
 from portrayal.systems.plugins import command
 

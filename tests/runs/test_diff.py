@@ -19,10 +19,9 @@ from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.study.audit import Evidence, Measured
 from portrayal.study.study_file import make_study
 from portrayal.tables import results
-from portrayal.waves import jackknife
+from portrayal.waves import changes as jackknife
 from portrayal.waves.changes import APART, moved
-from portrayal.waves.differences import versions_changed
-from portrayal.waves.waves import Wave
+from portrayal.waves.waves import Wave, versions_changed
 
 PEOPLE, LABELS = 12, 8
 STUDY = make_study(

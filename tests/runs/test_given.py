@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.edges.toml_text import toml_text
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
-from portrayal.study.study_file import read_any_study
+from portrayal.study.study_file import read_any_study, toml_text
 
 WORDS = {"name": "words", "audit": "associations", "associations": {"tests": ["weat6"], "variants": []}}
 STUDIES = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]

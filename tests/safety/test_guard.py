@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.safety.generator_guard import guard_answer, guard_question, guard_system
-from portrayal.safety.guard import PromptRefused, check_prompt
+from portrayal.safety.guard import PromptRefused, check_prompt, guard_answer, guard_question, guard_system
 from portrayal.safety.vocabulary import NUMBER_WORDS, allowed_entries
 from portrayal.systems.core.base import Answer, BaseSystem, Question
 from safety.prompt_lists import refused

@@ -6,8 +6,14 @@ from collections import Counter
 import pytest
 
 from portrayal.safety.guard import LONGEST, PromptRefused, check_prompt
-from portrayal.safety.readings import refuse_listed
-from portrayal.safety.vocabulary import LISTS, NUMBER_WORDS, allowed_entries, longest_entry, negative_words
+from portrayal.safety.vocabulary import (
+    LISTS,
+    NUMBER_WORDS,
+    allowed_entries,
+    longest_entry,
+    negative_words,
+    refuse_listed,
+)
 from portrayal.text.lexicons import FOLDER, read_lexicon
 from safety.prompt_lists import read
 

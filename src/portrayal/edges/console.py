@@ -1,12 +1,15 @@
-"""Printed text of commands: without secrets, and without anything that a terminal obeys."""
+"""Printed text and progress: without secrets, and without anything that a terminal obeys."""
 
 from __future__ import annotations
 
 import io
 import json
+import sys
+import time
 import traceback
+from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden
@@ -56,3 +59,33 @@ def keep_json(value: Any, path: Path) -> str:
     refuse_foreign_file(path, (text[:10].encode(),), "a file of such figures")
     write_text(path, text + "\n")
     return text
+
+
+Item = TypeVar("Item")
+EVERY = 10.0  # seconds; what is done sooner needs no word
+
+
+def track(
+    items: Iterable[Item],
+    description: str,
+    quiet: bool = False,
+    total: int | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Item]:
+    """Yield `items`, and say how many are done."""
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    if quiet:
+        yield from items
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import track as rich_track
+
+        yield from rich_track(items, description, total=total, console=Console(file=sys.stderr))
+    else:
+        last, whole = clock(), "" if total is None else f" of {total}"
+        for done, item in enumerate(items):
+            if clock() - last >= EVERY:
+                last = clock()
+                sys.stderr.write(f"{shown_line(f'{description}: {done}{whole} done')}\n")
+            yield item

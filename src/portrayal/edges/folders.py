@@ -1,7 +1,7 @@
 """Folders that are ours: claimed while empty, and marked, so that nothing else is touched.
 
-A file `.portrayal` says what a folder holds, and which files in its `charts/` and `tables/` we wrote. Only
-those are ever replaced or removed there.
+A file `.portrayal` says what a folder holds, and which files in its `charts/` and `tables/` we wrote. Only those are ever replaced
+or removed there. Paths that tables name stay within folders somebody chose, links looked through.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -139,3 +139,22 @@ def _make(folder: Path) -> None:
         raise PortrayalError(NO_FOLDER.format(folder)) from None
     except OSError as error:
         raise PortrayalError(f"cannot write to {folder}: {error.strerror}. Name another folder.") from None
+
+
+def path_inside(folder: Path, name: str, also: Sequence[Path], table: str) -> Path:
+    """Return the path a table names, or refuse one that leads out of its folder."""
+    path = folder / name
+    if not is_inside(path, [folder, *also]):
+        raise PortrayalError(
+            f"{table} names {name!r}, which lies outside {folder}. Move the file there, or name its folder in the study: folders = [...]."
+        )
+    return path
+
+
+def is_inside(path: Path, folders: Sequence[Path]) -> bool:
+    """Return True where a path, with its links followed, lies in one of these folders."""
+    try:
+        real = path.resolve()
+        return any(real.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, ValueError, RuntimeError):  # a name too long, a null byte, links in a circle
+        return False

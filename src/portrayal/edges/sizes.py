@@ -1,9 +1,10 @@
-"""Sizes of files, looked at before anything is opened or unpacked."""
+"""Limits of what is read: sizes of files before they are opened or unpacked, depths of JSON and TOML."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 import tomllib
 import zipfile
 from pathlib import Path
@@ -163,3 +164,11 @@ def check_parquet(path: Path) -> None:
     rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
     if rows * max(1, columns) > MOST_CELLS:
         raise PortrayalError(f"{path} has {rows:,} rows of {columns} columns. At most {MOST_CELLS:,} cells are read.")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Read JSON text."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from portrayal.edges.progress import track
+from portrayal.edges.console import track
 from portrayal.engine.pool import Here, Make, Pool, Process, is_inside
 from portrayal.engine.ray_pool import ActorWorker, Session, pickled
 from portrayal.engine.shards import LEDGER, NOT_THERE, Done, Failed, Shard, Store, result_of

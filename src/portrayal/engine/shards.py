@@ -25,9 +25,7 @@ class Shard:
 
     def key(self, job: str) -> str:
         """Return the name of the stored result: a hash of the job and the content."""
-        from portrayal.engine.plain import (
-            fingerprint,
-        )  # here: numerical libraries count processors when they are loaded
+        from portrayal.engine.plain import fingerprint  # a worker sets its threads before numpy is loaded
 
         return fingerprint([job, self.content])
 

@@ -22,10 +22,8 @@ from portrayal.edges.writing import refuse_foreign_file, replacing
 from portrayal.errors import PortrayalError
 from portrayal.handover.archive import fingerprint, write_archive
 from portrayal.recorder.ledger import Ledger
-from portrayal.run.evidence import RECORD, study_of
-from portrayal.run.folder import Run, existing_run, kept_json, kept_table
-from portrayal.run.lock import reading
-from portrayal.run.results import measured_files
+from portrayal.run.contents import RECORD, measured_files, study_of
+from portrayal.run.folder import Run, existing_run, kept_json, kept_table, reading
 from portrayal.study.questions import is_picture_of
 
 # Pictures that show nobody who lives; all others are people's, whatever they agreed to for the study.

@@ -19,9 +19,8 @@ from portrayal.edges.writing import make_inside, write_bytes, write_parquet, wri
 from portrayal.handover.pack import copy_ledger
 from portrayal.recorder.ledger import Ledger
 from portrayal.recorder.outcomes import put_right
-from portrayal.run.evidence import PLAIN, RECORD
+from portrayal.run.contents import MEND, PLAIN, RECORD, measured_files, read_measured, write_measured
 from portrayal.run.folder import FILE, STUDY_FILE, Run, kept_json, kept_table, refuse_redacted
-from portrayal.run.results import MEND, measured_files, read_measured, write_measured
 from portrayal.tables import RESPONSES
 
 REDACTED = "(redacted)"

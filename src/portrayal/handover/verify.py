@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.handover.archive import CHUNK, first_change, first_offset, unpack_archive, write_archive
 from portrayal.handover.pack import FORM, LIST, NEEDED, SEAL, seal_of
-from portrayal.run.evidence import RECORD, evidence_of, study_of
+from portrayal.run.contents import RECORD, evidence_of, kept_warnings, study_of
 from portrayal.run.folder import Run, kept_json, kept_table, redaction_of
 from portrayal.run.measurement import measure_evidence
-from portrayal.run.results import kept_warnings
 
 ROUNDING = 1e-9  # of a number's size: what another processor's arithmetic may give
 NAMING = ("system", "measure", "group", "versus", "stimulus", "repeat")

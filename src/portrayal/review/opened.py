@@ -17,10 +17,8 @@ from portrayal.reporting.answers.behind import level_names
 from portrayal.reporting.page.measured_run import find
 from portrayal.reporting.page.systems import shown_names
 from portrayal.review.pictures import picture_key
-from portrayal.run.evidence import RECORD, read_inputs, study_of
-from portrayal.run.folder import Run, existing_run, kept_json, kept_table
-from portrayal.run.lock import reading
-from portrayal.run.results import MEND, read_measured
+from portrayal.run.contents import MEND, RECORD, read_inputs, read_measured, study_of
+from portrayal.run.folder import Run, existing_run, kept_json, kept_table, reading
 from portrayal.run.reviews import reviews_of
 from portrayal.study.audit import Audit, Finding, Measured
 from portrayal.study.registry import get_audit

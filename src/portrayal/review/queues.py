@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.review.opened import OpenRun
 from portrayal.run.reviews import CODING, PLACE, Act, standing
 from portrayal.tables import REVIEWS

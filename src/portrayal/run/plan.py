@@ -1,21 +1,25 @@
-"""The plan of a study: its calls, their cost, and the effects it could find."""
+"""Before a study is recorded: its plan (calls, cost, effects it could find) and a trial of a few questions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import read_secrets_file
-from portrayal.recorder.ledger import Ledger
-from portrayal.recorder.progress import dollars_text
+from portrayal.recorder.ledger import Entry, Ledger
+from portrayal.recorder.responses import read_entry
 from portrayal.run.folder import Run, default_folder, file_of, other_study
-from portrayal.study.questions import make_stimuli, plan_work
+from portrayal.run.recording import ask, dollars_text, write_questions
+from portrayal.study.questions import make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
-from portrayal.study.study_file import read_study
-from portrayal.study.trust import refuse_untrusted
-from portrayal.systems.core.base import Question
+from portrayal.study.study_file import AnyStudy, MoreSystems, read_any_study, read_study
+from portrayal.study.trust import code_lines, refuse_untrusted
+from portrayal.systems.core.base import Question, System
+from portrayal.tables import NOUNS, ROWS
 
 LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes by tokens
 
@@ -95,3 +99,166 @@ def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
     cells = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+
+
+QUESTIONS = 3
+LONGEST = 300  # characters shown of a question or an answer
+LARGEST = 64 * 1024  # bytes looked at of an answer
+SHOWN = 5  # tags, results or labels shown of one answer
+Say = Callable[[Sequence[str]], None]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One question, what came back, and what was made of it."""
+
+    system: str
+    use: str
+    question: str
+    raw: str
+    status: str  # answered, empty, refused, unparsable, failed or unknown
+    reading: str
+
+    def lines(self) -> list[str]:
+        """Return it for a person to read."""
+        return [f"  asked    {self.question}", f"  answered {self.raw}", f"  read as  {self.reading}"]
+
+
+def try_study(
+    study: AnyStudy,
+    questions: int = QUESTIONS,
+    untrusted: bool = False,
+    systems: MoreSystems | None = None,
+    say: Say = lambda messages: None,
+) -> list[Tried]:
+    """Ask a few questions of each system and show how the answers are read.
+
+    Parameters
+    ----------
+    study
+        The path of a study in TOML, a dict of the same shape, or a `Study`.
+    questions
+        How many are asked of each system: the first, the last and others between.
+    untrusted
+        Refuse a study that would run code or send secrets of its choice.
+    systems
+        Further systems by name, as `audit` takes them.
+    say
+        Told which code of the study is about to run, and why a system was stopped.
+
+    Returns
+    -------
+    list of Tried
+        Each with `system`, `question`, `raw`, `status` and `reading`.
+
+    Examples
+    --------
+    >>> from portrayal import example_study, try_study
+    >>> tried = try_study(example_study(), systems={"mine": lambda word: [len(word), 1.0]})
+    >>> tried[3].system, tried[3].question, tried[3].reading
+    ('mine', 'the text "John"', 'a vector of 2 numbers: 4.0, 1.0')
+    """
+    chosen = read_any_study(study, systems).study
+    if untrusted:
+        refuse_untrusted(chosen)
+    if chosen.secrets_file:
+        read_secrets_file(chosen.folder / chosen.secrets_file)
+    stimuli = make_stimuli(chosen)
+    work = [(system, _some(table, questions)) for system, table in plan_work(chosen, stimuli)]
+    refuse_without_consent(work, stimuli)
+    say(code_lines(chosen, [system.name for system, _ in work]))
+    with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.sqlite") as ledger:
+        write_questions(ledger, work)
+        say(ask(ledger, work, tell=lambda line: say([line])).messages)
+        entries = {entry.key: entry for entry in ledger.entries()}
+    uses = {system.name: system.use for system in chosen.systems}
+    return [
+        _tried(system, uses[system.name], same[0], entries[key])
+        for system, table in work
+        for key, same in table.items()
+    ]
+
+
+def tried_text(tried: Sequence[Tried]) -> str:
+    """Return what was tried, system by system, for a person to read.
+
+    Parameters
+    ----------
+    tried
+        What `try_study` gives.
+
+    Returns
+    -------
+    str
+        For each question what was asked, what came back, and how it was read.
+
+    Examples
+    --------
+    >>> from portrayal import tried_text, try_study
+    >>> words = {"name": "words", "audit": "associations", "associations": {"tests": ["weat6"]}}
+    >>> tried = try_study(words, 1, systems={"mine": lambda word: [len(word), 1.0]})
+    >>> print(tried_text(tried))
+    mine (function:mine)
+      asked    the text "John"
+      answered [4, 1.0]
+      read as  a vector of 2 numbers: 4.0, 1.0
+    """
+    lines: list[str] = []
+    for place, one in enumerate(tried):
+        is_first = place == 0 or tried[place - 1].system != one.system
+        lines += ["", *([f"{one.system} ({one.use})"] if is_first else []), *one.lines()]
+    return "\n".join(lines[1:])
+
+
+def _some(table: Mapping[str, Sequence[Question]], count: int) -> dict[str, Sequence[Question]]:
+    """Return a few questions, evenly from the first to the last."""
+    keys = list(table)
+    places = {round(step * (len(keys) - 1) / max(count - 1, 1)) for step in range(min(count, len(keys)))}
+    return {keys[place]: table[keys[place]] for place in sorted(places)}
+
+
+def _tried(system: System, use: str, question: Question, entry: Entry) -> Tried:
+    status, reason, rows = read_entry(entry)
+    shown_content = question.content if question.kind == "image" else f'"{question.content}"'
+    raw = "nothing"
+    if entry.answer is not None:
+        raw = _cut(entry.answer.raw[:LARGEST].decode("utf-8", "replace")) or "nothing (0 bytes)"
+    if status == "answered" and rows:
+        reading = _reading(system.kind, rows)
+    else:
+        reading = _STATUS.get(status, status) + (f": {_cut(reason)}" if reason else "")
+    return Tried(system.name, use, _cut(f"the {question.kind} {shown_content}"), raw, status, reading)
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text):,} characters)"
+
+
+_STATUS = {
+    "empty": "an answer with nothing in it",
+    "answered": "an answer with nothing in it",
+    "refused": "a refusal",
+    "unparsable": "no answer of this kind",
+    "failed": "a failure",
+    "unknown": "unknown: it went out and never came back",
+    "planned": "not asked",
+}
+
+
+def _reading(kind: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows of an answer in words."""
+    if kind == "encoder":
+        vector = list(rows[0]["embedding"])
+        return f"a vector of {len(vector)} numbers: {_first(list(map(str, vector)))}"
+    name, *others = ROWS[kind]
+    if kind == "captioner":
+        items = [f'"{_cut(str(row[name]))}"' for row in rows]
+    else:
+        scores = [row.get(others[-1]) for row in rows]
+        items = [f"{row[name]}" + ("" if s is None else f" ({s:.3g})") for row, s in zip(rows, scores, strict=True)]
+    return f"{len(items)} {NOUNS[kind]}{'' if len(items) == 1 else 's'}: {_first(items)}"
+
+
+def _first(items: Sequence[str]) -> str:
+    return ", ".join(items[:SHOWN]) + (", ..." if len(items) > SHOWN else "")

@@ -1,4 +1,4 @@
-"""Recording of a study into its run: questions planned, and asked of systems."""
+"""Recording of a study into its run: questions planned, asked of systems, and shown as they are answered."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ import polars as pl
 
 import portrayal
 from portrayal.edges.console import Hiding
+from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden, read_secrets_file
 from portrayal.edges.writing import write_parquet, write_text
 from portrayal.errors import PortrayalError, check_name
 from portrayal.recorder.ledger import Ledger, Planned
 from portrayal.recorder.outcomes import find_unreadable, put_right
-from portrayal.recorder.progress import RecordingProgress
 from portrayal.recorder.recorder import Listener, Recorder
-from portrayal.run.evidence import write_inputs
+from portrayal.run.contents import write_inputs
 from portrayal.run.folder import STUDY_FILE, Run, kept_table, refuse_redacted
-from portrayal.run.manifest import write_manifest
+from portrayal.run.manifest import CHANGED, hold_sources, refuse_mixed, write_manifest
 from portrayal.run.measurement import note_hypotheses
-from portrayal.run.sources import CHANGED, hold_sources, refuse_mixed
 from portrayal.run.status import AGAIN, left_open, unanswered, with_unanswered
 from portrayal.study.questions import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.registry import get_audit
@@ -35,6 +34,68 @@ from portrayal.study.study import Study
 from portrayal.study.trust import code_lines, refuse_untrusted
 from portrayal.systems.core.base import Question, System
 from portrayal.systems.core.settings import without_secrets
+
+STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
+
+
+def dollars_text(dollars: float) -> str:
+    """Return an amount in cents, with two digits where it is below one.
+
+    Examples
+    --------
+    >>> dollars_text(12.3), dollars_text(0.0), dollars_text(0.0042)
+    ('12.30', '0.00', '0.0042')
+    """
+    return f"{dollars:.2f}" if dollars == 0 or dollars >= 0.01 else f"{dollars:.2g}"
+
+
+class RecordingProgress:
+    """A bar per system. Its `listen` is handed to the recorder."""
+
+    def __init__(self, open_questions: Mapping[str, int], quiet: bool = False) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._counts = {system: dict.fromkeys(STATES_SHOWN, 0) for system in open_questions}
+        self._dollars = dict.fromkeys(open_questions, 0.0)
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),  # names are the user's, not markup
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[detail]}", markup=False),
+            console=Console(file=sys.stderr),
+            disable=quiet,
+        )
+        self._tasks = {
+            system: self._progress.add_task(inert_line(system), total=count, detail="")
+            for system, count in open_questions.items()
+        }
+
+    def __enter__(self) -> RecordingProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()
+
+    def listen(self, system: str, state: str, count: int, dollars: float) -> None:
+        """Take note of questions that came to an end."""
+        counts = self._counts[system]
+        counts[state] = counts.get(state, 0) + count
+        self._dollars[system] += dollars
+        parts = [f"{count} {state}" for state, count in counts.items() if count and state != "done"]
+        if self._dollars[system]:
+            parts.append(f"${dollars_text(self._dollars[system])}")
+        self._progress.update(self._tasks[system], advance=count, detail=", ".join(parts))
+
+    def tell(self, line: str) -> None:
+        """Print a line above the bars; without bars, a plain line."""
+        line = inert_line(hidden(line))
+        if self._progress.disable:
+            sys.stderr.write(f"{line}\n")
+        else:
+            self._progress.console.print(line, markup=False, highlight=False)
 
 
 def write_questions(ledger: Ledger, work: Work) -> None:

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from portrayal.edges.inert import inert_cells, original_cells
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import LARGEST_TABLE, check_size
+from portrayal.edges.sizes import LARGEST_TABLE, check_size, parse_json
 from portrayal.errors import PortrayalError
 from portrayal.run.folder import Run
 from portrayal.tables import REVIEWS, check, read_csv

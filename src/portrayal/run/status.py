@@ -10,8 +10,7 @@ import polars as pl
 
 from portrayal.recorder import outcomes
 from portrayal.recorder.ledger import STATES, Ledger
-from portrayal.run.folder import Run, existing_run, redaction_of
-from portrayal.run.lock import is_recording
+from portrayal.run.folder import Run, existing_run, is_recording, redaction_of
 
 AGAIN = ("failed", "unknown", "unreadable")  # states that are asked again only when somebody says so
 LONGEST_REASON = 300

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import part_file
-from portrayal.safety.generator_guard import guard_question
+from portrayal.safety.guard import guard_question
 from portrayal.systems.core.base import (
     AccessDenied,
     Answer,

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 import portrayal
-from portrayal.edges.paths import is_inside
+from portrayal.edges.folders import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import cache_folder
 from portrayal.pictures.series.shipped import installed_sets

@@ -1,19 +1,22 @@
-"""Study files (TOML), dicts and `Study` objects from Python, read into a `Study`."""
+"""Study files (TOML), dicts and `Study` objects from Python, read into a `Study`; a first study to change."""
 
 from __future__ import annotations
 
+import json
+import math
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 from portrayal.edges.sizes import read_toml
-from portrayal.edges.toml_text import toml_text
-from portrayal.errors import PortrayalError
+from portrayal.edges.writing import write_text
+from portrayal.errors import PortrayalError, check_name
 from portrayal.settings import validate
-from portrayal.study.registry import get_audit
+from portrayal.study.registry import AUDITS, get_audit
 from portrayal.study.study import Study
 from portrayal.study.trust import refuse_commented_keys, refuse_credentials
 from portrayal.systems.plugins.given_function import give
@@ -162,3 +165,105 @@ def _data(study: AnyStudy) -> tuple[dict[str, Any], Path]:
     raise PortrayalError(
         f"the study is a {type(study).__name__}. Expected the path of a study file, a dict of the same shape or a Study."
     )
+
+
+STUDY = "study.toml"
+SYSTEM = "system.py"
+
+
+def new_study(stem: str, out: Path | str | None = None) -> Path:
+    """Write a commented study and a stub of the system it asks.
+
+    Parameters
+    ----------
+    stem
+        An audit.
+    out
+        The folder; by default one of the audit's name. Neither file is ever overwritten.
+
+    Returns
+    -------
+    pathlib.Path
+        The study file.
+
+    Raises
+    ------
+    PortrayalError
+        When there is no such audit, or one of the files is there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import new_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = new_study("associations", folder)
+    ...     sorted(path.name for path in study.parent.iterdir())
+    ['study.toml', 'system.py']
+    """
+    check_name(stem, tuple(AUDITS), "audit")
+    folder = Path(out) if out else Path(stem)
+    for name in (STUDY, SYSTEM):
+        if (folder / name).exists() or (folder / name).is_symlink():
+            raise PortrayalError(f"{folder / name} is there already. Give another folder: --out DIR.")
+    folder.mkdir(parents=True, exist_ok=True)
+    first = files("portrayal") / "study" / "first"
+    write_text(folder / SYSTEM, (first / f"{get_audit(stem).kind}.py.txt").read_text(encoding="utf-8"))
+    write_text(folder / STUDY, (first / f"{stem}.toml").read_text(encoding="utf-8"))
+    return folder / STUDY
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_text(data: Mapping[str, Any]) -> str:
+    """Return TOML that reads back as the data; None is left out."""
+    return "\n".join(_lines(data, ())) + "\n"
+
+
+def _lines(table: Mapping[str, Any], place: tuple[str, ...]) -> Iterator[str]:
+    """Yield plain values first: in TOML whatever follows a table's head belongs to it."""
+    inner = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) or _is_tables(value):
+            inner[key] = value
+        elif value is not None:
+            yield f"{_key(key)} = {_value(value, (*place, str(key)))}"
+    for key, value in inner.items():
+        path = (*place, str(key))
+        head = ".".join(map(_key, path))
+        for one in [value] if isinstance(value, Mapping) else value:
+            yield f"\n[{head}]" if isinstance(value, Mapping) else f"\n[[{head}]]"
+            yield from _lines(one, path)
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _key(key: Any) -> str:
+    return str(key) if _BARE.fullmatch(str(key)) else _quoted(str(key))
+
+
+def _value(value: Any, place: tuple[str, ...]) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str | PurePath):
+        return _quoted(str(value))
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(item, place) for item in value)}]"
+    if isinstance(value, Mapping):  # inside a mixed list
+        inside = (f"{_key(key)} = {_value(item, place)}" for key, item in value.items() if item is not None)
+        return f"{{{', '.join(inside)}}}"
+    raise PortrayalError(
+        f"{'.'.join(place)} is a {type(value).__name__}, which a study cannot keep. Expected a text, a number, true or false,"
+        " a list or a dict of them."
+    )
+
+
+def _quoted(text: str) -> str:
+    """Quote as JSON does, which TOML reads the same way; DEL is escaped too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -27,7 +27,7 @@ import polars as pl
 from portrayal.edges.sizes import read_toml
 from portrayal.edges.writing import refuse_foreign_file, write_text
 from portrayal.errors import PortrayalError, check_name
-from portrayal.run.results import read_results
+from portrayal.run.contents import read_results
 from portrayal.settings import Settings, validate
 from portrayal.stats.decisions.decision import DECISIONS
 from portrayal.tables import reads

@@ -1,8 +1,8 @@
-"""Waves of one study: runs of the same questions, cut to what all asked."""
+"""Waves of one study: runs of the same questions, cut to what all asked, and the answers that differ."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.run.evidence import RECORD, evidence_of, study_of
-from portrayal.run.folder import existing_run, kept_json, refuse_redacted
-from portrayal.run.lock import reading
+from portrayal.run.contents import RECORD, evidence_of, study_of
+from portrayal.run.folder import existing_run, kept_json, reading, refuse_redacted
 from portrayal.run.measurement import measure_evidence
 from portrayal.study.audit import Evidence, Measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
+from portrayal.tables import ROWS, SETS
 
 
 @dataclass(frozen=True)
@@ -99,3 +99,113 @@ def _cut(evidence: Evidence, shared: pl.DataFrame) -> Evidence:
         return evidence
     stimuli = evidence.stimuli.join(shared, on="stimulus", how="semi")
     return replace(evidence, stimuli=stimuli, responses=evidence.responses.join(shared, on="stimulus", how="semi"))
+
+
+DIGITS = 6  # of a vector's numbers: what is beyond them is arithmetic
+QUESTION = ("system", "stimulus", "repeat")
+WORD = r"[\p{L}\p{N}][\p{L}\p{N}'-]*"
+
+
+def paired_answers(first: Wave, later: Wave) -> pl.DataFrame:
+    """Return one row a question that both waves asked: `answer`, `answer_later` and whether they `changed`."""
+    kind = get_audit(first.study.audit).kind
+    one, other = (_answers(wave.evidence.responses, kind) for wave in (first, later))
+    both = one.join(other, on=QUESTION, suffix="_later", maintain_order="left")
+    return both.with_columns(changed=pl.col("answer").ne_missing(pl.col("answer_later")))
+
+
+def changes_by_group(first: Wave, later: Wave, answers: pl.DataFrame) -> pl.DataFrame:
+    """Count changed answers by system, and by group: system, axis, group, asked, changed."""
+    groups = get_audit(first.study.audit).groups(first.evidence, first.study.settings)
+    counted = [pl.len().cast(pl.Int64).alias("asked"), pl.col("changed").sum().cast(pl.Int64)]
+    every = answers.group_by("system", maintain_order=True).agg(counted)
+    every = every.select(
+        "system", axis=pl.lit(None, pl.String), group=pl.lit(None, pl.String), asked="asked", changed="changed"
+    )
+    of_group = groups.select("stimulus", "axis", "group").unique(maintain_order=True)
+    inside = answers.join(of_group, on="stimulus").group_by("system", "axis", "group").agg(counted)
+    table = pl.concat([every, inside.sort("system", "axis", "group")])
+    return table.with_columns(pl.lit(first.name).alias("from"), pl.lit(later.name).alias("to"))
+
+
+def vocabulary(first: Wave, later: Wave) -> pl.DataFrame:
+    """Return words that only one wave has: system, word, answers and 'appeared' or 'vanished'."""
+    kind = get_audit(first.study.audit).kind
+    if kind == "encoder":
+        text = dict.fromkeys(("system", "word", "what", "from", "to"), pl.String)  # a vector has no words
+        return pl.DataFrame(schema={**text, "answers": pl.Int64})
+    one, other = (_words(wave.evidence.responses, kind) for wave in (first, later))
+    gone = one.join(other, on=["system", "word"], how="anti").with_columns(what=pl.lit("vanished"))
+    new = other.join(one, on=["system", "word"], how="anti").with_columns(what=pl.lit("appeared"))
+    table = pl.concat([new, gone]).sort("system", "what", pl.col("answers").neg(), "word")
+    return table.with_columns(pl.lit(first.name).alias("from"), pl.lit(later.name).alias("to"))
+
+
+def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return each question with its answer as one text, or its status."""
+    rows = responses.sort("rank") if kind == "ranker" else responses
+    text = pl.col(next(iter(ROWS[kind])))
+    if kind == "encoder":
+        text = text.list.eval(pl.element().round_sig_figs(DIGITS).cast(pl.String)).list.join(" ")
+    cells = rows.with_columns(said=text.cast(pl.String))
+    joined = pl.col("said").drop_nulls()
+    joined = joined.unique().sort() if kind in SETS else joined
+    return (
+        cells.group_by(QUESTION, maintain_order=True)
+        .agg(joined.str.join("; ").alias("answer"), status=pl.col("status").first())
+        .select(
+            *QUESTION,
+            answer=pl.when(pl.col("status") == "answered")
+            .then("answer")
+            .otherwise(pl.lit("(") + pl.col("status") + pl.lit(")")),
+        )
+        .sort(QUESTION)
+    )
+
+
+def _words(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Count the answers that hold each word: tags and labels whole, captions by words."""
+    word = pl.col(next(iter(ROWS[kind]))).cast(pl.String).str.to_lowercase()
+    if kind == "captioner":
+        words = responses.with_columns(word=word.str.extract_all(WORD)).explode("word")
+    else:
+        words = responses.with_columns(word=word)
+    words = words.drop_nulls("word").unique([*QUESTION, "word"])
+    return words.group_by("system", "word").agg(answers=pl.len().cast(pl.Int64))
+
+
+# What of a system is compared, and what it is called.
+COMPARED = {"use": "use", "version_asked": "version asked", "versions_answered": "version answered", "source": "source"}
+
+
+def versions_changed(first: Wave, later: Wave) -> list[str]:
+    """Return a line for everything that is not the same, beside the answers."""
+    return list(_lines(first.manifest, later.manifest))
+
+
+def _lines(first: Mapping[str, Any], later: Mapping[str, Any]) -> Iterator[str]:
+    if first.get("study_sha256") != later.get("study_sha256"):
+        yield "the study file is another"
+    before, after = (
+        {str(one.get("name")): one for one in manifest.get("systems") or [] if isinstance(one, dict)}
+        for manifest in (first, later)
+    )
+    for name in dict.fromkeys([*before, *after]):
+        if name not in before or name not in after:
+            yield f"{name}: asked in one wave only"
+            continue
+        for key, what in COMPARED.items():
+            if before[name].get(key) != after[name].get(key):
+                yield f"{name}: {what} {_shown(before[name].get(key))}, then {_shown(after[name].get(key))}"
+    packages = [manifest.get("versions") or {} for manifest in (first, later)]
+    for name in dict.fromkeys([*packages[0], *packages[1]]):
+        if packages[0].get(name) != packages[1].get(name):
+            yield f"{name} {_shown(packages[0].get(name))}, then {_shown(packages[1].get(name))}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return str(value.get("sha256", ""))[:12]
+    return str(value) if value not in (None, "") else "none"

@@ -14,8 +14,8 @@ from portrayal import flow
 from portrayal.audits.associations.measures.authors import authors_p
 from portrayal.audits.associations.published import beside_published
 from portrayal.audits.associations.stimuli import declared_tests
+from portrayal.run.contents import read_measured
 from portrayal.run.folder import Run
-from portrayal.run.results import read_measured
 from portrayal.study.study_file import make_study
 from portrayal.text.lexicons import read_lexicon
 

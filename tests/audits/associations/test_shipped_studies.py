@@ -13,8 +13,8 @@ from portrayal.audits.associations.datasets.sobem import emotion_lexicon
 from portrayal.audits.associations.experiments.phantom_clip import PhantomClipSettings, phantom_clip_vector
 from portrayal.audits.associations.experiments.phantom_saliency import PhantomSaliencySettings, phantom_map
 from portrayal.audits.associations.shipped import FOLDER
+from portrayal.run.contents import read_measured
 from portrayal.run.folder import Run
-from portrayal.run.results import read_measured
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.study.study_file import read_study
 

@@ -19,8 +19,8 @@ from portrayal.audits.counterfactuals.world import LABELS
 from portrayal.pictures.series.folder import Chosen, read_folder
 from portrayal.pictures.series.manifest import MADE
 from portrayal.pictures.series.values import steps
+from portrayal.run.contents import read_measured
 from portrayal.run.folder import existing_run
-from portrayal.run.results import read_measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study_file import read_study
 from portrayal_faces.photographs.study import starting_groups, with_starts

@@ -17,8 +17,8 @@ from portrayal.errors import PortrayalError
 from portrayal.pictures.series import folder as folder_module
 from portrayal.pictures.series.amounts import placebo_checks
 from portrayal.pictures.series.folder import Chosen, read_folder
+from portrayal.run.contents import read_measured
 from portrayal.run.folder import existing_run
-from portrayal.run.results import read_measured
 from portrayal.study.registry import get_audit
 from portrayal_faces.shipped import listed_pictures
 

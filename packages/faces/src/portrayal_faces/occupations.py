@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.edges.paths import path_inside
+from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_or_none
 from portrayal.pictures.series.entries import UNREADABLE

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from portrayal.edges.progress import track
+from portrayal.edges.console import track
 from portrayal.engine import in_order
 from portrayal.pictures.faces.reader import chips, read_gender
 from portrayal.pictures.series.manifest import FACE_ONLY, MANIFEST

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.associations.stimulus_sets import Item, check_person
-from portrayal.edges.paths import path_inside
+from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings
 from portrayal.tables import read_table

@@ -10,7 +10,7 @@ import polars as pl
 
 from portrayal.audits.captions import world as generated
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.edges.paths import path_inside
+from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.study.study import Study
 from portrayal.tables import read_table

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from portrayal.edges.folders import claim
-from portrayal.edges.paths import path_inside
+from portrayal.edges.folders import claim, path_inside
 from portrayal.edges.writing import fresh
 from portrayal.engine import current_engine, in_order
 from portrayal.errors import PortrayalError

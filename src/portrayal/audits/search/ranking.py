@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from portrayal.edges.progress import track
+from portrayal.edges.console import track
 from portrayal.errors import PortrayalError
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.rankers.base import run_of

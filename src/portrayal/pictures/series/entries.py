@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from portrayal.edges.paths import path_inside
+from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.pictures.faces.reader import ADULT
 from portrayal.pictures.series.manifest import KINDS, Entry

@@ -14,8 +14,7 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import LARGEST_TABLE, check_size
+from portrayal.edges.sizes import LARGEST_TABLE, check_size, parse_json
 from portrayal.errors import PortrayalError
 from portrayal.settings import validate
 

@@ -24,8 +24,7 @@ from portrayal.reporting.words.words import cell, estimate, interval, p_value
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND
 from portrayal.tables import RESULTS
 from portrayal.waves.changes import WAVES, moved
-from portrayal.waves.differences import changes_by_group, paired_answers, versions_changed, vocabulary
-from portrayal.waves.waves import Wave, read_waves
+from portrayal.waves.waves import Wave, changes_by_group, paired_answers, read_waves, versions_changed, vocabulary
 
 EXAMPLES = 5  # changed answers shown of each system
 WORDS = 12  # words shown that appeared or vanished

@@ -15,9 +15,8 @@ from portrayal.reporting.page.section import Section
 from portrayal.reporting.page.systems import shown_names
 from portrayal.reporting.words.sentences import in_order
 from portrayal.reporting.words.silence import silence_findings
-from portrayal.run.evidence import RECORD, read_inputs, study_of
+from portrayal.run.contents import MEND, RECORD, read_inputs, read_measured, study_of
 from portrayal.run.folder import Run, kept_json, kept_table
-from portrayal.run.results import MEND, read_measured
 from portrayal.run.silence import silent_in
 from portrayal.run.status import states_table
 from portrayal.study.audit import Audit, Finding, Measured

@@ -13,8 +13,8 @@ from portrayal.errors import PortrayalError
 from portrayal.reporting.page.files import finding_json
 from portrayal.reporting.page.measured_run import read_section
 from portrayal.reporting.page.section import Section
+from portrayal.run.contents import MEND
 from portrayal.run.folder import existing_run, kept_table
-from portrayal.run.results import MEND
 from portrayal.stats.decisions.decision import FOUND
 
 

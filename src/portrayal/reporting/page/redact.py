@@ -8,8 +8,7 @@ from portrayal.edges.folders import claim, first_entry
 from portrayal.errors import PortrayalError
 from portrayal.handover.redact import redact_run
 from portrayal.reporting.page.of_runs import report_of
-from portrayal.run.folder import Run, existing_run
-from portrayal.run.lock import REPORTING, locked, reading
+from portrayal.run.folder import REPORTING, Run, existing_run, locked, reading
 
 
 def redact(folder: Path | str, out: Path | str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.systems.core.base import Refused, Unreadable
 from portrayal.systems.core.plain import rows_of
 from portrayal.systems.core.refusals import is_refusal

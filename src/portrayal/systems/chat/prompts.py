@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from portrayal.edges.paths import is_inside
+from portrayal.edges.folders import is_inside
 from portrayal.errors import PortrayalError
 from portrayal.systems.core.base import Question
 

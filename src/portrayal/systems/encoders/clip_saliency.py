@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
+from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size, parse_json
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.pictures.regions import Box, face_regions, region_shares
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question, Unreadable

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.systems.core.base import Answer, CallFailed, Question
 from portrayal.systems.plugins.python_function import PythonFunction
 

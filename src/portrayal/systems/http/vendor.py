@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import read_unpacked
+from portrayal.edges.sizes import parse_json, read_unpacked
 from portrayal.errors import PortrayalError, nearest
 from portrayal.systems.core.base import Answer, CallFailed, Question, QuotaSpent, Throttled, Unreadable
 from portrayal.systems.core.pictures import Picture, PictureLimits, fit_picture

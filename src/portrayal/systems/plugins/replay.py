@@ -29,8 +29,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import open_unpacked
+from portrayal.edges.sizes import open_unpacked, parse_json
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings, validate
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question

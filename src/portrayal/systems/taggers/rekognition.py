@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.errors import MissingExtra, PortrayalError, nearest
 from portrayal.systems.core.base import (
     AccessDenied,

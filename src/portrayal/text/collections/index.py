@@ -25,7 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from portrayal.edges.folders import claim
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.edges.writing import replacing, write_text
 from portrayal.engine import Shard, current_engine, run
 from portrayal.errors import PortrayalError

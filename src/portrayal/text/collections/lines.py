@@ -21,8 +21,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import LARGEST_TABLE, check_size, open_unpacked, unpacked_gzip
+from portrayal.edges.sizes import LARGEST_TABLE, check_size, open_unpacked, parse_json, unpacked_gzip
 from portrayal.errors import PortrayalError
 
 PACKED = re.compile(r"\.[0-9]?z$", re.IGNORECASE)  # .z, and .0z to .2z of the Federal Register

@@ -24,8 +24,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
-from portrayal.edges.json_text import parse_json
-from portrayal.edges.sizes import LARGEST_ARRAY, check_archive, check_parquet, check_size, open_unpacked
+from portrayal.edges.sizes import LARGEST_ARRAY, check_archive, check_parquet, check_size, open_unpacked, parse_json
 from portrayal.errors import PortrayalError, nearest
 from portrayal.tables import reads
 

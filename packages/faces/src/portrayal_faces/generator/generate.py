@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.console import track
 from portrayal.edges.folders import MARK, claim
-from portrayal.edges.progress import track
 from portrayal.edges.writing import write_bytes
 from portrayal.engine import using
 from portrayal.errors import PortrayalError

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.edges.console import track
 from portrayal.edges.folders import MARK, claim
-from portrayal.edges.progress import track
 from portrayal.edges.writing import write_bytes
 from portrayal.errors import PortrayalError
 from portrayal.pictures.compose import fit_background

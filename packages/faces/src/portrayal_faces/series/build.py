@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.edges.console import track
 from portrayal.edges.folders import claim
-from portrayal.edges.progress import track
 from portrayal.edges.writing import fresh, write_text
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_or_none

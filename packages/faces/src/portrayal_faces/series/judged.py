@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.edges.progress import track
+from portrayal.edges.console import track
 from portrayal.errors import PortrayalError
 from portrayal.pictures.faces.reader import ADULT
 from portrayal.pictures.series.entries import clean_entries, kinds_of, labelled_young, pair_of, step_of, with_race_poles

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.edges.paths import path_inside
+from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError, check_name
 from portrayal.pictures.people import generated_people
 from portrayal.pictures.series.entries import labelled_age, require_consent

@@ -23,8 +23,7 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import by_person, person_differences
 from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.undercount import corrected_rate
-from portrayal.batches import ROWS, Source, batches, columns_of
-from portrayal.edges.spill import Seen, unit_in_two
+from portrayal.batches import ROWS, Seen, Source, batches, columns_of, unit_in_two
 from portrayal.errors import PortrayalError
 from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import NOT_TESTED

@@ -17,7 +17,7 @@ from portrayal.audits.captions.datasets.data_files import read_lines
 from portrayal.audits.captions.measures.reading.mentions import with_synsets
 from portrayal.audits.captions.measures.reading.senses import synset_of
 from portrayal.audits.captions.measures.reading.stages import SYSTEM_LABELS
-from portrayal.edges.json_text import parse_json
+from portrayal.edges.sizes import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.tables import reads
 

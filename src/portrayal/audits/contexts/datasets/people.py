@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.edges.paths import path_inside
+from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.tables import STIMULI, read_csv
 
