@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripts.public_names import STUB, stub
 
 import portrayal
 
@@ -80,8 +79,18 @@ def test_no_room_hides_a_function() -> None:
 
 
 def test_type_checkers_are_told_the_same_places() -> None:
-    assert STUB.read_text(encoding="utf-8") == stub()
-    assert (STUB.parent / "py.typed").is_file()
+    stub = ROOT / "src" / "portrayal" / "__init__.pyi"
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    imported = [
+        (node.module, alias.name, alias.asname)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    assert imported == sorted((module, name, name) for name, module in portrayal._PUBLIC.items())
+    (listed,) = (ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
+    assert listed == sorted(portrayal.__all__)
+    assert (stub.parent / "py.typed").is_file()
 
 
 SCRIPT = """

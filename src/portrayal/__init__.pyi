@@ -1,4 +1,4 @@
-"""Public names of the package for type checkers and editors; written by scripts/public_names.py."""
+"""Public names of the package for type checkers and editors."""
 
 from portrayal.audits.associations.measures.depictions import depiction_shares as depiction_shares
 from portrayal.audits.associations.measures.eat import eat as eat

@@ -5,7 +5,7 @@ Each step reads what the step before left in the run folder, so each can be done
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ from portrayal.run.folder import (
     refuse_redacted,
 )
 from portrayal.run.measurement import measure_evidence
-from portrayal.run.recording import Options, Recorded, record_study
+from portrayal.run.recording import Options, Recorded, Say, record_study
 from portrayal.study import calibration
 from portrayal.study.audit import Evidence, Finding, Measured
 from portrayal.study.study import Study
@@ -48,7 +48,7 @@ def audit(
     study: AnyStudy,
     out: Path | str | None = None,
     quiet: bool = False,
-    say: Callable[[Sequence[str]], None] = lambda messages: None,
+    say: Say = lambda messages: None,
     again: Sequence[str] = (),
     untrusted: bool = False,
     systems: MoreSystems | None = None,
@@ -110,7 +110,7 @@ def retry(
     folder: Path | str,
     again: Sequence[str] = ("failed", "unreadable"),
     quiet: bool = False,
-    say: Callable[[Sequence[str]], None] = lambda messages: None,
+    say: Say = lambda messages: None,
     untrusted: bool = False,
 ) -> opened.Run:
     """Ask again what a run has no answer to, then measure and report it.
@@ -121,12 +121,8 @@ def retry(
         The run.
     again
         States whose questions are asked once more, as `audit` takes them; 'unknown' may be billed twice, so it must be named.
-    quiet
-        Show no progress bar.
-    say
-        Told which code of the study is about to run, and why a system was stopped early or answered nothing.
-    untrusted
-        Refuse a study that would run code or send secrets of its choice.
+    quiet, say, untrusted
+        As `audit` takes them.
 
     Returns
     -------
@@ -157,7 +153,7 @@ def record(
     study: AnyStudy,
     out: Path | str | None = None,
     quiet: bool = False,
-    say: Callable[[Sequence[str]], None] = lambda messages: None,
+    say: Say = lambda messages: None,
     untrusted: bool = False,
     systems: MoreSystems | None = None,
 ) -> Recorded:
@@ -165,18 +161,8 @@ def record(
 
     Parameters
     ----------
-    study
-        As `audit` takes it.
-    out
-        The run folder; `runs/NAME` by default. The run of another study is refused.
-    quiet
-        Show no progress bar.
-    say
-        Told which code of the study is about to run.
-    untrusted
-        Refuse a study that would run code or send secrets of its choice.
-    systems
-        Further systems, as `audit` takes them.
+    study, out, quiet, say, untrusted, systems
+        As `audit` takes them.
 
     Returns
     -------
@@ -206,7 +192,7 @@ def record_again(
     folder: Path | str,
     quiet: bool = False,
     again: Sequence[str] = (),
-    say: Callable[[Sequence[str]], None] = lambda messages: None,
+    say: Say = lambda messages: None,
     untrusted: bool = False,
 ) -> Recorded:
     """Go on recording a run from the study it keeps.
@@ -215,14 +201,8 @@ def record_again(
     ----------
     folder
         The run.
-    quiet
-        Show no progress bar.
-    again
-        States whose questions are asked once more, as `audit` takes them.
-    say
-        Told which code of the study is about to run.
-    untrusted
-        Refuse a study that would run code or send secrets of its choice.
+    quiet, again, say, untrusted
+        As `audit` takes them.
 
     Returns
     -------
@@ -254,8 +234,7 @@ def measure(folder: Path | str, engine: str | None = None, workers: int | None =
     folder
         The run.
     engine, workers
-        What does the heavy work, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md.
-        The results are the same.
+        As `audit` takes them.
 
     Returns
     -------
@@ -300,8 +279,7 @@ def calibrate(
     seed
         Random seed; published figures use 0.
     engine, workers
-        What does the simulations, and how many: 'local', 'ray', or 'ray://HOST:PORT'; see docs/engine.md.
-        The results are the same.
+        As `audit` takes them.
 
     Returns
     -------
@@ -372,7 +350,7 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
         return report_of(runs, target.folder, title, processes)
 
 
-def _finish(recorded: Recorded, say: Callable[[Sequence[str]], None]) -> None:
+def _finish(recorded: Recorded, say: Say) -> None:
     """Say the recording's messages, then measure and report; Ctrl-C ends before that."""
     from portrayal.reporting.page.of_runs import report_of
 

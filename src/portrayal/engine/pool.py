@@ -213,7 +213,8 @@ class Pool:
 
     def _get_worker(self) -> None:
         """Start this thread's worker; where none will start, leave the shards to other threads."""
-        self._own.worker, refusals = None, []
+        self._own.worker = None
+        refusals: list[Failed] = []
         while len(refusals) < TRIES and not self._over.is_set():
             refused = self._start()
             if refused is None:

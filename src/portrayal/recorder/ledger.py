@@ -233,8 +233,8 @@ class Ledger:
 
     def was_asked(self) -> bool:
         """Return True once anything was asked, though it may be planned again."""
-        question_parameters = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
-        return bool(self._connection.execute(question_parameters).fetchone()[0])
+        asked = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
+        return bool(self._connection.execute(asked).fetchone()[0])
 
     def entries(self) -> Iterator[Entry]:
         """Yield the study's questions with their raw answers, in the order first planned."""
@@ -243,29 +243,12 @@ class Ledger:
             "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
             f" {sha256} FROM questions WHERE current ORDER BY rowid"  # as they lie in the file: nothing is sorted
         )
-        for (
-            key,
-            system,
-            digest,
-            repeat,
-            kind,
-            reader,
-            question_parameters,
-            state,
-            raw,
-            media,
-            version,
-            cost,
-            error,
-            sha256,
-        ) in rows:
+        for *about, parameters, state, raw, media, version, cost, error, sha256 in rows:
             answer = None
             if state in _ANSWERED:
                 media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
                 answer = Answer(raw or b"", media, version or "", cost, state == "refused")
-            yield Entry(
-                key, system, digest, repeat, kind, reader, _parameters(question_parameters), state, answer, error
-            )
+            yield Entry(*about, _parameters(parameters), state, answer, error)
 
     def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
         """Return a question's stored bytes, their media type and its state, if any."""

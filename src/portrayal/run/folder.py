@@ -43,38 +43,12 @@ class Run:
 
 
 # Every name we write in a run folder. None of them may be a link.
-NAMES = (
-    MARK,
-    *[
-        "lock",
-        "study.toml",
-        "ledger.sqlite",
-        "ledger.sqlite-wal",
-        "ledger.sqlite-shm",
-        "ledger.sqlite-journal",
-        "stimuli.parquet",
-    ],
-    *[
-        "inputs",
-        "inputs.part",
-        "shards",
-        "responses.parquet",
-        "results.parquet",
-        "results.json",
-        "results.csv",
-        "warnings.json",
-    ],
-    *[
-        "tables",
-        "charts",
-        "reviews.csv",
-        "judgments.jsonl",
-        "reviewers.json",
-        "manifest.json",
-        "report.html",
-        "redacted.json",
-    ],
-)
+_NAMES = """
+lock study.toml ledger.sqlite ledger.sqlite-wal ledger.sqlite-shm ledger.sqlite-journal stimuli.parquet inputs inputs.part shards
+responses.parquet results.parquet results.json results.csv warnings.json tables charts reviews.csv judgments.jsonl reviewers.json
+manifest.json report.html redacted.json
+"""
+NAMES = (MARK, *_NAMES.split())
 
 
 def default_folder(name: str) -> Path:

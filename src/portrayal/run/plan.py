@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.edges.secrets import read_secrets_file
 from portrayal.recorder.ledger import Entry, Ledger
 from portrayal.recorder.responses import read_entry
 from portrayal.run.folder import Run, default_folder, file_of, other_study
@@ -17,7 +16,7 @@ from portrayal.study.questions import make_stimuli, plan_work, refuse_without_co
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.study.study_file import AnyStudy, MoreSystems, read_any_study, read_study
-from portrayal.study.trust import code_lines, refuse_untrusted
+from portrayal.study.trust import admit, code_lines
 from portrayal.systems.core.base import Question, System
 from portrayal.tables import NOUNS, ROWS
 
@@ -46,11 +45,8 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     True
     """
     study = read_study(study_file)
-    if untrusted:
-        refuse_untrusted(study)
+    admit(study, untrusted)
     stimuli = make_stimuli(study, planned=True)
-    if study.secrets_file:
-        read_secrets_file(study.folder / study.secrets_file)
     states, work = _states(study, file_of(study_file)), plan_work(study, stimuli)
     for system, _ in work:
         getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
@@ -159,10 +155,7 @@ def try_study(
     ('mine', 'the text "John"', 'a vector of 2 numbers: 4.0, 1.0')
     """
     chosen = read_any_study(study, systems).study
-    if untrusted:
-        refuse_untrusted(chosen)
-    if chosen.secrets_file:
-        read_secrets_file(chosen.folder / chosen.secrets_file)
+    admit(chosen, untrusted)
     stimuli = make_stimuli(chosen)
     work = [(system, _some(table, questions)) for system, table in plan_work(chosen, stimuli)]
     refuse_without_consent(work, stimuli)

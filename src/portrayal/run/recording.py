@@ -17,7 +17,7 @@ import polars as pl
 import portrayal
 from portrayal.edges.console import Hiding
 from portrayal.edges.inert import inert_line
-from portrayal.edges.secrets import hidden, read_secrets_file
+from portrayal.edges.secrets import hidden
 from portrayal.edges.writing import write_parquet, write_text
 from portrayal.errors import PortrayalError, check_name
 from portrayal.recorder.ledger import Ledger, Planned
@@ -31,7 +31,7 @@ from portrayal.run.status import AGAIN, left_open, unanswered, with_unanswered
 from portrayal.study.questions import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
-from portrayal.study.trust import code_lines, refuse_untrusted
+from portrayal.study.trust import admit, code_lines
 from portrayal.systems.core.base import Question, System
 from portrayal.systems.core.settings import without_secrets
 
@@ -166,10 +166,7 @@ def record_study(study: Study, text: str, run: Run, how: Options) -> Recorded:
     refuse_redacted(run)
     for state in how.again:
         check_name(state, (*AGAIN, CHANGED), "state that is asked again")
-    if how.untrusted:
-        refuse_untrusted(study)
-    if study.secrets_file:
-        read_secrets_file(study.folder / study.secrets_file)
+    admit(study, how.untrusted)
     stimuli = make_stimuli(study)
     work = plan_work(study, stimuli)
     refuse_without_consent(work, stimuli)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -38,30 +38,29 @@ def unanswered(folder: Path | str) -> dict[str, str]:
     ...     unanswered(folder)
     {}
     """
-    run = existing_run(folder)
-    with Ledger.reading(run.ledger) as ledger:
-        return {
-            system: f"{system}: no answer to any of {sum(states.values())} questions ({_counted(states)}):"
-            f" {_reason(ledger, system)}. Mend it, then ask again: {asking_again(run, states)}"
-            for system, states in outcomes.counts(ledger).items()
-            if _is_silent(states)
-        }
+    return {system: line for system, is_silent, line in _without_answers(existing_run(folder)) if is_silent}
 
 
 def left_open(run: Run) -> list[str]:
     """Return a line for each system that answered some questions and left others open."""
-    lines = []
+    return [line for _, is_silent, line in _without_answers(run) if not is_silent]
+
+
+def _without_answers(run: Run) -> Iterator[tuple[str, bool, str]]:
+    """Yield each system that left questions open, whether all of them, and a line about it."""
     with Ledger.reading(run.ledger) as ledger:
         for system, states in outcomes.counts(ledger).items():
-            again = asking_again(run, states)
-            if _is_silent(states) or not again:
-                continue
             left = {state: count for state, count in states.items() if state not in ("done", "refused")}
-            lines.append(
-                f"{system}: {sum(left.values())} of {sum(states.values())} questions have no answer"
-                f" ({_counted(left)}): {_reason(ledger, system)}. Ask again: {again}"
-            )
-    return lines
+            some, total, again = sum(left.values()), sum(states.values()), asking_again(run, states)
+            why = f"({_counted(left)}): {_reason(ledger, system)}"
+            if total and some == total:
+                yield (
+                    system,
+                    True,
+                    f"{system}: no answer to any of {total} questions {why}. Mend it, then ask again: {again}",
+                )
+            elif again:
+                yield system, False, f"{system}: {some} of {total} questions have no answer {why}. Ask again: {again}"
 
 
 def with_unanswered(messages: Sequence[str], lines: Mapping[str, str]) -> list[str]:
@@ -77,10 +76,6 @@ def asking_again(run: Run, states: Mapping[str, int]) -> str:
     if not again and not states.get("planned"):
         return ""
     return " ".join(["portrayal", "retry", shlex.quote(str(run.folder)), *again])
-
-
-def _is_silent(states: Mapping[str, int]) -> bool:
-    return sum(states.values()) > 0 and not states["done"] and not states["refused"]
 
 
 def _counted(states: Mapping[str, int]) -> str:

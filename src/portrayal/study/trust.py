@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from portrayal.edges.secrets import looks_like_key
+from portrayal.edges.secrets import looks_like_key, read_secrets_file
 from portrayal.errors import PortrayalError
 from portrayal.study.study import Study
 from portrayal.systems.core.settings import LOGIN, SECRET
@@ -166,6 +166,14 @@ def code_lines(study: Study, systems: Sequence[str]) -> list[str]:
         for system in study.systems
         if is_code(system.use) and system.name in systems
     ]
+
+
+def admit(study: Study, untrusted: bool) -> None:
+    """Read the secrets a study names; refuse one that nobody trusts and that would run code or send them."""
+    if untrusted:
+        refuse_untrusted(study)
+    if study.secrets_file:
+        read_secrets_file(study.folder / study.secrets_file)
 
 
 def refuse_untrusted(study: Study) -> None:
