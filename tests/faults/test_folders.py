@@ -364,11 +364,10 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
 
 
 def test_a_kill_while_measuring_leaves_no_results_beside_tables_of_others(audited: Path, monkeypatch, capsys) -> None:
-
     def killed(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(contents, "write_text", killed)
+    monkeypatch.setattr("portrayal.run.contents.write_text", killed)
     with pytest.raises(KeyboardInterrupt):
         flow.measure(audited)
     monkeypatch.undo()
