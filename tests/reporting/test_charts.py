@@ -171,7 +171,7 @@ def test_text_from_systems_stays_text_inside_a_drawing():
 def test_control_characters_do_not_end_the_process():
     # The renderer aborts the whole process on a null byte, so this must run in one of its own.
     code = (
-        "import polars as pl; from portrayal.reporting import charts\n"
+        "import polars as pl; from portrayal.reporting.charts import charts\n"
         "t = pl.DataFrame({'group': ['a\\x00\\x1b\\ufffe'], 'value': [1.0], 'low': [0], 'high': [2]})\n"
         "print(len(charts.to_svg(charts.forest(t, color=None))) > 1000)"
     )

@@ -8,8 +8,8 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("name", ["words", "wording", "section"])
+@pytest.mark.parametrize("name", ["portrayal.text.formatting", "reporting.wording", "portrayal.reporting.page.section"])
 def test_examples_hold(name):
-    done = doctest.testmod(import_module(f"portrayal.reporting.{name}"))
+    done = doctest.testmod(import_module(name))
     assert done.attempted > 0
     assert done.failed == 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.reporting.words import words
+from portrayal.text import formatting as words
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Putting people into places: one person, one background, one picture; then all of them.
+"""Composites: one person before one background.
 
 As in Section 4.3 of the contexts paper: backgrounds are scaled and cropped to one size, the person is scaled to a set
 ratio of person pixels to unobscured background pixels, aligned at the bottom and centred.
@@ -22,7 +22,7 @@ CutHeads = Literal["enlarge", "leave out"]
 
 @dataclass(frozen=True)
 class Placed:
-    """A composite and what it came to."""
+    """A composite with its measurements."""
 
     image: Picture  # RGB
     scale: float  # by which the person's picture was scaled
@@ -88,7 +88,7 @@ def place(person: Picture, background: Picture, scale: float = 1.0) -> Placed:
 
 
 def _shown(person: Picture, window: tuple[int, int, int, int]) -> tuple[int, int, int, int] | None:
-    """Return the box of what is not fully transparent, within a window; None where that is nothing."""
+    """Return the box of what is visible within a window; None for nothing."""
     box = person.getbbox()
     if box is None:
         return None
@@ -97,6 +97,6 @@ def _shown(person: Picture, window: tuple[int, int, int, int]) -> tuple[int, int
 
 
 def _opaque(person: Picture) -> float:
-    """How many pixels the person covers, partly covered ones in part."""
+    """Return how many pixels the person covers, partly covered ones in part."""
     counts = person.getchannel("A").histogram()
     return float(np.dot(counts, np.arange(256)) / 255)

@@ -1,4 +1,4 @@
-"""A contact sheet: every cell of the design at a glance, people down, backgrounds across."""
+"""Contact sheet of a design: people down, backgrounds across."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STRIP = (160, 120)  # of a place that stands for itself
 def contact_sheet(
     manifest: pl.DataFrame, names: Mapping[str, str] | None = None, cell: tuple[int, int] = CELL, most_people: int = 40
 ) -> bytes:
-    """Return a PNG of all pictures: a row per person (alone first), a column per background (alone in the first row)."""
+    """Return a PNG with a row per person and a column per background."""
     from PIL import Image, ImageDraw
 
     backgrounds = manifest.filter(pl.col("role") == "background")["background"].unique().sort().to_list()

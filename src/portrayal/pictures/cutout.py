@@ -1,8 +1,8 @@
-"""Cutting a person out of a uniform backdrop: flood from the top corners, then clean the fringe.
+"""Cut-outs of people before a uniform backdrop.
 
-The backdrop is a smooth surface, not one colour: studio light falls off towards the corners, so a quadratic is fitted to
-the picture's border and the tolerance is around it. Pixels near the edge are a mix of person and backdrop; their share
-of backdrop is taken out of both their opacity and their colour. `flaws` says what may have gone wrong.
+The backdrop is flooded from the top corners. It is a smooth surface, not one colour: studio light falls off towards the corners,
+so a quadratic is fitted to the picture's border, and the tolerance is around it. Pixels near the edge are a mix of person and
+backdrop; their share of backdrop is taken out of both their opacity and their colour. `flaws` says what may have gone wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portrayal.errors import PortrayalError
-from portrayal.pictures.flooding import flood
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -31,7 +30,7 @@ CLIPPED = 0.05  # share of the picture's width
 
 
 class NoUniformBackdrop(PortrayalError):
-    """There is nothing to flood."""
+    """A picture without a backdrop that could be flooded."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +56,11 @@ def cut_out(image: Picture, tolerance: int = 24, name: str = "picture") -> Cutou
 
 
 def fit_backdrop(rgb: Picture, tolerance: int, name: str = "picture") -> Picture:
-    """Return the backdrop, a quadratic fitted to the border, outliers left out: a picture of the same size, or one pixel.
-
-    One pixel is all there is where the backdrop has one colour.
-    """
+    """Return the backdrop, fitted to the border; one pixel where it has one colour."""
     from PIL import Image
 
     small = np.asarray(rgb.resize((COARSE, COARSE), Image.Resampling.BOX), dtype=float)
-    terms = _terms(COARSE)
-    border = _border(COARSE)
-    surface, matching = _robust_fit(terms, small.reshape(-1, 3), border, tolerance)
+    surface, matching = _robust_fit(small.reshape(-1, 3), tolerance)
     if matching < LEAST_UNIFORM:
         raise NoUniformBackdrop(
             f"{name} has no uniform backdrop: {matching:.0%} of its border fits one, {LEAST_UNIFORM:.0%} are"
@@ -78,51 +72,43 @@ def fit_backdrop(rgb: Picture, tolerance: int, name: str = "picture") -> Picture
     return Image.fromarray(grid).resize(rgb.size, Image.Resampling.BILINEAR)
 
 
-def _terms(size: int) -> np.ndarray:
-    y, x = np.mgrid[0:size, 0:size].reshape(2, -1) / (size - 1) - 0.5
-    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
-
-
-def _border(size: int) -> np.ndarray:
-    """The top rows and the upper part of the sides: where nobody stands in a portrait."""
-    place = np.zeros((size, size), dtype=bool)
-    place[:3] = True
-    place[: size // 2, :3] = place[: size // 2, -3:] = True
-    return place.ravel()
-
-
-def _robust_fit(terms: np.ndarray, colours: np.ndarray, border: np.ndarray, tolerance: int) -> tuple[np.ndarray, float]:
-    """Fit, drop what is far off, fit again; return the surface and the share of the border it explains.
+def _robust_fit(colours: np.ndarray, tolerance: int) -> tuple[np.ndarray, float]:
+    """Return a quadratic surface without outliers, and the share of the border it explains.
 
     The two top corners are where the flood starts: when either does not match, nothing does.
     """
+    y, x = np.mgrid[0:COARSE, 0:COARSE].reshape(2, -1) / (COARSE - 1) - 0.5
+    terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
+    border = np.zeros((COARSE, COARSE), dtype=bool)  # where nobody stands in a portrait
+    border[:3] = border[: COARSE // 2, :3] = border[: COARSE // 2, -3:] = True
+    border = border.ravel()
     start = np.median(colours[border], axis=0)
-    kept = border & (np.abs(colours - start).max(axis=1) <= 2 * tolerance)
+    fitted = border & (np.abs(colours - start).max(axis=1) <= 2 * tolerance)
     surface = np.broadcast_to(start, colours.shape)
     for _ in range(4):
-        if kept.sum() < 4 * terms.shape[1]:
+        if fitted.sum() < 4 * terms.shape[1]:
             break
-        surface = terms @ np.linalg.lstsq(terms[kept], colours[kept], rcond=None)[0]
-        kept = border & (np.abs(colours - surface).max(axis=1) <= tolerance)
+        surface = terms @ np.linalg.lstsq(terms[fitted], colours[fitted], rcond=None)[0]
+        fitted = border & (np.abs(colours - surface).max(axis=1) <= tolerance)
     near = np.abs(colours - surface).max(axis=1) <= tolerance
     corners = near[:4].all() and near[COARSE - 4 : COARSE].all()
     return surface, float(near[border].mean()) if corners else 0.0
 
 
 def _words(rgb: Picture) -> np.ndarray:
-    """Return the picture as one number a pixel, red in its lowest byte: half the passes over memory that channels take."""
+    """Return one number per pixel, red in its lowest byte: half the passes over memory."""
     return np.frombuffer(rgb.tobytes("raw", "RGBX"), "<u4").reshape(rgb.height, rgb.width)
 
 
 def _distance(pixels: np.ndarray, backdrop: np.ndarray) -> np.ndarray:
-    """The farthest channel's difference from the backdrop."""
-    found = np.empty(pixels.shape, np.uint8)
+    """Return the farthest channel's difference from the backdrop."""
+    distance = np.empty(pixels.shape, np.uint8)
     size = min(BAND, len(pixels)), pixels.shape[1]
     low, high = np.empty(size, "<u4"), np.empty(size, "<u4")
     for top in range(0, len(pixels), BAND):
         rows = slice(top, min(top + BAND, len(pixels)))
-        found[rows] = _farthest(pixels[rows], backdrop[rows], low[: rows.stop - top], high[: rows.stop - top])
-    return found
+        distance[rows] = _farthest(pixels[rows], backdrop[rows], low[: rows.stop - top], high[: rows.stop - top])
+    return distance
 
 
 def _farthest(colour: np.ndarray, behind: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -136,6 +122,21 @@ def _farthest(colour: np.ndarray, behind: np.ndarray, low: np.ndarray, high: np.
     np.maximum(most[:-1], most[1:], out=least[:-1])
     np.maximum(least[:-2], most[2:], out=least[:-2])
     return low  # assigned to bytes, the lowest of each word is kept
+
+
+def flood(alike: np.ndarray) -> np.ndarray:
+    """Return the pixels of a mask connected to its top-left or top-right corner.
+
+    Examples
+    --------
+    >>> flood(np.array([[True, False, True], [True, False, False], [False, True, True]])).astype(int).tolist()
+    [[1, 0, 1], [1, 0, 0], [0, 0, 0]]
+    """
+    from scipy import ndimage
+
+    pieces, _ = ndimage.label(alike)
+    left, right = pieces[0, 0], pieces[0, -1]
+    return ((pieces == left) | (pieces == right)) & alike
 
 
 def _soft_edge(distance: np.ndarray, flooded: np.ndarray, tolerance: int) -> tuple[np.ndarray, np.ndarray]:
@@ -164,12 +165,13 @@ def grow(mask: np.ndarray, steps: int) -> np.ndarray:
 
 
 def _clean(pixels: np.ndarray, backdrop: np.ndarray, alpha: np.ndarray, mixed: np.ndarray) -> Picture:
-    """Take the backdrop out of mixed pixels: F = (C - (1 - a) B) / a."""
+    """Take the backdrop out of mixed pixels."""
     from PIL import Image
 
     rows, columns = np.unravel_index(mixed, alpha.shape)
     share = alpha[rows, columns].astype(np.float32)[:, None] / 255
     colour, behind = (_channels(part[rows, columns]) for part in (pixels, backdrop))
+    # A mixed colour is C = a F + (1 - a) B, so the person's is F = (C - (1 - a) B) / a.
     cleaned = (colour - (1 - share) * behind.astype(np.float32)) / np.maximum(share, 0.2)
     words = alpha.astype("<u4")
     words <<= 24
@@ -185,24 +187,24 @@ def _channels(words: np.ndarray) -> np.ndarray:
 
 
 def flaws(cutout: Cutout) -> tuple[str, ...]:
-    """Return what looks wrong, in words; nothing when all looks right."""
+    """Return in words what looks wrong; nothing when all looks right."""
     opaque = np.asarray(cutout.image.getchannel("A"))
     step = max(1, opaque.shape[1] // SMALL)
     person = opaque[::step, ::step] > 127
-    found = []
+    seen = []
     if not person.any():
         return ("nobody is left after removing the backdrop",)
     if hole_share(person) > HOLES:
-        found.append("holes in the person")
+        seen.append("holes in the person")
     if cutout.leftover is not None and largest_piece(cutout.leftover[::step, ::step]) > LEFTOVER:
-        found.append("backdrop left over")
+        seen.append("backdrop left over")
     if person[0].mean() > CLIPPED:
-        found.append(CUT_HEAD)
-    return tuple(found)
+        seen.append(CUT_HEAD)
+    return tuple(seen)
 
 
 def hole_share(person: np.ndarray) -> float:
-    """Return the area that closing gaps and filling holes would add, as a share of the person."""
+    """Return the area of gaps and holes as a share of the person."""
     from scipy import ndimage
 
     padded = np.pad(person, 8)

@@ -1,4 +1,4 @@
-"""Opening pictures of any kind as 8-bit RGB or RGBA, or saying in one line why not."""
+"""Pictures of any kind, opened as 8-bit RGB or RGBA or refused with a reason."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def open_shrunk(path: Path, size: int) -> Any:
 
 
 def open_or_none(path: Path, size: int) -> Any | None:
-    """Return a picture as `open_shrunk`, or None where the file is no picture that can be read."""
+    """Return a picture as `open_shrunk` does; None for an unreadable file."""
     # What PIL raises depends on the format and on where the file breaks off.
     try:
         return open_shrunk(path, size)
@@ -86,7 +86,7 @@ def open_or_none(path: Path, size: int) -> Any | None:
 
 
 def is_readable(path: Path) -> bool:
-    """Say whether a file is a whole picture of a size that is read; of PNG and WebP without decoding it."""
+    """Return whether a file is a whole picture of readable size."""
     from PIL import Image
 
     try:

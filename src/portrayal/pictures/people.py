@@ -10,7 +10,7 @@ from portrayal.parts.table import part_folder
 
 
 def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
-    """Yield id, folder of pictures and labels (age_range, sex, ethnicity, skin_tone) of the ten adults of `openpeople`."""
+    """Yield id, folder of pictures and labels of ten generated adults."""
     curated = part_folder("openpeople", "generated people") / "data" / "curated"
     for folder in sorted(curated.iterdir()):
         if (folder / "metadata.json").exists():

@@ -1,4 +1,4 @@
-"""Regions of a picture around a face, and the share of a map's mass on each."""
+"""Regions around a face, and the share of a map's mass on each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Box = tuple[float, float, float, float]
 
 
 def face_regions(box: Box, side: int) -> dict[str, np.ndarray]:
-    """Return masks of face, torso and background from a face's box (left, top, right, bottom, as shares of the side).
+    """Return masks of face, torso and background from a face's box.
 
-    The torso is what lies below the face, three faces wide: a rule, not a segmentation. Supply masks where you
-    have them.
+    The box is left, top, right, bottom, as shares of the side. The torso is what lies below the face, three faces wide: a rule,
+    not a segmentation. Supply masks where you have them.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def face_regions(box: Box, side: int) -> dict[str, np.ndarray]:
 
 
 def region_shares(heat: np.ndarray, regions: Mapping[str, np.ndarray]) -> dict[str, float | None]:
-    """Return the share of a map's mass in each region; None everywhere where the map has no mass."""
+    """Return the share of a map's mass in each region; None without mass."""
     masks = list(regions.values())
     if any(mask.shape != heat.shape for mask in masks):
         raise PortrayalError(f"a region has another shape than the map {heat.shape}. Enlarge the map first.")

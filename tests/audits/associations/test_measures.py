@@ -10,9 +10,9 @@ from scipy import stats
 
 from portrayal.audits.associations.measures import association, eat, effect_interval, effect_size, interval, scweat
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.words import number
 from portrayal.stats.tests.permutation import sign_flip, two_sample
 from portrayal.tables import RESULTS
+from portrayal.text.formatting import number
 
 
 def sets(n_x: int = 8, n_y: int = 8, n_a: int = 5, n_b: int = 6, width: int = 12, shift: float = 0.4, seed: int = 0):

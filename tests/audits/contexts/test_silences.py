@@ -7,7 +7,7 @@ import pytest
 
 from audits.contexts.made_up_taggers import evidence_of, study_for
 from portrayal import flow
-from portrayal.reporting.words.words import listed
+from portrayal.text.formatting import listed
 
 WORDS = {"F1": "wedding dress", "F2": "crib", "M1": "garage", "M2": "restaurant kitchen"}
 NAMED = {"female": "woman", "male": "man", "nonbinary": "person", "agender": "person"}

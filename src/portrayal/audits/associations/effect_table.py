@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.reporting.words.words import number
 from portrayal.stats.decisions.decision import FOUND
+from portrayal.text.formatting import number
 
 SHADE, PAPER, INK = "#c2543a", "#ffffff", "#1d2734"
 

@@ -11,9 +11,9 @@ import polars as pl
 from portrayal.audits.associations.published import published_tables
 from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
-from portrayal.reporting.words.words import listed, p_value
 from portrayal.stats.decisions.specification import support
 from portrayal.study.audit import Finding, Measured, ReportTable
+from portrayal.text.formatting import listed, p_value
 
 MEASURES = ("eat", "scweat")
 BOUND = 2.0  # of d, for sides of equal size

@@ -17,11 +17,11 @@ import polars as pl
 from portrayal.audits.associations.measures.declaration import AssociationTest
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.audits.associations.stimuli import declared_tests
-from portrayal.reporting.words.words import plural
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import POWER, smallest_difference, smallest_of_people
 from portrayal.stats.tests.permutation import EXACT_UP_TO, SAMPLES
 from portrayal.study.study import Study
+from portrayal.text.formatting import plural
 
 RUNS = 300  # simulated tests behind a power
 MANY = 20  # targets on a side

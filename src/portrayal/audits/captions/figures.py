@@ -21,8 +21,8 @@ from portrayal.audits.captions.measures.reading.stages import (
     SYSTEM_LABELS,
 )
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.reporting.words.words import percent
 from portrayal.study.audit import Chart, Measured, ReportTable
+from portrayal.text.formatting import percent
 
 COUNTS = (
     demeaning_words.TEST, demeaning_rules.TEST, demeaning_nouns.TEST, self_identification.TEST, stereotyping_words.TEST,

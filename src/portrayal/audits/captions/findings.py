@@ -26,8 +26,8 @@ from portrayal.audits.captions.measures.reading.stages import HUMAN_SAME, SYSTEM
 from portrayal.audits.captions.measures.reading.tuple_counts import KINDS
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.sentences import Claim, Row, other_side, say, written
-from portrayal.reporting.words.words import listed, percent
 from portrayal.study.audit import Finding, Measured
+from portrayal.text.formatting import listed, percent
 
 PAIR = "{group} against {versus}"
 # What the tuples of a quantity are, for readers.

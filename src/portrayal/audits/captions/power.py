@@ -14,10 +14,10 @@ from portrayal.audits.captions.measures.group_words import worded_groups
 from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import NAMED_BY
 from portrayal.audits.captions.settings import CaptionsSettings
-from portrayal.reporting.words.words import percent, plural
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import smallest_share_difference
 from portrayal.study.study import Study
+from portrayal.text.formatting import percent, plural
 from portrayal.text.words.harm_lists import read_list
 
 LEFT_OUT = 0.1  # of depicted people, in captions of the group that is left out less

@@ -12,8 +12,8 @@ from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, NO_GEND
 from portrayal.audits.contexts.measures.views import NEUTRAL
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
-from portrayal.reporting.words.words import listed
 from portrayal.study.audit import Finding, Measured
+from portrayal.text.formatting import listed
 
 FEATURES = {"demographics": "demographic", "concrete": "concrete", "abstract": "abstract"}
 

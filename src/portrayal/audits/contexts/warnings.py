@@ -11,7 +11,7 @@ from portrayal.audits.contexts.measures.nobody import GENDERED
 from portrayal.audits.contexts.measures.ratings import NEITHER
 from portrayal.audits.contexts.measures.rq2_recognition import RARE
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST
-from portrayal.reporting.words.words import listed, number, percent, plural
+from portrayal.text.formatting import listed, number, percent, plural
 
 KNOWN = 0.8  # of the tags, under which a warning says so
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis, axes_of, with_poles
 from portrayal.pictures.series.manifest import failures
-from portrayal.reporting.words.words import listed, number
 from portrayal.stats.estimate import Estimate
+from portrayal.text.formatting import listed, number
 
 VERDICTS = {True: "passed", False: "missed", None: "not judged"}
 ELSEWHERE = "The series were made elsewhere: no manipulation check was done here."

@@ -11,8 +11,8 @@ from portrayal.audits.counterfactuals.measures.axis import KEY, Axis, axes_of
 from portrayal.audits.counterfactuals.measures.rows import FAMILY
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
-from portrayal.reporting.words.words import listed, number, percent
 from portrayal.study.audit import Finding, Measured
+from portrayal.text.formatting import listed, number, percent
 
 ONE_EACH = pl.col("measure") == "slope_by_start"
 

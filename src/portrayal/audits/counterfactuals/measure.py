@@ -14,9 +14,9 @@ from portrayal.audits.counterfactuals.measures.occupations import world_rows
 from portrayal.audits.counterfactuals.measures.rows import FACETS
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.audits.counterfactuals.tables import label_table
-from portrayal.reporting.words.words import plural
 from portrayal.study.audit import Evidence, Measured
 from portrayal.tables import results
+from portrayal.text.formatting import plural
 
 
 def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:

@@ -18,10 +18,10 @@ from portrayal.audits.counterfactuals.measures.rows import FEWEST
 from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
 from portrayal.audits.counterfactuals.world import Setting, present
 from portrayal.pictures.series.values import steps
-from portrayal.reporting.words.words import listed, percent, plural
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.permutation import sign_flip_columns
 from portrayal.study.study import Study
+from portrayal.text.formatting import listed, percent, plural
 
 LABELS = 12  # of each system that can be tested: not known before it is asked
 SLOPES = (0.1, 0.2, 0.4)

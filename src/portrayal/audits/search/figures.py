@@ -12,8 +12,8 @@ from portrayal.audits.search.settings import SearchSettings
 from portrayal.reporting.charts.charts import forest, scatter_with_fit
 from portrayal.reporting.charts.curve import specification_curve
 from portrayal.reporting.charts.theme import GRID, INK, MUTED, PALETTE
-from portrayal.reporting.words.words import p_value
 from portrayal.study.audit import Chart, Measured
+from portrayal.text.formatting import p_value
 
 MOST_SYSTEMS = 12  # panels of Figure 9
 CHOICES = ("ruler", "direction", "discount", "inflected")

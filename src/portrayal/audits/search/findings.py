@@ -11,9 +11,9 @@ import polars as pl
 from portrayal.audits.search.measures.scored_runs import PERFECT, REFERENCES
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.reporting.words.sentences import Claim, Row, figures, say
-from portrayal.reporting.words.words import estimate
 from portrayal.stats.decisions.decision import CONFIRMATORY, FOUND, NOT_FOUND, is_found
 from portrayal.study.audit import Finding, Measured
+from portrayal.text.formatting import estimate
 
 VALIDITY = (
     "Positive GSR is not by itself harm: relevant documents share their query's domain and so its words. Read a system against the "

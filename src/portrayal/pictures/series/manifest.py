@@ -1,4 +1,4 @@
-"""The manifest of a folder of series: `manifest.json`, which says of each picture who it shows and what was varied.
+"""Manifest of a folder of series, `manifest.json`: its people, pictures and checks.
 
 docs/counterfactuals.md ("A folder of series") lists its fields. Whatever else it holds (seeds, style vectors, readings) is left
 alone.
@@ -37,7 +37,7 @@ Poles = Annotated[list[Text], Field(max_length=2)]
 
 
 class Common(BaseModel):
-    """What may be said of a picture, of a person, or once for all."""
+    """Fields of a picture, of a person, or of all."""
 
     source: str | None = None
     license: str | None = None
@@ -83,7 +83,7 @@ class Check(BaseModel):
 
 
 class Manifest(Common):
-    """What a folder of series says of itself."""
+    """A whole manifest."""
 
     pictures: list[Picture] = Field(min_length=1)
     people: dict[str, Person] = {}
@@ -109,7 +109,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def manifest_entries(told: Manifest) -> list[Entry]:
-    """Return one entry a picture, as `folder.read_folder` reads them; what holds for all, or for a person, is filled in."""
+    """Return one entry per picture, with fields of its person and of all."""
     often = Counter(picture.file for picture in told.pictures)
     return [
         _entry(picture, told, told.people.get(picture.person, Person()), often[picture.file] > 1)
@@ -118,13 +118,13 @@ def manifest_entries(told: Manifest) -> list[Entry]:
 
 
 def manifest_checks(told: Manifest, kind: str | None) -> pl.DataFrame | None:
-    """Return the checks of a manifest for one kind of series, or None where it has none."""
+    """Return the checks for one kind of series, or None without any."""
     rows = [_check(row) for row in told.checks if row.kind in (None, kind)]
     return pl.DataFrame(rows, schema=CHECKS) if rows else None
 
 
 def failures(table: pl.DataFrame) -> list[str]:
-    """Return one warning per failed check, and one per check that was not done, for the top of a report."""
+    """Return one warning per check that failed or was not done."""
     failed = [
         f"Manipulation check failed: {row['check']} ({_of(row)}): {row['value']:.3g} {row['unit']}, "
         f"needs {row['needs']}."
@@ -139,7 +139,7 @@ def _of(row: dict[str, Any]) -> str:
 
 
 def _not_done(table: pl.DataFrame) -> list[str]:
-    """Name each check that was not done, once where the reason is the same for several attributes."""
+    """Name each check that was not done, once per reason."""
     skipped = table.filter(pl.col("note").str.starts_with(NOT_DONE))
     return [
         f"Manipulation check not done: {check} ({', '.join(attributes)}): {note.removeprefix(NOT_DONE).lstrip(': ')}."
@@ -150,7 +150,7 @@ def _not_done(table: pl.DataFrame) -> list[str]:
 
 
 def stimulus_name(file: str, axis: Sequence[str | None], shared: bool) -> str:
-    """Return the name of a picture: its path without the ending; a file that two series share (a centre) gets one for each.
+    """Return a picture's path without ending, with the axis where series share it.
 
     Examples
     --------

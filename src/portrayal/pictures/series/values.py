@@ -1,4 +1,4 @@
-"""The values of an axis: which there may be, asked where a folder is read and again where slopes are measured."""
+"""Values of an axis: steps, names and their rules."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def axis_title(attribute: str, low: str | None = None, high: str | None = None) 
 
 
 def even_values(values: Iterable[float], title: str) -> np.ndarray:
-    """Return the values of an axis, each once and rising, or refuse those that no slope can be measured on.
+    """Return the distinct rising values of an axis; refuse those without a slope.
 
     The reversal test reads a series backwards and the conditional logistic slope counts on sums of either sign, so the
     values must lie alike on both sides of 0; both count steps, so the steps must be alike.

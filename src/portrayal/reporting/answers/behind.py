@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from portrayal.reporting.answers.answers import Chosen
-from portrayal.reporting.words.words import plain
 from portrayal.tables import RESULTS
+from portrayal.text.formatting import plain
 
 # Columns that say how a row was made, not of which answers.
 NOT_STIMULI = frozenset(RESULTS) - {"group", "versus"} | {"status", "sided", "bound", "confidence"}

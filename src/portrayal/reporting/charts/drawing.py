@@ -12,8 +12,8 @@ from portrayal.errors import PortrayalError
 from portrayal.reporting.charts.looks import Look, Looks, dressed, greyed
 from portrayal.reporting.charts.narrow import narrowed
 from portrayal.reporting.charts.theme import themed
-from portrayal.reporting.words.words import visible_all
 from portrayal.study.audit import Chart
+from portrayal.text.formatting import visible_all
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"

@@ -10,8 +10,8 @@ import polars as pl
 
 from portrayal.reporting.charts.drawing import to_svg
 from portrayal.reporting.charts.theme import MUTED, PALETTE, SHAPES
-from portrayal.reporting.words.words import listed
 from portrayal.stats.decisions.decision import FOUND
+from portrayal.text.formatting import listed
 from portrayal.waves.waves import Wave
 
 MOST = 12  # rows drawn

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 import portrayal
-from portrayal.reporting.words.words import unique
+from portrayal.text.formatting import unique
 
 SPECIFICATION = "http://mlcommons.org/croissant/1.0"
 # The context as the specification prints it, in whole: readers compare it.

@@ -20,9 +20,9 @@ from portrayal.reporting.charts.wave_charts import wave_charts
 from portrayal.reporting.page.files import strict
 from portrayal.reporting.page.page import environment
 from portrayal.reporting.words.names import NAMES
-from portrayal.reporting.words.words import cell, estimate, interval, p_value
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND
 from portrayal.tables import RESULTS
+from portrayal.text.formatting import cell, estimate, interval, p_value
 from portrayal.waves.changes import WAVES, moved
 from portrayal.waves.waves import Wave, changes_by_group, paired_answers, read_waves, versions_changed, vocabulary
 

@@ -12,8 +12,8 @@ import polars as pl
 from portrayal.reporting.answers.answers import factors_of, labels_of, narrowed_rows
 from portrayal.reporting.answers.behind import Behind, behind
 from portrayal.reporting.page.section import Section
-from portrayal.reporting.words.words import cell, number, plain
 from portrayal.tables import STIMULI
+from portrayal.text.formatting import cell, number, plain
 
 MOST_ANSWERS = 40  # on a page, evenly spread; the table beside it has them all
 MOST_READ = 8  # tags or documents of one answer

@@ -9,8 +9,8 @@ import polars as pl
 
 from portrayal.reporting.answers.answers import factors_of
 from portrayal.reporting.page.section import Section
-from portrayal.reporting.words.words import plain, plural
 from portrayal.tables import STIMULI
+from portrayal.text.formatting import plain, plural
 
 QUESTIONS = 3  # shown of a captioner or tagger
 RANKS = 5  # of a result list

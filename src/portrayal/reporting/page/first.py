@@ -13,9 +13,9 @@ from portrayal.reporting.charts.looks import Looks
 from portrayal.reporting.page.miniature import miniature
 from portrayal.reporting.page.pictures import picture_view
 from portrayal.reporting.page.section import UNFINISHED, Section
-from portrayal.reporting.words.words import count, first_sentence, listed, plural, share
 from portrayal.run.silence import ANSWERED
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
+from portrayal.text.formatting import count, first_sentence, listed, plural, share
 
 Said = Mapping[str, Any]
 SURE = "Found means declared, adjusted p under .05, an interval clear of no harm, and no failed check."

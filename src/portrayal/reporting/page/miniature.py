@@ -12,9 +12,9 @@ from portrayal.reporting.charts.looks import Look, Looks, swatch
 from portrayal.reporting.charts.theme import PALETTE
 from portrayal.reporting.page.results import Scale
 from portrayal.reporting.page.section import Section
-from portrayal.reporting.words.words import estimate, is_missing, plain, plural, visible
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.tables import facets
+from portrayal.text.formatting import estimate, is_missing, plain, plural, visible
 
 ROWS = 4
 WIDTH, STEP, LEFT = 240, 25, 6

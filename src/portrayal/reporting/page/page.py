@@ -14,8 +14,8 @@ from portrayal.reporting.page.evidence import Traced, answers_view, trace
 from portrayal.reporting.page.results import result_blocks
 from portrayal.reporting.page.section import Section, draw_all
 from portrayal.reporting.page.views import head_view, page_view, plain_head_view
-from portrayal.reporting.words import words
 from portrayal.reporting.words.names import NAMES
+from portrayal.text import formatting
 
 __all__ = ["Section", "render", "render_drawn", "row_pages"]
 FILTERS = ("number", "estimate", "interval", "p_value", "count", "share", "plural", "plain", "cell", "tied")
@@ -63,7 +63,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     for name in FILTERS:
-        found.filters[name] = getattr(words, name)
+        found.filters[name] = getattr(formatting, name)
     return found
 
 
@@ -71,4 +71,4 @@ def _final(value: Any) -> Any:
     """Clean what is not markup already; autoescaping follows."""
     if isinstance(value, Markup):
         return value
-    return words.visible(value) if isinstance(value, str) else value
+    return formatting.visible(value) if isinstance(value, str) else value

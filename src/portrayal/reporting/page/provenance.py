@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.reporting.words.words import cell, listed, plain, plural
 from portrayal.stats.decisions.decision import CONFIRMATORY
 from portrayal.systems.core.settings import without_secrets
+from portrayal.text.formatting import cell, listed, plain, plural
 
 MOST = 24  # entries of one manifest table in the page; manifest.json has them all
 METHODS = {

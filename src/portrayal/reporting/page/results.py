@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.reporting.words.words import is_missing, number, plain, unique
 from portrayal.stats.decisions.decision import DESCRIBED, is_found
 from portrayal.tables import facets
+from portrayal.text.formatting import is_missing, number, plain, unique
 
 WIDTH = 120.0
 EDGE = 6.0

@@ -13,8 +13,8 @@ from portrayal.reporting.charts.drawing import Drawing, spec_of
 from portrayal.reporting.charts.looks import Looks, looks_of
 from portrayal.reporting.charts.sketch import Draw, Drawn, Sketch, draw_here
 from portrayal.reporting.page.systems import simulated
-from portrayal.reporting.words.words import unique, visible
 from portrayal.study.audit import Audit, Chart, Finding, Measured, ReportTable
+from portrayal.text.formatting import unique, visible
 
 # What a question came to, in the order a reader meets it: first what was answered.
 STATES = ("done", "refused", "unreadable", "failed", "unknown", "in_flight", "planned")

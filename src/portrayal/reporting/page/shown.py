@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.reporting.words.words import cell, listed, plain, plural
 from portrayal.tables import STIMULI
+from portrayal.text.formatting import cell, listed, plain, plural
 
 LEVELS = 8  # of a factor named one by one
 FACTORS = 10

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from portrayal.reporting.page.first import alarms, answers_in_short
 from portrayal.reporting.page.provenance import recorded
 from portrayal.reporting.page.section import Section
-from portrayal.reporting.words.words import listed, plural, visible
 from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE
+from portrayal.text.formatting import listed, plural, visible
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|#])")
 FILES = {

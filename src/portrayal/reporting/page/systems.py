@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portrayal.reporting.words.words import cell, listed
 from portrayal.systems.core.settings import without_secrets
+from portrayal.text.formatting import cell, listed
 
 _TITLES = {"use": "what it is", "identity": "what it is", "version": "version asked", "versions": "versions answered"}
 _FIRST = ("name", "use", "identity", "kind", "version", "version_asked", "versions", "versions_answered")

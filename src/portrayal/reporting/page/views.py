@@ -23,9 +23,9 @@ from portrayal.reporting.page.section import STATES, Section, file_name, report_
 from portrayal.reporting.page.shown import shown_view
 from portrayal.reporting.page.systems import said_simulated, system_rows
 from portrayal.reporting.words.names import NAMES
-from portrayal.reporting.words.words import cell, number, p_value, parted, plain
 from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE
 from portrayal.study.audit import Finding
+from portrayal.text.formatting import cell, number, p_value, parted, plain
 
 SHOWN_ROWS = 60  # of a further table; its file has them all
 OPEN_FOUND, OPEN_OTHERS = 3, 1  # sentences seen at once; further ones are folded

@@ -16,9 +16,9 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.reporting.words.words import count, estimate, interval, is_missing, listed, number, p_value, plural
 from portrayal.stats.decisions.decision import DESCRIBED, EXPLORATORY, FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
 from portrayal.study.audit import Finding, Measured
+from portrayal.text.formatting import count, estimate, interval, is_missing, listed, number, p_value, plural
 
 Row = Mapping[str, Any]
 NAMED = 4  # rows a shared sentence names; further ones are counted

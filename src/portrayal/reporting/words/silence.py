@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import polars as pl
 
 from portrayal.reporting.words.sentences import Claim, Row, say
-from portrayal.reporting.words.words import listed, percent, plural
 from portrayal.run.silence import ANSWERED, DIFFERENCE, THE_OTHERS, UNANSWERED
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.study.audit import Audit, Finding, Measured
+from portrayal.text.formatting import listed, percent, plural
 
 VERBS = {"refused": "refuses", "empty": "has nothing to say about", "unreadable": "gives no readable answer about"}
 WORDS = {"refused": "refused", "empty": "empty", "unreadable": "unreadable", "failed": "failed"}

@@ -21,7 +21,6 @@ from portrayal.audits.associations.measures.depictions import LOST, depiction_sh
 from portrayal.audits.associations.prompts import SLOT, article, fill
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.reporting.words.sentences import Claim, say
-from portrayal.reporting.words.words import percent
 from portrayal.safety.guard import check_prompt
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -29,6 +28,7 @@ from portrayal.stats.power.power import smallest_share_difference
 from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
 from portrayal.study.study import Study
 from portrayal.tables import check_stimuli
+from portrayal.text.formatting import percent
 
 OCCUPATIONS = [
     "accountant", "architect", "carpenter", "ceo", "chef", "cleaner", "electrician", "engineer", "farmer", "firefighter",

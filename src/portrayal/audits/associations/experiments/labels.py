@@ -18,7 +18,6 @@ from portrayal.audits.associations.measures.sexualisation import SEXUALISED, fla
 from portrayal.audits.associations.shipped import shipped_study
 from portrayal.errors import PortrayalError
 from portrayal.reporting.words.sentences import Claim, say
-from portrayal.reporting.words.words import percent
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import smallest_share_difference
@@ -26,6 +25,7 @@ from portrayal.stats.raters.raters import agreement
 from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
 from portrayal.study.study import Study
 from portrayal.tables import read_table
+from portrayal.text.formatting import percent
 
 RATES = ("sexualised_rate", "sexualised_rate_corrected", "blocked_rate", "no_face_rate")
 VALIDITY = (

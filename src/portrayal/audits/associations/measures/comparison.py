@@ -13,10 +13,10 @@ import numpy as np
 from portrayal.audits.associations.measures.effect import effect_size, is_constant
 from portrayal.audits.associations.measures.interval import effect_interval
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.words import number
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.tests.permutation import Permutation, sign_flip, two_sample
+from portrayal.text.formatting import number
 
 # Where calibration (docs/associations.md) finds the interval short of 95% for skewed or heavy-tailed
 # associations, a result says so.

@@ -15,10 +15,10 @@ from portrayal.audits.associations.measures.one_system import TestOnSystem
 from portrayal.audits.associations.measures.variants import variants
 from portrayal.engine import engine_map
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.words import listed
 from portrayal.run.silence import silent_systems
 from portrayal.study.audit import Evidence, Measured
 from portrayal.tables import ANSWERED, results
+from portrayal.text.formatting import listed
 
 NAMED = 6  # missing stimuli a warning names
 SIGNS = {"greater": 1.0, "less": -1.0}  # what a one-sided test claims

@@ -11,9 +11,9 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import compare
 from portrayal.audits.associations.measures.effect import association, cosines, vectors
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.words import number
 from portrayal.stats.tests.permutation import two_sample
 from portrayal.tables import results
+from portrayal.text.formatting import number
 
 
 def eat(

@@ -25,10 +25,10 @@ from portrayal.audits.associations.measures.people import check_people, differen
 from portrayal.batches import ROWS, Source, batches
 from portrayal.errors import PortrayalError
 from portrayal.folds import Fold, Known, TableSums, run_folds
-from portrayal.reporting.words.words import percent
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
 from portrayal.stats.intervals.rates import clustered_rate, paired_rate_ratio
 from portrayal.tables import check, results
+from portrayal.text.formatting import percent
 
 CAPTIONS = {
     "system": pl.String,

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.tests.proportions import corrected_share
+from portrayal.text.formatting import number
 
 # Draws of (sensitivity, specificity) for one rater.
 Ruler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]

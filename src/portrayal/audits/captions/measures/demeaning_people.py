@@ -24,7 +24,7 @@ from portrayal.audits.captions.measures.reading.stages import (
 )
 from portrayal.audits.captions.measures.shares import Difference, Shares, ShareTechnique, Steps, Values, read
 from portrayal.folds import Known
-from portrayal.reporting.words.words import percent
+from portrayal.text.formatting import percent
 
 QUANTITY = "person not mentioned"
 TEST = "people_not_mentioned_difference"

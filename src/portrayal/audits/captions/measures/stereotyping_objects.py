@@ -25,11 +25,11 @@ from portrayal.audits.captions.measures.reading.people import is_person
 from portrayal.audits.captions.measures.reading.scenarios import ancestors
 from portrayal.audits.captions.measures.reading.stages import CAPTIONED, HUMAN_LABELS, SYSTEM_LABELS, Stages, once
 from portrayal.engine import engine_map
-from portrayal.reporting.words.words import number
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.models.logistic import effective_parameters, fit
 from portrayal.stats.tests.score_test import group_score_p
+from portrayal.text.formatting import number
 
 QUANTITY = "objects whose mention depends on the group"
 TEST = "object_mention_difference"

@@ -28,12 +28,12 @@ from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, 
 from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Stages, once
 from portrayal.audits.captions.measures.reading.tuple_counts import KINDS, Counts, change, count, count_all, same_images
-from portrayal.reporting.words.words import percent
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.tests.max_t import column_moments, max_t_floor, max_t_p
 from portrayal.stats.tests.squared_distance import LEAST_ROWS, squared_distance
+from portrayal.text.formatting import percent
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -23,7 +23,7 @@ from portrayal.audits.captions.measures.reading.scenarios import SCENARIOS, peop
 from portrayal.audits.captions.measures.reading.stages import CAPTIONED, SYSTEM_CAPTIONS, Stages, once
 from portrayal.audits.captions.measures.shares import Count, Shares, ShareTechnique, Steps
 from portrayal.folds import Fold, Known
-from portrayal.reporting.words.words import number
+from portrayal.text.formatting import number
 
 ANY = "any word included wrongly"
 ABOVE = "word above the covariance threshold included wrongly"  # the paper's rule

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import polars as pl
 
-from portrayal.reporting.words.words import percent
 from portrayal.stats.decisions.decision import EXPLORATORY
 from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.text.formatting import percent
 
 VARIANT = "with_confidence"
 KEYS = ["system", "measure", "group", "versus", "place", "background", "inferred", "attribute", "factor", "vector"]

@@ -13,12 +13,12 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.design import Design
 from portrayal.audits.contexts.measures.views import ALIKE, DIFFERENCES, NEUTRAL, Rows, View
-from portrayal.reporting.words.words import number
 from portrayal.stats.decisions.decision import NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.shares import bounded_mean, clustered_share
 from portrayal.stats.models.groups import welch
 from portrayal.stats.tests.permutation import sign_flip
+from portrayal.text.formatting import number
 
 FITS, FITS_NOT = "people who fit the place", "people who do not"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from portrayal.audits.contexts.measures.design import SUPER
 from portrayal.audits.contexts.measures.views import Rows, View, column
-from portrayal.reporting.words.words import percent
 from portrayal.stats.intervals.shares import clustered_share
+from portrayal.text.formatting import percent
 
 
 def coverage(view: View) -> Rows:

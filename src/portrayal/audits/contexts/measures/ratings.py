@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.words import plural
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import wilson
+from portrayal.text.formatting import plural
 
 QUESTIONS = ("gendered", "place", "rater_gender")
 CODES = ("correct", "partial", "wrong")

@@ -15,12 +15,12 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.design import Design
 from portrayal.audits.contexts.measures.views import NEUTRAL, Rows, View
-from portrayal.reporting.words.words import percent
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.shares import Share, change, clustered_share
 from portrayal.stats.tests.people import Permuted, permute_people
+from portrayal.text.formatting import percent
 
 RARE = 0.1  # a background recognised in a smaller share of its pictures is flagged
 A_GENDER, NO_GENDER = "a gender", "no gender"

@@ -12,9 +12,9 @@ import numpy as np
 
 from portrayal.audits.contexts.measures.design import Design
 from portrayal.audits.contexts.measures.views import BASELINE, Rows, View
-from portrayal.reporting.words.words import percent
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.shares import Share, change, clustered_share
+from portrayal.text.formatting import percent
 
 LEAST = 0.1  # Table 9 prints NA where fewer places were recognised
 

@@ -15,7 +15,6 @@ import numpy as np
 from portrayal.audits.contexts.measures.design import SUPER, Design
 from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, count_people
 from portrayal.audits.contexts.measures.views import Rows, View
-from portrayal.reporting.words.words import number
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
@@ -23,6 +22,7 @@ from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.intervals.shares import bounded_mean
 from portrayal.stats.models.groups import Difference, welch
 from portrayal.stats.tests.people import permute_labels
+from portrayal.text.formatting import number
 
 PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13
 

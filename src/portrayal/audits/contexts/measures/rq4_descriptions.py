@@ -14,11 +14,11 @@ import numpy as np
 
 from portrayal.audits.contexts.measures.design import SUPER, Design
 from portrayal.audits.contexts.measures.views import Rows, View
-from portrayal.reporting.words.words import number, plural
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.models.groups import Anova, Term, anova, permute_terms, tukey
+from portrayal.text.formatting import number, plural
 
 HEADLINE = "demographics, concrete, abstract"
 LEAST = 3  # people in a cell; fewer is NA

@@ -13,11 +13,11 @@ from portrayal.audits.counterfactuals.measures.labels import is_plain, occupatio
 from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.rows import FACETS, FAMILY, Row, Tests, tested_rows
 from portrayal.audits.counterfactuals.measures.slopes import by_person
-from portrayal.reporting.words.words import listed, plural
 from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE, decide
 from portrayal.stats.intervals.intervals import ratio_interval
 from portrayal.study.audit import Measured
 from portrayal.tables import check_responses, results
+from portrayal.text.formatting import listed, plural
 
 KEYS = ["system", *KEY, "label"]
 REFUSAL = "refusal_slope"

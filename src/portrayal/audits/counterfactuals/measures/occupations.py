@@ -16,10 +16,10 @@ from polars import selectors
 
 from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.words import number
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.tables import read_csv
+from portrayal.text.formatting import number
 from portrayal.text.lexicons import read_lexicon
 
 OF_SEARCH = {

@@ -27,12 +27,12 @@ from portrayal.audits.counterfactuals.measures.slopes import (
     slopes_of,
 )
 from portrayal.audits.counterfactuals.measures.sums import Sums
-from portrayal.reporting.words.words import plural
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson
 from portrayal.stats.tests.permutation import sign_flip_columns
+from portrayal.text.formatting import plural
 
 FACETS = ("attribute", *POLES, "label", "occupation", "step", "check")
 FAMILY = ("slope", "raw_slope", "refusal_slope")

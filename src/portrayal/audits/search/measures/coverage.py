@@ -7,8 +7,8 @@ from typing import Any
 
 from portrayal.audits.search.measures.genderedness import usable
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredQueries
-from portrayal.reporting.words.words import listed, percent
 from portrayal.stats.intervals.intervals import wilson
+from portrayal.text.formatting import listed, percent
 
 PAIRS, ASKED, WRITTEN = "defining pairs", "words of the queries", "words of the documents"
 # The share of each that a ruler must know. English text has 95% or more of its words in common vectors, German text 60%.

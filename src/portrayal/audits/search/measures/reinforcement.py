@@ -17,9 +17,9 @@ import polars as pl
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, Ruler, ScoredQueries, ScoredRuns
 from portrayal.audits.search.measures.slope import SMALL, UNIT, Slope
-from portrayal.reporting.words.words import plural
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
+from portrayal.text.formatting import plural
 
 NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
 

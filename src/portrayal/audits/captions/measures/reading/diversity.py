@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from portrayal.audits.captions.measures.reading.stages import Stages, once
-from portrayal.reporting.words.words import percent
+from portrayal.text.formatting import percent
 
 _WORD = re.compile(r"[a-z']+")
 

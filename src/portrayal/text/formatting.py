@@ -1,10 +1,10 @@
-"""Numbers and text as a reader sees them. The only place where anything is rounded."""
+"""Numbers and text as people read them; the only place where anything is rounded."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 MISSING = "–"
@@ -117,28 +117,6 @@ def p_value(p: Any) -> str:
     return f"{p:.3f}".removeprefix("0")
 
 
-def row_in_words(row: Mapping[str, Any]) -> str:
-    """Write a Results row inside a sentence: estimate, interval, n, p.
-
-    Examples
-    --------
-    >>> row_in_words({"value": 1.504, "low": 1.12, "high": 1.8, "p": 2e-5, "p_adjusted": 0.0316, "n": 20, "n_missing": 3})
-    '1.50 (95% interval 1.12 to 1.80, n = 20, 3 missing, adjusted p = .032)'
-    >>> row_in_words({"value": None, "n": 0, "n_missing": 12})
-    'no estimate (n = 0, 12 missing)'
-    """
-    value, low, high = (row.get(name) for name in ("value", "low", "high"))
-    parts = [] if is_missing(low) and is_missing(high) else [f"95% interval {_ends(value, low, high)}"]
-    parts.append(f"n = {count(row.get('n'))}")
-    if row.get("n_missing"):
-        parts.append(f"{count(row['n_missing'])} missing")
-    name = "p" if is_missing(row.get("p_adjusted")) else "p_adjusted"
-    if not is_missing(row.get(name)):
-        parts.append(f"{'adjusted p' if name == 'p_adjusted' else 'p'} {_compared(row[name])}")
-    known = "no estimate" if is_missing(value) else estimate(value, low, high)
-    return f"{known} ({', '.join(parts)})"
-
-
 def count(value: Any) -> str:
     """Write a count."""
     return MISSING if is_missing(value) else f"{int(value):,}"
@@ -237,15 +215,6 @@ def tied(text: str) -> str:
     """Keep 'p < .001' and the like on one line; print a true minus sign."""
     signed = re.sub(r"(?<![\w.-])-(?=\d)", MINUS, text or "")
     return re.sub(r"\b(\w) ([<>=]) (?=\S)", "\\1\u00a0\\2\u00a0", signed)
-
-
-def _ends(value: Any, low: Any, high: Any) -> str:
-    return interval(value, low, high).strip("[]").replace(", ", " to ")
-
-
-def _compared(p: Any) -> str:
-    written = p_value(p)
-    return written if written[0] in "<>" else f"= {written}"
 
 
 def _signed(text: str) -> str:
