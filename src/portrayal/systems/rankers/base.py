@@ -71,7 +71,8 @@ def run_of(found: Mapping[str, Sequence[tuple[str, float]]]) -> pl.DataFrame:
 
 def best(scores: NDArray[np.float64], depth: int, tie_order: NDArray[np.int64], floor: float = -np.inf) -> Hits:
     """Return the `depth` best scores above `floor`, ties in the order `tie_order` gives."""
-    chosen = np.flatnonzero(scores >= max(_guess(scores, depth), np.nextafter(floor, np.inf)))
+    guess = _largest(scores[::SAMPLE], 2 * depth // SAMPLE + 8)  # that a little over `depth` scores should reach
+    chosen = np.flatnonzero(scores >= max(guess, np.nextafter(floor, np.inf)))
     if len(chosen) < depth:  # the guess was too high, or there are no more
         chosen = np.flatnonzero(scores > floor)
     values = scores[chosen]
@@ -91,11 +92,6 @@ def _best_first(scores: NDArray[np.float64], ties: NDArray[np.int64]) -> NDArray
     keys *= int(ties.max(initial=0)) + 1
     keys += ties[falling]
     return falling[np.argsort(keys)]
-
-
-def _guess(scores: NDArray[np.float64], depth: int) -> float:
-    """Return a score that a little over `depth` scores should reach, judged by a sample."""
-    return _largest(scores[::SAMPLE], 2 * depth // SAMPLE + 8)
 
 
 def _largest(scores: NDArray[np.float64], place: int) -> float:

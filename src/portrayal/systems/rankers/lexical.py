@@ -45,11 +45,6 @@ VARIANTS: dict[str, Callable[[int, Array], Array]] = {
 }
 
 
-def counts_as_weights(ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Array:
-    """Weigh a query's word by how often the query has it."""
-    return counts.astype(np.float64)
-
-
 @dataclass(frozen=True)
 class Lexical:
     """Ranks by `weights` (documents by words, above 0 wherever the word occurs).
@@ -60,7 +55,7 @@ class Lexical:
 
     index: Index
     weights: sparse.csc_array
-    weigh: Weigh = counts_as_weights
+    weigh: Weigh = lambda ids, counts: counts.astype(np.float64)
     shift: Array | None = None
 
     @property
@@ -82,49 +77,35 @@ class Lexical:
         """
         ids, counts = self.index.encode(query)
         scores = np.empty(len(self.documents)) if out is None else out
-        clean = False
+        scores.fill(0)
         for word, factor in zip(ids.tolist(), self.weigh(ids, counts).tolist(), strict=True):
-            if not clean and word in self.common:
-                np.multiply(self.common[word], factor, out=scores)  # nothing to add to yet
-            elif word in self.common:
+            if word in self.common:
                 scores += self.common[word] if factor == 1 else factor * self.common[word]
-            else:
-                self._add_rare(scores if clean else _zeroed(scores), word, factor)
-            clean = True
-        if not clean:
-            scores.fill(0)
+                continue
+            part = slice(self.weights.indptr[word], self.weights.indptr[word + 1])
+            weights = self.weights.data[part]
+            # Indices of the machine's own width: `add.at` has a quick way for these alone.
+            places = self.index.postings[part].astype(np.intp)
+            np.add.at(scores, places, weights if factor == 1 else factor * weights)
         if self.shift is None:
             return scores
         return np.where(scores > 0, scores + counts.sum() * self.shift, -np.inf)
 
-    def _add_rare(self, scores: Array, word: int, factor: float) -> None:
-        """Add a word's weights to the documents that have it."""
-        part = slice(self.weights.indptr[word], self.weights.indptr[word + 1])
-        weights = self.weights.data[part]
-        # Indices of the machine's own width: `add.at` has a quick way for these alone.
-        places = self.index.postings[part].astype(np.intp)
-        np.add.at(scores, places, weights if factor == 1 else factor * weights)
-
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
         """Return the best documents that share a word with the query, for each query."""
         _ = self.common, self.index.numbers, self.index.tie_order  # made once, before the threads need them
-        workers = os.cpu_count() or 1
-        names = list(queries)
+        names, workers = list(queries), os.cpu_count() or 1
+        floor = 0.0 if self.shift is None else -np.inf
+
+        def some(first: int) -> list[Hits]:
+            room = np.empty(len(self.documents))  # for one query after the other
+            texts = (queries[name] for name in names[first::workers])
+            return [best(self.scores(text, room), depth, self.index.tie_order, floor) for text in texts]
+
         # Long array operations let go of the interpreter, so threads use all cores.
         with ThreadPoolExecutor(workers) as pool:
-            parts = [[queries[name] for name in names[first::workers]] for first in range(workers)]
-            hits = list(pool.map(lambda texts: self._search(texts, depth), parts))
+            hits = list(pool.map(some, range(workers)))
         return {name: hits[place % workers][place // workers] for place, name in enumerate(names)}
-
-    def _search(self, texts: Sequence[str], depth: int) -> list[Hits]:
-        """Search one query after the other in the same room."""
-        room, floor = np.empty(len(self.documents)), 0.0 if self.shift is None else -np.inf
-        return [best(self.scores(text, room), depth, self.index.tie_order, floor) for text in texts]
-
-
-def _zeroed(scores: Array) -> Array:
-    scores.fill(0)
-    return scores
 
 
 def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene") -> Lexical:

@@ -17,13 +17,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from portrayal.systems.rankers.settings import BINS, QUERY_WORDS
+from portrayal.systems.rankers.settings import BINS
 
 Array = NDArray[np.float32]
 
 NEGATIVES = 16  # candidates that are not relevant, drawn for each query and epoch
 RATES = {"drmm": 0.01, "matchpyramid": 0.002}
 DECAY = 0.01
+GRID, KERNELS = (3, 10), 8  # of MatchPyramid
 _SEEDED = Lock()  # torch draws first weights from one generator for the whole process, whoever else trains
 
 
@@ -53,15 +54,11 @@ class Drmm(nn.Module):
 class MatchPyramid(nn.Module):
     """A convolution over the picture of cosines, pooled to a grid, two layers."""
 
-    GRID = (3, 10)
-    KERNELS = 8
-
     def __init__(self) -> None:
         super().__init__()
-        self.convolution = nn.Conv2d(1, self.KERNELS, (3, 3), padding=1)
-        self.pool = nn.AdaptiveMaxPool2d(self.GRID)
-        size = self.KERNELS * self.GRID[0] * self.GRID[1]
-        self.score = nn.Sequential(nn.Linear(size, 32), nn.ReLU(), nn.Linear(32, 1))
+        self.convolution = nn.Conv2d(1, KERNELS, (3, 3), padding=1)
+        self.pool = nn.AdaptiveMaxPool2d(GRID)
+        self.score = nn.Sequential(nn.Linear(KERNELS * GRID[0] * GRID[1], 32), nn.ReLU(), nn.Linear(32, 1))
 
     def forward(self, matches: Tensor, idf: Tensor) -> Tensor:
         """Return one score per candidate; rows beyond the query's end are cut before pooling."""
@@ -86,8 +83,13 @@ def train(architecture: str, examples: Sequence[Example], epochs: int, seed: int
     usable = [example for example in examples if 0 < (example.levels > 0).sum() < len(example.levels)]
     for _ in range(epochs):
         for place in generator.permutation(len(usable)):
+            example = usable[place]
+            relevant, others = np.flatnonzero(example.levels > 0), np.flatnonzero(example.levels <= 0)
+            drawn = generator.choice(others, min(NEGATIVES, len(others)), replace=False)
+            scores = _scores(network, example, np.concatenate([relevant, drawn]))
+            better, worse = scores[: len(relevant)], scores[len(relevant) :]
             optimiser.zero_grad()
-            _loss(network, usable[place], generator).backward()
+            torch.relu(1 - better[:, None] + worse[None, :]).mean().backward()
             optimiser.step()
     return network.eval()
 
@@ -95,24 +97,8 @@ def train(architecture: str, examples: Sequence[Example], epochs: int, seed: int
 def score(network: nn.Module, example: Example) -> NDArray[np.float64]:
     """Return the network's scores of all candidates."""
     with torch.no_grad():
-        return _forward(network, example, np.arange(len(example.levels))).double().numpy()
+        return _scores(network, example, np.arange(len(example.levels))).double().numpy()
 
 
-def _forward(network: nn.Module, example: Example, rows: NDArray[np.int64]) -> Tensor:
+def _scores(network: nn.Module, example: Example, rows: NDArray[np.int64]) -> Tensor:
     return network(torch.from_numpy(example.matches[rows]), torch.from_numpy(example.idf))
-
-
-def _loss(network: nn.Module, example: Example, generator: np.random.Generator) -> Tensor:
-    """Return the mean hinge over pairs of a relevant candidate and one that is not."""
-    relevant, others = np.flatnonzero(example.levels > 0), np.flatnonzero(example.levels <= 0)
-    drawn = generator.choice(others, min(NEGATIVES, len(others)), replace=False)
-    scores = _forward(network, example, np.concatenate([relevant, drawn]))
-    better, worse = scores[: len(relevant)], scores[len(relevant) :]
-    return torch.relu(1 - better[:, None] + worse[None, :]).mean()
-
-
-def query_weights(idf: NDArray[np.float64]) -> Array:
-    """Return the words' weights, filled with zeros to the common length."""
-    weights = np.zeros(QUERY_WORDS, np.float32)
-    weights[: len(idf)] = idf
-    return weights

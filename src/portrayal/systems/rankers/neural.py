@@ -123,28 +123,25 @@ class Neural:
 
     def _examples(self, hits: Mapping[str, Hits], judged: Mapping[str, str]) -> dict[str, Example]:
         """Return the example of each query text that has candidates."""
-        from portrayal.systems.rankers.networks import Example, query_weights
+        from portrayal.systems.rankers.networks import Example
 
         candidates = {text: own.first(self.settings.candidates).numbers for text, own in hits.items()}
-        documents = self._texts({int(number) for numbers in candidates.values() for number in numbers})
-        idf, examples = _idf(self.first.index), {}
+        wanted, known = {int(number) for numbers in candidates.values() for number in numbers}, self.first.index.numbers
+        documents = {  # in one pass over the collection
+            place: np.array([known[word] for word in words(text) if word in known], np.int64)
+            for place, (_, text) in enumerate(self.collection.documents())
+            if place in wanted
+        }
+        idf, examples = np.log1p(len(self.documents) / np.maximum(self.first.index.frequencies, 1)), {}
         for text, numbers in candidates.items():
             if len(numbers) > 0:
                 ids = _query_words(self.first.index, text)
                 view = VIEWS[self.architecture](self.similar, ids, [documents[int(number)] for number in numbers])
                 levels = self.collection.qrels.get(judged.get(text, ""), {})
                 gains = [levels.get(self.documents[number], 0) for number in numbers]
-                examples[text] = Example(view, query_weights(idf[ids]), np.array(gains, np.int64))
+                weights = np.pad(idf[ids], (0, QUERY_WORDS - len(ids))).astype(np.float32)
+                examples[text] = Example(view, weights, np.array(gains, np.int64))
         return examples
-
-    def _texts(self, wanted: set[int]) -> dict[int, NDArray[np.int64]]:
-        """Read the candidates' words in order, in one pass over the collection."""
-        numbers = self.first.index.numbers
-        return {
-            place: np.array([numbers[word] for word in words(text) if word in numbers], np.int64)
-            for place, (_, text) in enumerate(self.collection.documents())
-            if place in wanted
-        }
 
 
 def usual_fold(topic: str) -> int:
@@ -177,14 +174,10 @@ def _query_words(index: Index, text: str) -> NDArray[np.int64]:
     return ids[np.sort(rarest)]
 
 
-def _idf(index: Index) -> NDArray[np.float64]:
-    return np.log1p(len(index.documents) / np.maximum(index.frequencies, 1))
-
-
 def _reordered(hits: Hits, scores: NDArray[np.float64]) -> Hits:
     """Order the candidates by their new scores; those below keep theirs, shifted under the last."""
     order = np.argsort(-scores, kind="stable")
     count = len(scores)
-    tail = hits.scores[count:] - (hits.scores[count] if len(hits.scores) > count else 0.0) + scores.min() - 1.0
+    tail = hits.scores[count:] - hits.scores[count : count + 1] + scores.min() - 1.0
     numbers = np.concatenate([hits.numbers[:count][order], hits.numbers[count:]])
     return Hits(numbers, np.concatenate([scores[order], tail]))

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
@@ -54,7 +54,7 @@ class Searchable:
         wanted = (stop, stem, self.folder, self.kept)
         with self._making:
             if wanted not in self._indexes:
-                self._indexes[wanted] = self._opened(stop, stem)
+                self._indexes[wanted] = self._index(stop, stem)
             return self._indexes[wanted]
 
     def space(self, vectors: str, debias: str = "none", stop: str = "lucene") -> WordSpace:
@@ -71,23 +71,18 @@ class Searchable:
         needed = needed_words(self.index(stop), self.collection.queries.values())
         return open_vectors(vectors, self.folder, needed)
 
-    def _opened(self, stop: str, stem: str) -> Index:
+    def _index(self, stop: str, stem: str) -> Index:
         """Open the kept index, or make it and, where asked, keep it."""
         left_out = stop_words(stop, self.folder)
-        name = f"index-{_name(stop, left_out)}{'' if stem == 'none' else '-' + stem}"
-        folder = self.kept / name if self.kept else None
+        own = stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
+        folder = self.kept / f"index-{own}{'' if stem == 'none' else '-' + stem}" if self.kept else None
         if folder and folder.is_dir():
             return load_index(folder, self.mark)
-        plain = build_index(self.track(self.collection.documents()), left_out) if stem == "none" else self.index(stop)
-        index = plain if stem == "none" else stemmed(plain, stem)
+        read = self.collection.documents
+        index = build_index(self.track(read()), left_out) if stem == "none" else stemmed(self.index(stop), stem)
         if folder:
             save_index(index, folder, self.mark)
         return index
-
-
-def _name(stop: str, left_out: frozenset[str]) -> str:
-    """Return a stop list's name in a folder, a user's own by its words."""
-    return stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
 
 
 @cache
@@ -116,12 +111,12 @@ def _space(searchable: Searchable, settings: VectorSettings) -> WordSpace:
     return searchable.space(settings.vectors, settings.debias, settings.stop)
 
 
-def _neural(architecture: str) -> Entry:
-    return Entry(lambda s, o: neural(architecture, s.collection, s.index(o.stop), _space(s, o), o), NeuralSettings)
+def _neural(name: str, s: Searchable, o: NeuralSettings) -> Ranker:
+    return neural(name, s.collection, s.index(o.stop), _space(s, o), o)
 
 
-def _stereotyped(name: str) -> Entry:
-    return Entry(lambda s, o: Stereotyped(s.collection, name), Settings)
+def _stereotyped(name: str, s: Searchable, _: Settings) -> Ranker:
+    return Stereotyped(s.collection, name)
 
 
 RANKERS: dict[str, Entry] = {
@@ -131,11 +126,10 @@ RANKERS: dict[str, Entry] = {
     "add": Entry(lambda s, o: add(s.index(o.stop), _space(s, o)), VectorSettings),
     "si": Entry(lambda s, o: si(s.index(o.stop), _space(s, o)), VectorSettings),
     "sentence": Entry(lambda s, o: sentence(s.collection, o.encoder, s.track), SentenceSettings),
-    "drmm": _neural("drmm"),
-    "matchpyramid": _neural("matchpyramid"),
+    **{name: Entry(partial(_neural, name), NeuralSettings) for name in ("drmm", "matchpyramid")},
     "perfect": Entry(lambda s, o: Perfect(s.collection), Settings),
     "random": Entry(lambda s, o: Random(s.index().documents, o.seed), RandomSettings),
-    **{name: _stereotyped(name) for name in REFERENCES},
+    **{name: Entry(partial(_stereotyped, name), Settings) for name in REFERENCES},
 }
 
 

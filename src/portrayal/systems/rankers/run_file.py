@@ -34,9 +34,11 @@ class RunFile(BaseSystem):
         """Look the queries up by id."""
         if self._lists is None:
             try:
-                self._lists = _lists(read_run(self.path))
+                run = read_run(self.path)
             except PortrayalError as error:  # of this system alone: the others can still be asked
                 raise CallFailed(str(error)) from None
+            results = run.select("query", pl.struct("doc", "rank", "score")).group_by("query").all()
+            self._lists = dict(results.iter_rows())
         return [Answer(json.dumps(self._lists.get(item.stimulus, [])).encode()) for item in questions]
 
 
@@ -46,11 +48,3 @@ def open_system(settings: SystemSettings, folder: Path) -> RunFile:
     if not path.is_file():
         raise PortrayalError(f"no run file at {path}. Check the path after 'run:'.")
     return RunFile(**settings.fields(f"run:{hashlib.sha256(path.read_bytes()).hexdigest()}", kind="ranker"), path=path)
-
-
-def _lists(run: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """Return each query's results."""
-    lists: dict[str, list[dict[str, Any]]] = {}
-    for query, doc, position, score in run.iter_rows():
-        lists.setdefault(query, []).append({"doc": doc, "rank": position, "score": score})
-    return lists

@@ -88,24 +88,18 @@ class Dense:
 
 def needed_words(index: Index, queries: Iterable[str]) -> set[str]:
     """Return the words whose vectors a ranker may need."""
-    pairs = [*read_lexicon("gender_pairs").iter_rows(), *read_lexicon("gender_equalize_pairs").iter_rows()]
-    lists = {*(word for pair in pairs for word in pair), *read_lexicon("gender_specific")["word"]}
+    tables = map(read_lexicon, ("gender_pairs", "gender_equalize_pairs", "gender_specific"))
+    lists = {word for table in tables for row in table.iter_rows() for word in row}
     asked = (word for text in queries for word in words(text))
     return {*index.words, *asked, *lists, *map(str.lower, lists)}
 
 
 def without_direction(space: WordSpace, kind: str) -> WordSpace:
-    """Return a ranker's vectors without the gender direction.
-
-    `kind` is 'none', 'regular' (neutralise and equalise) or 'strong' (every word).
-    """
-    if kind == "none":
-        return space
-    pairs = list(read_lexicon("gender_pairs").iter_rows())
-    direction = find_direction(space, pairs).vector
-    specific = read_lexicon("gender_specific")["word"]
-    equalize = list(read_lexicon("gender_equalize_pairs").iter_rows())
-    return debias(space, direction, kind, specific, equalize)
+    """Return a ranker's vectors without gender: 'regular' (neutralised and equalised), or 'strong' (every word)."""
+    direction = find_direction(space, read_lexicon("gender_pairs").rows()).vector
+    return debias(
+        space, direction, kind, read_lexicon("gender_specific")["word"], read_lexicon("gender_equalize_pairs").rows()
+    )
 
 
 def add(index: Index, space: WordSpace) -> Dense:
@@ -128,8 +122,15 @@ def _ranker(index: Index, space: WordSpace, weights: Array, unseen: float) -> De
     rows = space.rows(index.words)
     vectors = _documents(index.matrix, space, rows, np.where(rows >= 0, weights, 0.0))
 
+    def query(text: str) -> Array:
+        terms = [word for word in words(text) if word not in index.stop]
+        rows = space.rows(terms)
+        each = np.array([weights[index.numbers[word]] if word in index.numbers else unseen for word in terms])
+        known = rows >= 0
+        return each[known] @ np.asarray(space.matrix[rows[known]], np.float64)
+
     def encode(texts: Sequence[str]) -> Array:
-        return np.array([_query(index, space, weights, unseen, text) for text in texts])
+        return np.array([query(text) for text in texts])
 
     return Dense(index.documents, vectors, encode)
 
@@ -153,15 +154,6 @@ def _documents(counts: sparse.csc_array, space: WordSpace, rows: NDArray[np.int6
         means[:, first : first + step] = total
     means /= np.sqrt(np.where(squares > 0, squares, 1.0))[:, None].astype(means.dtype)
     return means
-
-
-def _query(index: Index, space: WordSpace, weights: Array, unseen: float, text: str) -> Array:
-    """Return the vector of a query's known words."""
-    terms = [word for word in words(text) if word not in index.stop]
-    rows = space.rows(terms)
-    each = np.array([weights[index.numbers[word]] if word in index.numbers else unseen for word in terms])
-    known = rows >= 0
-    return each[known] @ np.asarray(space.matrix[rows[known]], np.float64)
 
 
 def sentence(collection: Collection, encoder: str = "minilm", track: Callable[[Any], Any] = iter) -> Dense:
