@@ -32,7 +32,7 @@ def fresh(captions: list[str]) -> None:
     """Forget the graphs of the run before."""
     from portrayal.text.captions import parsing
 
-    getattr(parsing, "_PARSED", {}).clear()
+    getattr(parsing, "_CACHE", {}).clear()
 
 
 def ours(captions: list[str]) -> list[Any]:

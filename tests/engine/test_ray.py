@@ -49,10 +49,10 @@ def cluster() -> Iterator[Any]:
 def test_captions_give_the_same_scene_graphs_as_the_local_engine(cluster, monkeypatch) -> None:
     texts = captions(CAPTIONS)
     monkeypatch.setattr(parsing, "BATCH", SHARD)
-    monkeypatch.setattr(parsing, "KEPT", 0)
+    monkeypatch.setattr(parsing, "CACHED", 0)
     with using(f"ray://{cluster.address}"):
         on_ray = parsing.scene_graphs(texts)
-    monkeypatch.setattr(parsing, "_PARSED", {})
+    monkeypatch.setattr(parsing, "_CACHE", {})
     with using("local", 2):
         here = parsing.scene_graphs(texts)
     assert len(on_ray) == CAPTIONS and on_ray == here

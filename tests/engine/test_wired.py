@@ -174,10 +174,10 @@ CAPTIONS = {
 
 def test_a_captions_audit_is_the_same_and_goes_on_where_it_stopped(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(parsing, "BATCH", 10)
-    monkeypatch.setattr(parsing, "_PARSED", {})
+    monkeypatch.setattr(parsing, "_CACHE", {})
     here = portrayal.audit(CAPTIONS, tmp_path / "here", quiet=True)
     run = tmp_path / "run"
-    monkeypatch.setattr(parsing, "_PARSED", {})
+    monkeypatch.setattr(parsing, "_CACHE", {})
     with monkeypatch.context() as broken:  # all is parsed, then the process ends
         broken.setattr(sys.modules["portrayal.audits.captions.measure"], "measure_system", _stop)
         with pytest.raises(KeyboardInterrupt):
@@ -185,7 +185,7 @@ def test_a_captions_audit_is_the_same_and_goes_on_where_it_stopped(tmp_path, mon
     assert (run / "shards" / LEDGER).is_file()
     kept = [path for path in (run / "shards").iterdir() if len(path.name) == 64]
     assert len(kept) >= 4
-    monkeypatch.setattr(parsing, "_PARSED", {})
+    monkeypatch.setattr(parsing, "_CACHE", {})
     monkeypatch.setattr(parsing, "parse", lambda batch: pytest.fail("parsed again"))
     seen = _sent(monkeypatch)
     found = portrayal.measure(run, engine="local", workers=2)

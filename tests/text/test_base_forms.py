@@ -27,7 +27,7 @@ def captions():
 def docs(words):
     from spacy.tokens import Doc
 
-    return pipeline().pipe(Doc(pipeline().vocab, words=[word.shown for word in said]) for said in words)
+    return pipeline().pipe(Doc(pipeline().vocab, words=[word.substitute for word in said]) for said in words)
 
 
 def test_every_token_is_as_in_the_whole_pipeline(captions):

