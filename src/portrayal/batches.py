@@ -1,8 +1,8 @@
-"""Tables larger than memory: a folder of Parquet files, read a few hundred thousand rows at a time.
+"""Tables larger than memory, read in batches of whole units.
 
-A batch holds whole units (a picture with all its tags), so that what is measured of a unit can be worked out batch by batch and
-summed. A unit's rows must lie together, within a file or from one to the next, as recorded ones do. Numbers that would not fit into
-memory are spilled to files of a temporary folder.
+A folder of Parquet files is read a few hundred thousand rows at a time. A batch holds whole units (a picture with all its tags), so
+that what is measured of a unit can be worked out batch by batch and summed. A unit's rows must lie together, within a file or from one
+to the next, as recorded ones do. Numbers that would not fit into memory are spilled to files of a temporary folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROWS = 1 << 17  # in a batch: with twice as many, what was freed and not given b
 
 
 def scan(source: Source, columns: Sequence[str], name: str = "table") -> pl.LazyFrame:
-    """Return columns of a table, a lazily read one, or a folder of Parquet files (in the order of their names), read lazily."""
+    """Return columns of a table or a folder of Parquet files, read lazily."""
     if isinstance(source, Path | str):
         return pl.concat(list(_files(Path(source), columns, name)))
     return _selected(_lazy(source, name), columns, f"the {name}")
@@ -46,7 +46,7 @@ def parquet_files(folder: Path, name: str = "table") -> list[Path]:
 
 
 def batches(source: Source, columns: Sequence[str], rows: int = ROWS, name: str = "table") -> Iterator[pl.DataFrame]:
-    """Yield columns of a table in batches, in its order; a folder is read file by file and range by range."""
+    """Yield columns of a table in batches, in its order."""
     if not isinstance(source, Path | str):
         table = scan(source, columns, name)
         yield from table.collect_batches(chunk_size=rows, maintain_order=True, engine="streaming")
@@ -83,7 +83,10 @@ def _uncut(source: Source, keys: Sequence[str], columns: Sequence[str], rows: in
 
 
 def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[dict[str, pl.DataFrame]]:
-    """Yield the parts of several tables: a folder of Parquet files for each, in which files of one name hold the same units, whole."""
+    """Yield the parts of several tables.
+
+    Each is a folder of Parquet files, in which files of one name hold the same units, whole.
+    """
     first = next(iter(contracts))
     files = parquet_files(root / first, first)
     with Seen() as seen:
@@ -97,7 +100,7 @@ def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[
 def _in_two_parts(
     root: Path, contracts: Mapping[str, Contract], unit: str, files: Sequence[Path], seen: Seen
 ) -> tuple[Any, ...] | None:
-    """Return a unit of two parts that was not told at once; only then parts are read again."""
+    """Return a unit of two parts, by reading parts again where hashes repeat."""
     parts = (
         {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()} for file in files
     )
@@ -132,7 +135,7 @@ def _refuse_apart(again: tuple[Any, ...] | None, keys: Sequence[str]) -> None:
 
 
 def _files(folder: Path, columns: Sequence[str], name: str = "table") -> list[pl.LazyFrame]:
-    """Return columns of each file of a folder, of the same kinds in all; a column of nulls alone is of any kind."""
+    """Return columns of each file of a folder, of the same kinds in all."""
     files = parquet_files(folder, name)
     tables = [_selected(pl.scan_parquet(file, glob=False), columns, f"{name}: {file}") for file in files]
     kinds: dict[str, tuple[pl.DataType, Path]] = {}

@@ -1,4 +1,4 @@
-"""Folds: measures whose sums over parts add up, for a table in memory, parts on disk and workers alike.
+"""Folds: measures whose sums over parts add up, in memory, on disk and by workers.
 
 A fold is `per_part` (pure: part -> sums), addition of sums, and `finish` (sums -> rows). A fold that needs something known of
 all parts, such as a vocabulary, names the folds that give it in `after`. Nothing knows whether it saw a part or the whole.
@@ -45,7 +45,7 @@ def add_counts(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Counter[A
 
 @dataclass(frozen=True)
 class TableSums:
-    """Numbers of tables added up by their key columns; tables wait in `parts` until they hold many rows."""
+    """Numbers of tables added up by their key columns."""
 
     keys: tuple[str, ...]
     parts: tuple[pl.DataFrame, ...]
@@ -64,7 +64,7 @@ WAITING = 1 << 16  # rows that wait at least before they are added up
 
 
 def run_folds(folds: Iterable[Fold], parts: Callable[[], Iterable[Part]], mapper: Mapper = map) -> dict[str, Any]:
-    """Return the result of each fold by name; the parts are read once for each wave of folds that wait for others.
+    """Return the result of each fold by name; each wave reads the parts once.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def run_folds(folds: Iterable[Fold], parts: Callable[[], Iterable[Part]], mapper
 
 @dataclass(frozen=True)
 class _PartOf:
-    """Sums of one part for the folds of a wave; picklable, so that a pool of processes takes it."""
+    """Sums of one part for the folds of a wave, picklable for workers."""
 
     wave: tuple[Fold, ...]
     known: Known

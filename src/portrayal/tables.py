@@ -136,7 +136,8 @@ def check(table: Any, contract: Contract, name: str, hint: str = "") -> pl.DataF
     frame = as_frame(table, name)
     for column in contract:
         if column not in frame.columns:
-            raise PortrayalError(_lacks(column, frame.columns, name, hint))
+            present = ", ".join(frame.columns) or "none"
+            raise PortrayalError(f"{name} lacks column {column!r} (found: {present}). {hint}".strip())
     try:
         typed = frame.with_columns(pl.col(column).cast(kind) for column, kind in contract.items())
     except pl.exceptions.PolarsError as error:
@@ -270,10 +271,6 @@ def finite(value: Any) -> Any:
     if not isinstance(value, (float, np.floating)):
         return value
     return float(value) if math.isfinite(value) else None
-
-
-def _lacks(column: str, present: Sequence[str], name: str, hint: str) -> str:
-    return f"{name} lacks column {column!r} (found: {', '.join(present) or 'none'}). {hint}".strip()
 
 
 def _first_line(error: Exception) -> str:

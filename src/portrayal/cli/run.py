@@ -40,7 +40,7 @@ def diff(
     ],
     out: Annotated[Path, typer.Option(help="Where diff.html and diff.json go.")] = Path("diff"),
 ) -> None:
-    """Hold waves of one study against each other: answers that changed, measures that moved beyond noise, new words."""
+    """Compare waves of one study: changed answers, measures moved beyond noise, new words."""
     outcome = portrayal.diff(list(runs), out)
     answer("\n".join([*outcome.lines(), str(outcome.page)]))
 
@@ -56,7 +56,7 @@ def view(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; a free one by default.")] = 0,
     known_as: Annotated[str, typer.Option(help="The name browsers reach it by, where that is not the address.")] = "",
 ) -> None:
-    """Show the answers behind the figures in a browser, and let people judge what only people can."""
+    """Show the answers behind the figures in a browser, and let people judge them."""
     portrayal.view(list(runs), reviewer or (), host, port, known_as, say)
 
 
@@ -69,7 +69,7 @@ def gate(
         Path | None, typer.Option(help="An earlier run, for rules with drift = true.", metavar="RUN")
     ] = None,
 ) -> None:
-    """Hold a measured run against rules: one line a rule, exit code 3 where one is broken."""
+    """Hold a run against rules: a line each, exit code 3 where one is broken."""
     verdicts = portrayal.gate(run, rules, junit, against)
     for verdict in verdicts:
         answer(verdict.line())
@@ -85,7 +85,7 @@ def status(run: RunFolder) -> None:
 
 @app.command()
 def pack(run: RunFolder, out: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE.zip")]) -> None:
-    """Write a measured run into one file that others can check; pictures of real people stay out."""
+    """Write a run into one file others can check, without pictures of real people."""
     answer("\n".join(portrayal.pack(run, out)))
 
 
@@ -93,7 +93,7 @@ def pack(run: RunFolder, out: Annotated[Path, typer.Option(help="The file to wri
 def verify(
     file: Annotated[Path, typer.Argument(help="A file that `portrayal pack` wrote.", metavar="FILE.zip")],
 ) -> None:
-    """Check a pack: every file against its hash, every result measured again; exit code 3 where something differs."""
+    """Check a pack: file hashes, results measured again; exit code 3 where something differs."""
     outcome = portrayal.verify(file)
     answer("\n".join(outcome.lines()))
     if not outcome.holds:
@@ -104,5 +104,5 @@ def verify(
 def redact(
     run: RunFolder, out: Annotated[Path, typer.Option(help="A new folder for the redacted run.", metavar="NEW")]
 ) -> None:
-    """Write a run without its pictures and free text into a new folder; results and hashes stay."""
+    """Write a run without pictures and free text into a new folder."""
     answer(portrayal.redact(run, out))

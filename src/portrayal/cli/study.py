@@ -112,7 +112,7 @@ def retry(
     untrusted: Untrusted = False,
     quiet: Quiet = False,
 ) -> None:
-    """Ask again what a run has no answer to (what failed, unless told otherwise), then measure and report it."""
+    """Ask again what failed, unless told otherwise, then measure and report the run."""
     states = [*(["failed", "unreadable"] if failed or not unknown else []), *(["unknown"] if unknown else [])]
     with resumable():
         finish(portrayal.retry(run, states, quiet, say, untrusted))

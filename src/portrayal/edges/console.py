@@ -7,7 +7,7 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -31,6 +31,12 @@ def shown_line(message: Any) -> str:
 def shown_fault() -> str:
     """Return the traceback of what is being handled, and where the answers are."""
     return f"{shown(traceback.format_exc())}{FAULT}\n"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line for each row, with its cells under one another."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 class Hiding(io.TextIOBase):

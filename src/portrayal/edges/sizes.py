@@ -1,4 +1,4 @@
-"""Limits of what is read: sizes of files before they are opened or unpacked, depths of JSON and TOML."""
+"""Limits of what is read: sizes of files, depths of JSON and TOML."""
 
 from __future__ import annotations
 
@@ -58,8 +58,6 @@ def check_size(path: Path, most: int) -> None:
 def read_unpacked(path: Path, most: int = LARGEST_TABLE) -> bytes:
     """Read a file, through gzip where its name ends in .gz, within a size."""
     check_size(path, most)
-    if path.suffix != ".gz":
-        return path.read_bytes()
     with open_unpacked(path, most) as file:
         return file.read()
 

@@ -1,4 +1,6 @@
-"""Pools of workers: a thread of a `ThreadPoolExecutor` for each worker hands it one shard after the other.
+"""Pools of workers, which take shards and are replaced when they are lost.
+
+A thread of a `ThreadPoolExecutor` for each worker hands it one shard after the other.
 
 A shard whose worker is lost goes back to the queue, and the worker is started again. So a machine that is gone costs time
 and no result, and a shard that kills every worker is named. `concurrent.futures.ProcessPoolExecutor` breaks as a whole when
@@ -197,7 +199,7 @@ class Pool:
         self._get_worker()
 
     def _do(self, task: _Task) -> None:
-        """Do a shard with this thread's worker; of a lost one the shard goes back to the queue."""
+        """Do a shard with this thread's worker; a lost one's goes back to the queue."""
         if self._own.worker is None:
             task.future.set_result(self._refusal)
             return

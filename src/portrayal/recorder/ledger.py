@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -75,11 +75,6 @@ _PLANNED = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (key) DO UPDATE SET current = 1, system = excluded.system, kind = excluded.kind, reader = excluded.reader"
 )
-
-
-def _row(question: Planned) -> tuple[Any, ...]:
-    parameters = json.dumps(question.parameters, sort_keys=True, default=str)
-    return tuple((vars(question) | {"parameters": parameters}).values())
 
 
 def _digest(plan: Sequence[tuple[str, str, str, Set[str]]]) -> str:
@@ -158,9 +153,11 @@ class Ledger:
         gone = [(key,) for key, (*_, current) in present.items() if current and key not in planned]
         if not rows and not gone:  # as the ledger has it: nothing is written
             return
+        as_text = partial(json.dumps, sort_keys=True, default=str)
+        values = [tuple((vars(one) | {"parameters": as_text(one.parameters)}).values()) for one in rows]
         with self._transaction() as connection:
             connection.executemany("UPDATE questions SET current = 0 WHERE key = ?", gone)
-            connection.executemany(_PLANNED, [_row(question) for question in rows])
+            connection.executemany(_PLANNED, values)
             digest = _digest([(*each, keys.keys()) for each, keys in about.items()])
             connection.execute("INSERT OR REPLACE INTO facts VALUES ('plan', ?)", (json.dumps(digest),))
 

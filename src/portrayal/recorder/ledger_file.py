@@ -45,39 +45,7 @@ def check_ours(connection: sqlite3.Connection, path: Path) -> None:
 
 
 STATES = ("planned", "in_flight", "done", "refused", "unreadable", "failed", "unknown")
-
-_QUESTIONS = f"""
-CREATE TABLE IF NOT EXISTS questions (
-    key TEXT PRIMARY KEY,
-    system TEXT NOT NULL,
-    identity TEXT NOT NULL,
-    version TEXT NOT NULL,
-    parameters TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    kind TEXT NOT NULL DEFAULT '',
-    reader TEXT NOT NULL DEFAULT '',
-    state TEXT NOT NULL DEFAULT 'planned'
-        CHECK (state IN ({", ".join(f"'{state}'" for state in STATES)})),
-    current INTEGER NOT NULL DEFAULT 1,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    started REAL,
-    ended REAL,
-    raw BLOB,
-    sha256 TEXT NOT NULL DEFAULT '',
-    media TEXT,
-    version_answered TEXT,
-    cost REAL NOT NULL DEFAULT 0,
-    error TEXT
-);
-CREATE INDEX IF NOT EXISTS questions_by_state ON questions (system, state) WHERE current;
-"""
-_OTHERS = """
-CREATE TABLE IF NOT EXISTS waves (started REAL NOT NULL, ended REAL, portrayal TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
-
-
+_SCHEMA = Path(__file__).with_name("ledger.sql").read_text(encoding="utf-8")
 # Columns that ledgers of earlier versions lack; they are filled when the run is recorded again.
 _ADDED = ("kind", "reader")
 # This one is not: answers that came before there were hashes are read without being checked.
@@ -97,7 +65,7 @@ def open_writable(path: Path) -> sqlite3.Connection:
             check_ours(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(_QUESTIONS + _OTHERS)
+        connection.executescript(_SCHEMA)
         for column in (*_ADDED, *_ADDED_EMPTY):
             if column not in _columns(connection):
                 connection.execute(f"ALTER TABLE questions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
@@ -116,7 +84,7 @@ def _create(path: Path) -> None:
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
     connection = sqlite3.connect(part)
-    connection.executescript(_QUESTIONS + _OTHERS)
+    connection.executescript(_SCHEMA)
     connection.close()
     part.replace(path)
 
@@ -129,7 +97,7 @@ def _allow_all_states(connection: sqlite3.Connection) -> None:
     names = ", ".join(sorted(_columns(connection)))
     connection.executescript(
         "BEGIN IMMEDIATE; DROP INDEX IF EXISTS questions_by_state; ALTER TABLE questions RENAME TO questions_before;"
-        f"{_QUESTIONS} INSERT INTO questions ({names}) SELECT {names} FROM questions_before;"
+        f"{_SCHEMA} INSERT INTO questions ({names}) SELECT {names} FROM questions_before;"
         "DROP TABLE questions_before; COMMIT;"
     )
 

@@ -109,18 +109,15 @@ def draining(stop: Callable[[int], None]) -> Iterator[None]:
 
     # Not in the main thread: whoever owns it handles signals.
     with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-        for number in filter(_is_ours, DRAINING):
+        for number in DRAINING:
+            if number != signal.SIGINT and signal.getsignal(number) != signal.SIG_DFL:
+                continue  # somebody else handles or ignores it
             loop.add_signal_handler(number, first, number)
             taken.append(number)
     try:
         yield
     finally:
         release()
-
-
-def _is_ours(number: int) -> bool:
-    """Return True for signals that nobody else handles or ignores, and for Ctrl-C."""
-    return number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL
 
 
 LONGEST_PAUSE = 60.0  # seconds between two tries where the service names none
@@ -158,13 +155,6 @@ def pause(attempt: int, errors: Sequence[Throttled], key: str) -> float:
 def asked_for(errors: Sequence[Throttled]) -> float:
     """Return the longest wait that the service asked for, in seconds, or 0."""
     return max((error.retry_after or 0.0 for error in errors), default=0.0)
-
-
-def waiting_line(system: str, errors: Sequence[Throttled], seconds: float) -> str:
-    """Say that a system is waited for, why, and how long."""
-    wish = asked_for(errors)
-    more = f" (it asks for {wish:,.0f} s; {LONGEST_WAIT:.0f} s is the longest wait)" if wish > LONGEST_WAIT else ""
-    return f"{system}: waiting {seconds:.0f} s before asking again{more}: {errors[0]}"
 
 
 GIVE_UP_AFTER = 3  # batches in a row still throttled after all retries: the service is down
@@ -272,7 +262,12 @@ class _Asking:
         seconds, now = pause(attempt, errors, key), self.recorder.monotonic()
         if seconds >= TOLD_FROM and now >= self.told_until:
             self.told_until = now + seconds
-            self.recorder.tell(waiting_line(self.system.name, errors, seconds))
+            wish = asked_for(errors)
+            more = (
+                f" (it asks for {wish:,.0f} s; {LONGEST_WAIT:.0f} s is the longest wait)" if wish > LONGEST_WAIT else ""
+            )
+            line = f"{self.system.name}: waiting {seconds:.0f} s before asking again{more}: {errors[0]}"
+            self.recorder.tell(line)
         await self.recorder.rest(seconds)
 
     async def _ask_once(self, batch: Batch) -> list[tuple[tuple[str, Question], Throttled]]:

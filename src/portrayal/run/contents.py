@@ -1,4 +1,4 @@
-"""Contents of a run: its study, evidence and results, written into its folder and read back."""
+"""Contents of a run: study, evidence and results, written and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a run: its files, read within sizes, whose run it is, and its lock."""
+"""The folder of a run: its files, its owner and its lock."""
 
 from __future__ import annotations
 
@@ -88,39 +88,38 @@ def _mark_earlier(run: Run) -> None:
     write_mark(run.folder, {"holds": "run", "files": files})
 
 
+@contextmanager
+def _whole(path: Path, mend: str) -> Iterator[None]:
+    """Say of a file that cannot be read what makes it anew."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise PortrayalError(f"{path} is damaged ({reason}). {mend}") from None
+
+
 def kept_table(path: Path, mend: str) -> pl.DataFrame:
     """Read a Parquet table of a run; `mend` says what makes it anew."""
-    try:
+    with _whole(path, mend):
         check_parquet(path)
         return pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        raise PortrayalError(_damaged(path, error, mend)) from None
 
 
 def kept_json(path: Path, kind: type, mend: str) -> Any:
     """Read a JSON file of a run that holds a dict or a list."""
-    try:
+    with _whole(path, mend):
         check_size(path, LARGEST_TABLE)
         value = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(value, kind):
             raise ValueError(f"it holds a {type(value).__name__}")
-    except (OSError, ValueError) as error:
-        raise PortrayalError(_damaged(path, error, mend)) from None
-    return value
+        return value
 
 
 def kept_bytes(path: Path, mend: str) -> bytes:
     """Read a picture of a run."""
-    try:
+    with _whole(path, mend):
         check_size(path, LARGEST_PICTURE)
         return path.read_bytes()
-    except OSError as error:
-        raise PortrayalError(_damaged(path, error, mend)) from None
-
-
-def _damaged(path: Path, error: Exception, mend: str) -> str:
-    reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-    return f"{path} is damaged ({reason}). {mend}"
 
 
 FILE = "redacted.json"

@@ -1,4 +1,7 @@
-"""The manifest of a run, and the sources of functions and programs: answers of two sources are never mixed."""
+"""The manifest of a run, and the sources of its functions and programs.
+
+Answers of two sources are never mixed.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,9 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "hypotheses": {**(ledger.fact("hypotheses") or {}), "named": [one.name for one in study.hypotheses]},
             "versions": versions(),
             "systems": _systems(study, ledger),
-            "waves": [_readable(wave) for wave in ledger.waves()],
+            "waves": [
+                {**wave, **{name: _time(wave[name]) for name in ("started", "ended")}} for wave in ledger.waves()
+            ],
             "dollars": ledger.spent(),
             "stimuli_sha256": hashlib.sha256(digested.encode()).hexdigest(),
         }
@@ -93,10 +98,6 @@ def _systems(study: Study, ledger: Ledger) -> list[dict[str, Any]]:
         for system in study.systems
     ]
     return [without_secrets(system) for system in described]
-
-
-def _readable(wave: dict[str, Any]) -> dict[str, Any]:
-    return {**wave, "started": _time(wave["started"]), "ended": _time(wave["ended"])}
 
 
 def _time(seconds: float | None) -> str | None:

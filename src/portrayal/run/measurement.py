@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +18,7 @@ from portrayal.run.silence import DIFFERENCE, measure_silence, silent_systems, w
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, decide
 from portrayal.study.audit import Audit, Evidence, Measured
 from portrayal.study.registry import get_audit
-from portrayal.study.study import Hypothesis, Study
+from portrayal.study.study import Study
 from portrayal.tables import NOUNS, REVIEWS, check, check_responses, check_results, check_stimuli
 
 FACT = "hypotheses"
@@ -49,7 +49,7 @@ def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple
         return rows, [*measures, DIFFERENCE]
     picked = pl.Series([False] * rows.height)
     for hypothesis in study.hypotheses:
-        mine = rows.select(_picked(rows, hypothesis)).to_series()
+        mine = rows.select(pl.all_horizontal(wanted(rows, hypothesis.where)).alias("picked")).to_series()
         if not mine.any() and NOT_MEASURABLE not in rows["decision"]:
             raise PortrayalError(
                 f"the hypothesis {hypothesis.name!r} names no row of the results. Name rows by their columns: where = {{ measure = ... }}."
@@ -63,14 +63,12 @@ def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple
     return rows.with_columns(family=marked), family
 
 
-def _picked(rows: pl.DataFrame, hypothesis: Hypothesis) -> pl.Expr:
-    for column in hypothesis.where:
+def wanted(rows: pl.DataFrame, where: Mapping[str, str | list[str]]) -> list[pl.Expr]:
+    """Return conditions for the rows that `where` names by their columns."""
+    for column in where:
         check_name(column, rows.columns, "column of the results")
-    wanted = [
-        pl.col(column).cast(pl.String).is_in([value] if isinstance(value, str) else value).fill_null(False)
-        for column, value in hypothesis.where.items()
-    ]
-    return pl.all_horizontal(wanted).alias("picked")
+    values = {column: [value] if isinstance(value, str) else value for column, value in where.items()}
+    return [pl.col(column).cast(pl.String).is_in(listed).fill_null(False) for column, listed in values.items()]
 
 
 def _hash(study: Study) -> str:

@@ -1,4 +1,7 @@
-"""Before a study is recorded: its plan (calls, cost, effects it could find) and a trial of a few questions."""
+"""Plan and trial of a study, before it is recorded.
+
+The plan says calls, cost and the effects it could find; the trial asks a few questions.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.console import aligned
 from portrayal.recorder.ledger import Entry, Ledger
 from portrayal.recorder.responses import read_entry
 from portrayal.run.folder import Run, default_folder, file_of, other_study
@@ -93,8 +97,7 @@ def _counted(amount: int, noun: str) -> str:
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
     cells = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+    return aligned(cells)
 
 
 QUESTIONS = 3

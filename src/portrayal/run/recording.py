@@ -1,4 +1,4 @@
-"""Recording of a study into its run: questions planned, asked of systems, and shown as they are answered."""
+"""Recording of a study into its run: questions planned, asked and counted."""
 
 from __future__ import annotations
 

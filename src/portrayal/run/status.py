@@ -47,7 +47,7 @@ def left_open(run: Run) -> list[str]:
 
 
 def _without_answers(run: Run) -> Iterator[tuple[str, bool, str]]:
-    """Yield each system that left questions open, whether all of them, and a line about it."""
+    """Yield systems that left questions open, whether all of them, and a line."""
     with Ledger.reading(run.ledger) as ledger:
         for system, states in outcomes.counts(ledger).items():
             left = {state: count for state, count in states.items() if state not in ("done", "refused")}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,15 +113,7 @@ def _seen(female: float, age: float) -> Seen:
 
 
 # What services write when their own filter stopped a prompt or an image.
-BLOCKED_WORDS = (
-    "content_policy",
-    "content policy",
-    "moderation_blocked",
-    "content_filter",
-    "safety system",
-    "nsfw",
-    "raifiltered",
-)
+BLOCKED = re.compile(rb"(?i)content[_ ]policy|moderation_blocked|content_filter|safety system|nsfw|raifiltered")
 
 
 @dataclass
@@ -214,10 +207,7 @@ def _as_answer(digest: str, verdict: Verdict, answer: Answer) -> Answer:
 
 def says_blocked(error: Exception) -> bool:
     """Return True where an error is the service's filter speaking, which is an outcome."""
-    words_of_error = (
-        getattr(error, "raw", b"")[:2000].decode(errors="replace").lower() if isinstance(error, CallFailed) else ""
-    )
-    return any(words in words_of_error for words in BLOCKED_WORDS)
+    return isinstance(error, CallFailed) and BLOCKED.search(getattr(error, "raw", b"")[:2000]) is not None
 
 
 def _without_message(error: Exception) -> Exception:

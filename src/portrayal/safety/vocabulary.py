@@ -1,4 +1,4 @@
-"""Words of prompts: refused ones in any disguise, known ones, and known ones in a sense that is not neutral.
+"""Words of prompts: refused in any disguise, known, and known in another sense.
 
 Refused words are looked for in other alphabets, digits for letters, letters set apart or doubled; prompt_exceptions.csv names the few
 harmless phrases that hold one ('school bus driver'), each with its reason. Known words are in one list per noun (text/lexicons,
@@ -121,17 +121,8 @@ def joined_numbers(words: Sequence[str]) -> Iterator[int]:
         place += 1
 
 
-LISTS = (
-    "prompt_words",
-    "prompt_adults",
-    "prompt_countries",
-    "prompt_demonyms",
-    "prompt_places",
-    "prompt_activities",
-    "prompt_occupations",
-    "prompt_traits",
-    "prompt_things",
-)
+_NOUNS = ("words", "adults", "countries", "demonyms", "places", "activities", "occupations", "traits", "things")
+LISTS = tuple(f"prompt_{noun}" for noun in _NOUNS)
 
 Entry = tuple[str, str]  # what was said, and its kind
 

@@ -57,19 +57,11 @@ def refuse_pictures_outside(study: Study, stimuli: pl.DataFrame) -> None:
         stimuli.filter(pl.col("kind") == "image").select("stimulus", "content").unique("content", maintain_order=True)
     )
     for stimulus, content in paths.iter_rows():
-        if _is_there(content) and not is_inside(Path(content), folders):
+        if Path(content).exists() and not is_inside(Path(content), folders):
             raise PortrayalError(
                 f"stimulus {stimulus!r} is the file {content}, which lies in no folder of this study. Name its folder in the study:"
                 " folders = [...]."
             )
-
-
-def _is_there(content: str) -> bool:
-    """Return True where there is such a file; a link that leads nowhere is none."""
-    try:
-        return os.access(content, os.F_OK)
-    except ValueError:  # a null byte, half of a surrogate pair
-        return False
 
 
 def _folders(study: Study) -> Iterator[Path]:

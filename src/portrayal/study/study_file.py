@@ -1,4 +1,4 @@
-"""Study files (TOML), dicts and `Study` objects from Python, read into a `Study`; a first study to change."""
+"""Studies from TOML files, dicts and Python; a first study to change."""
 
 from __future__ import annotations
 

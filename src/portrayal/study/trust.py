@@ -169,7 +169,7 @@ def code_lines(study: Study, systems: Sequence[str]) -> list[str]:
 
 
 def admit(study: Study, untrusted: bool) -> None:
-    """Read the secrets a study names; refuse one that nobody trusts and that would run code or send them."""
+    """Read the secrets a study names, unless it is untrusted and dangerous."""
     if untrusted:
         refuse_untrusted(study)
     if study.secrets_file:

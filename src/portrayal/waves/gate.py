@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import polars as pl
 
@@ -28,6 +28,7 @@ from portrayal.edges.sizes import read_toml
 from portrayal.edges.writing import refuse_foreign_file, write_text
 from portrayal.errors import PortrayalError, check_name
 from portrayal.run.contents import read_results
+from portrayal.run.measurement import wanted
 from portrayal.settings import Settings, validate
 from portrayal.stats.decisions.decision import DECISIONS
 from portrayal.tables import reads
@@ -69,10 +70,8 @@ class Verdict:
 
     def line(self) -> str:
         """Return the verdict in one line."""
-        counted = f"{self.rows:,} row" + ("" if self.rows == 1 else "s")
-        return f"{'held' if self.holds else 'BROKEN'}: {self.rule} ({counted})" + (
-            f": {self.reason}" if self.reason else ""
-        )
+        outcome, reason = "held" if self.holds else "BROKEN", f": {self.reason}" if self.reason else ""
+        return f"{outcome}: {self.rule} ({self.rows:,} row{'' if self.rows == 1 else 's'}){reason}"
 
 
 def gate(
@@ -139,7 +138,7 @@ def read_rules(path: Path) -> Sequence[Rule]:
 
 def judge(rule: Rule, results: pl.DataFrame) -> Verdict:
     """Hold all rows that a rule speaks of against it."""
-    rows = results.filter(*(_picked(results, column, wanted) for column, wanted in rule.where.items()))
+    rows = results.filter(*wanted(results, rule.where))
     if rows.is_empty():
         reason = "no row of the results answers to it"
         return Verdict(rule.name, rule.may_be_absent, 0, "" if rule.may_be_absent else reason)
@@ -150,11 +149,6 @@ def judge(rule: Rule, results: pl.DataFrame) -> Verdict:
             broken.append(f"{', '.join(about)} {why}")
     more = f" and {len(broken) - SHOWN:,} more" if len(broken) > SHOWN else ""
     return Verdict(rule.name, not broken, rows.height, "; ".join(broken[:SHOWN]) + more)
-
-
-def _picked(results: pl.DataFrame, column: str, wanted: str | list[str]) -> pl.Expr:
-    check_name(column, results.columns, "column of the results")
-    return pl.col(column).cast(pl.String).is_in([wanted] if isinstance(wanted, str) else wanted)
 
 
 def _broken(rule: Rule, row: Mapping[str, Any]) -> str:
@@ -175,22 +169,16 @@ def _broken(rule: Rule, row: Mapping[str, Any]) -> str:
     return ""
 
 
-def as_junit(verdicts: Sequence[Verdict], name: str = "portrayal gate") -> str:
+def as_junit(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts as JUnit's XML, which build servers read."""
-    cases = "".join(_case(verdict) for verdict in verdicts)
     broken = sum(not verdict.holds for verdict in verdicts)
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name={quoteattr(name)} tests="{len(verdicts)}" '
-        f'failures="{broken}">\n{cases}</testsuite>\n'
-    )
-
-
-def _case(verdict: Verdict) -> str:
-    head = f' <testcase classname="gate" name={quoteattr(_writable(verdict.rule))}'
-    if verdict.holds:
-        return f"{head}/>\n"
-    reason = _writable(verdict.reason)
-    return f"{head}><failure message={quoteattr(reason)}>{escape(_writable(verdict.line()))}</failure></testcase>\n"
+    suite = Element("testsuite", name="portrayal gate", tests=str(len(verdicts)), failures=str(broken))
+    for verdict in verdicts:
+        case = SubElement(suite, "testcase", classname="gate", name=_writable(verdict.rule))
+        if not verdict.holds:
+            SubElement(case, "failure", message=_writable(verdict.reason)).text = _writable(verdict.line())
+    indent(suite, " ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suite, "unicode")}\n'
 
 
 def _writable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Waves of one study: runs of the same questions, cut to what all asked, and the answers that differ."""
+"""Waves of one study, cut to the questions all asked; answers that differ."""
 
 from __future__ import annotations
 
