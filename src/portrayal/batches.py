@@ -7,10 +7,10 @@ to the next, as recorded ones do. Numbers that would not fit into memory are spi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from portrayal.errors import PortrayalError
 from portrayal.tables import Contract, as_frame, check, starts
 
 Source = pl.DataFrame | pl.LazyFrame | Path | str | Sequence[Mapping[str, Any]]  # a path: a folder of Parquet files
+Part = TypeVar("Part")
 ROWS = 1 << 17  # in a batch: with twice as many, what was freed and not given back differed by a third from run to run
 
 
@@ -61,12 +62,11 @@ def whole_units(
     source: Source, keys: Sequence[str], columns: Sequence[str], rows: int = ROWS
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of a table in batches, each unit whole."""
-    with Seen() as seen:
-        for batch in _uncut(source, keys, columns, rows):
-            _refuse_apart(seen.again(_units(batch, keys)), keys)
-            yield batch
-        again = (_units(batch, keys) for batch in _uncut(source, keys, keys, rows))
-        _refuse_apart(unit_in_two(again, seen.twice()), keys)
+    return once(
+        lambda: _uncut(source, keys, columns, rows),
+        lambda batch: batch.select(keys).unique(maintain_order=True),
+        lambda unit: f"the rows of {', '.join(map(str, unit))} lie in two places. Sort the table by {', '.join(keys)}.",
+    )
 
 
 def _uncut(source: Source, keys: Sequence[str], columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
@@ -89,49 +89,37 @@ def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[
     """
     first = next(iter(contracts))
     files = parquet_files(root / first, first)
-    with Seen() as seen:
+
+    def read() -> Iterator[dict[str, pl.DataFrame]]:
         for file in files:
-            tables = {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()}
-            _refuse_halves(seen.again(_units_of(tables, unit)), unit)
-            yield tables
-        _refuse_halves(_in_two_parts(root, contracts, unit, files, seen), unit)
+            yield {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()}
+
+    def units(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+        having = [table.select(unit) for table in tables.values() if unit in table.columns]
+        return pl.concat(having).unique().sort(unit)
+
+    return once(read, units, lambda one: f"{unit} {one[0]!r} is in two parts. Put it in one, whole.")
 
 
-def _in_two_parts(
-    root: Path, contracts: Mapping[str, Contract], unit: str, files: Sequence[Path], seen: Seen
-) -> tuple[Any, ...] | None:
-    """Return a unit of two parts, by reading parts again where hashes repeat."""
-    parts = (
-        {name: _read_part(root / name / file.name, name, known) for name, known in contracts.items()} for file in files
-    )
-    return unit_in_two((_units_of(tables, unit) for tables in parts), seen.twice())
-
-
-def _units_of(tables: Mapping[str, pl.DataFrame], unit: str) -> pl.DataFrame:
-    """Return the units that any of the tables has, each once."""
-    having = [table.select(unit) for table in tables.values() if unit in table.columns]
-    return pl.concat(having).unique().sort(unit)
-
-
-def _refuse_halves(again: tuple[Any, ...] | None, unit: str) -> None:
-    if again is not None:
-        raise PortrayalError(f"{unit} {again[0]!r} is in two parts. Put it in one, whole.")
+def once(
+    read: Callable[[], Iterable[Part]], units: Callable[[Part], pl.DataFrame], why: Callable[[tuple[Any, ...]], str]
+) -> Iterator[Part]:
+    """Yield what is read; a unit in two parts, or twice in one, is refused."""
+    with Seen() as seen:
+        for part in read():
+            mine = units(part)
+            twice = mine.filter(mine.is_duplicated())
+            if again := twice.row(0) if twice.height else seen.again(mine):
+                raise PortrayalError(why(again))
+            yield part
+        if again := seen.in_two(map(units, read())):
+            raise PortrayalError(why(again))
 
 
 def _read_part(file: Path, name: str, contract: Contract) -> pl.DataFrame:
     if not file.is_file():
         raise PortrayalError(f"{name}: there is no {file}. Expected a file of this name for every part.")
     return check(pl.read_parquet(file, glob=False), contract, f"{name}: {file}")
-
-
-def _units(batch: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    return batch.select(keys).unique(maintain_order=True)
-
-
-def _refuse_apart(again: tuple[Any, ...] | None, keys: Sequence[str]) -> None:
-    if again is not None:
-        named = ", ".join(map(str, again))
-        raise PortrayalError(f"the rows of {named} lie in two places. Sort the table by {', '.join(keys)}.")
 
 
 def _files(folder: Path, columns: Sequence[str], name: str = "table") -> list[pl.LazyFrame]:
@@ -240,13 +228,24 @@ class Seen:
             self._write()
         return None
 
-    def twice(self) -> np.ndarray:
-        """Return the hashes that came more than once, as far as `again` has not told."""
+    def in_two(self, tables: Iterable[pl.DataFrame]) -> tuple[Any, ...] | None:
+        """Return a unit that is in two of the tables, read again, as far as `again` has not told."""
+        hashes, seen = self._repeated(), set[tuple[Any, ...]]()
+        for units in tables if len(hashes) else ():
+            matching = units.filter(pl.Series(np.isin(hashes_of(units), hashes))).rows()
+            again = next((unit for unit in matching if unit in seen), None)
+            if again is not None:
+                return again
+            seen.update(matching)
+        return None
+
+    def _repeated(self) -> np.ndarray:
+        """Return the hashes that came more than once."""
         if self._folder is None:
-            return _repeated(np.concatenate([NONE, *self._waiting]))
+            return _twice(np.concatenate([NONE, *self._waiting]))
         self._write()
         files = Path(self._folder.name).iterdir()
-        return np.concatenate([_repeated(np.fromfile(file, np.uint64)) for file in files])
+        return np.concatenate([_twice(np.fromfile(file, np.uint64)) for file in files])
 
     def _write(self) -> None:
         """Add what waits to the files."""
@@ -264,19 +263,6 @@ def hashes_of(units: pl.DataFrame) -> np.ndarray:
     return units.hash_rows(seed=0).to_numpy()
 
 
-def unit_in_two(tables: Iterable[pl.DataFrame], hashes: np.ndarray) -> tuple[Any, ...] | None:
-    """Return the first unit with one of these hashes that is in two tables."""
-    seen: set[tuple[Any, ...]] = set()
-    for units in tables if len(hashes) else ():
-        matching = units.filter(pl.Series(np.isin(hashes_of(units), hashes))).rows()
-        again = next((unit for unit in matching if unit in seen), None)
-        if again is not None:
-            return again
-        seen.update(matching)
-    return None
-
-
-def _repeated(hashes: np.ndarray) -> np.ndarray:
-    """Return those that occur more than once."""
+def _twice(hashes: np.ndarray) -> np.ndarray:
     ordered = np.sort(hashes)
     return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

@@ -108,15 +108,13 @@ def run_studies(studies: Sequence[Path], out: Path, quiet: bool, processes: int)
         return [_run_study(study, out, quiet) for study in track(studies, "audits", quiet=quiet)]
     # Spawned, not forked: numerical libraries have threads of their own, which a fork would break.
     with ProcessPoolExecutor(min(processes, len(studies)), mp_context=get_context("spawn")) as pool:
-        waiting = {study: pool.submit(_run_study, study, out, True) for study in sorted(studies, key=_place)}
+        order = {stem: place for place, stem in enumerate(LONGEST)}
+        longest_first = sorted(studies, key=lambda study: order.get(study.stem, len(order)))
+        waiting = {study: pool.submit(_run_study, study, out, True) for study in longest_first}
         done = [future.result() for future in track(as_completed(waiting.values()), "audits", quiet=quiet)]
     if any(one.interrupted for one in done):
         raise KeyboardInterrupt
     return [waiting[study].result() for study in studies]
-
-
-def _place(study: Path) -> int:
-    return LONGEST.index(study.stem) if study.stem in LONGEST else len(LONGEST)
 
 
 def _run_study(study_file: Path, out: Path, quiet: bool) -> Ran:

@@ -17,7 +17,7 @@ from portrayal.audits.captions.datasets import caption_tables, coco, spice, vinv
 from portrayal.audits.captions.datasets.conceptual_captions import read_conceptual_captions
 from portrayal.audits.contexts.datasets.people import read_person_table
 from portrayal.pictures.series.manifest import manifest_entries, read_manifest
-from portrayal.recorder.outcomes import read_outcome
+from portrayal.recorder.responses import read_outcome
 from portrayal.run.reviews import read_reviews
 from portrayal.study.study_file import read_study
 from portrayal.systems.core.base import Answer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.recorder import outcomes
+from portrayal.recorder import responses
 from portrayal.recorder.ledger import STATES, Ledger, Planned
 from portrayal.systems.core.base import Answer
 
@@ -140,13 +140,13 @@ def earlier(tmp_path: Path) -> Path:
 
 def test_the_ledger_of_an_earlier_version_is_counted_as_this_one_reads_it(earlier: Path) -> None:
     with Ledger.reading(earlier) as ledger:
-        found = outcomes.counts(ledger)["fake"]
+        found = responses.counts(ledger)["fake"]
     assert {state: n for state, n in found.items() if n} == {"done": 1, "refused": 2, "unreadable": 1}
 
 
 def test_the_ledger_of_an_earlier_version_is_put_right_and_loses_nothing(earlier: Path) -> None:
     with Ledger(earlier) as ledger:
-        outcomes.put_right(ledger)
+        responses.put_right(ledger)
         assert ledger.states() == {"read": "done", "page": "unreadable", "no": "refused", "flagged": "refused"}
         assert {entry.key: entry.answer.raw for entry in ledger.entries() if entry.answer} == SAID
         assert {entry.key: entry.error for entry in ledger.entries()} == {
@@ -164,12 +164,12 @@ def test_the_ledger_of_an_earlier_version_is_put_right_and_loses_nothing(earlier
 
 def test_answers_a_killed_process_left_unread_are_read(ledger: Ledger) -> None:
     ledger.plan(planned("a"))
-    outcomes.put_right(ledger)
+    responses.put_right(ledger)
     wave = ledger.begin_wave(1.0, "x")
     ledger.finish([("a", Answer(b"<html>"))], 1.0)  # stored, and the process dies before it reads it
-    outcomes.put_right(ledger)
+    responses.put_right(ledger)
     assert ledger.states() == {"a": "unreadable"}
     ledger.restate([("a", "done", None)])
     ledger.end_wave(wave, 2.0)
-    outcomes.put_right(ledger)  # no kill: the answers of a long run are not all read again
+    responses.put_right(ledger)  # no kill: the answers of a long run are not all read again
     assert ledger.states() == {"a": "done"}

@@ -31,7 +31,12 @@ LISTED_IN = ("charts", "tables", "rows")
 
 def claim(folder: Path, what: str) -> None:
     """Make a folder ours: new, empty, or claimed before for the same thing."""
-    _make(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise PortrayalError(NO_FOLDER.format(folder)) from None
+    except OSError as error:
+        raise PortrayalError(f"cannot write to {folder}: {error.strerror}. Name another folder.") from None
     mark = read_mark(folder)
     if mark is None:
         if entry_name := first_entry(folder):
@@ -130,15 +135,6 @@ def _is_inside(name: str) -> bool:
     """Return True for the name of a plain file in one of these folders."""
     parts = PurePosixPath(name).parts
     return len(parts) == 2 and parts[0] in LISTED_IN and parts[1] not in ("..", ".") and "\x00" not in name
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise PortrayalError(NO_FOLDER.format(folder)) from None
-    except OSError as error:
-        raise PortrayalError(f"cannot write to {folder}: {error.strerror}. Name another folder.") from None
 
 
 def path_inside(folder: Path, name: str, also: Sequence[Path], table: str) -> Path:

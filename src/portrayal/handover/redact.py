@@ -18,7 +18,7 @@ import polars as pl
 from portrayal.edges.writing import make_inside, write_bytes, write_parquet, write_text
 from portrayal.handover.pack import copy_ledger
 from portrayal.recorder.ledger import Ledger
-from portrayal.recorder.outcomes import put_right
+from portrayal.recorder.responses import put_right
 from portrayal.run.contents import MEND, PLAIN, RECORD, measured_files, read_measured, write_measured
 from portrayal.run.folder import FILE, STUDY_FILE, Run, kept_json, kept_table, refuse_redacted
 from portrayal.tables import RESPONSES
@@ -97,11 +97,8 @@ def _texts(columns: Any) -> list[str]:
 
 def _without(table: pl.DataFrame, texts: list[str], words: tuple[str, ...] = ()) -> pl.DataFrame:
     """Return a table whose cells hold none of the texts, nor columns of words any."""
-    return table.with_columns(_clean(name, kind, texts, words) for name, kind in table.schema.items() if _is_text(kind))
-
-
-def _is_text(kind: pl.DataType) -> bool:
-    return kind == pl.String or (isinstance(kind, pl.List) and kind.inner == pl.String)
+    text = {name: kind for name, kind in table.schema.items() if kind in (pl.String, pl.List(pl.String))}
+    return table.with_columns(_clean(name, kind, texts, words) for name, kind in text.items())
 
 
 def _clean(name: str, kind: pl.DataType, texts: list[str], words: tuple[str, ...]) -> pl.Expr:

@@ -1,7 +1,7 @@
 """The ledger: one SQLite file per run with every question and its answer.
 
 A question is written before it is asked (its intent), marked in flight before the call, and its raw answer
-is stored before anything reads it; reading it then settles its state (`portrayal.recorder.outcomes`). The journal is a
+is stored before anything reads it; reading it then settles its state (`portrayal.recorder.responses`). The journal is a
 write-ahead log with synchronous=FULL, so an answer that was acknowledged survives a kill or a power cut.
 """
 

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
-from portrayal.recorder.outcomes import read_outcome
+from portrayal.recorder.responses import read_outcome
 from portrayal.recorder.storable import storable
 from portrayal.safety.guard import guard_answer, guard_system
 from portrayal.systems.core.base import (

@@ -21,8 +21,8 @@ from portrayal.edges.secrets import hidden
 from portrayal.edges.writing import write_parquet, write_text
 from portrayal.errors import PortrayalError, check_name
 from portrayal.recorder.ledger import Ledger, Planned
-from portrayal.recorder.outcomes import find_unreadable, put_right
 from portrayal.recorder.recorder import Listener, Recorder
+from portrayal.recorder.responses import find_unreadable, put_right
 from portrayal.run.contents import write_inputs
 from portrayal.run.folder import STUDY_FILE, Run, kept_table, refuse_redacted
 from portrayal.run.manifest import CHANGED, hold_sources, refuse_mixed, write_manifest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.recorder import outcomes
+from portrayal.recorder import responses
 from portrayal.recorder.ledger import STATES, Ledger
 from portrayal.run.folder import Run, existing_run, is_recording, redaction_of
 
@@ -49,7 +49,7 @@ def left_open(run: Run) -> list[str]:
 def _without_answers(run: Run) -> Iterator[tuple[str, bool, str]]:
     """Yield systems that left questions open, whether all of them, and a line."""
     with Ledger.reading(run.ledger) as ledger:
-        for system, states in outcomes.counts(ledger).items():
+        for system, states in responses.counts(ledger).items():
             left = {state: count for state, count in states.items() if state not in ("done", "refused")}
             some, total, again = sum(left.values()), sum(states.values()), asking_again(run, states)
             why = f"({_counted(left)}): {_reason(ledger, system)}"
@@ -94,7 +94,7 @@ def states_table(run: Run) -> pl.DataFrame:
     """
     recording = is_recording(run)
     with Ledger.reading(run.ledger) as ledger:
-        counts = outcomes.counts(ledger)
+        counts = responses.counts(ledger)
     if not recording:
         for states in counts.values():
             states["unknown"] += states["in_flight"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,9 @@ def export_stimuli(study: AnyStudy, out: Path | str, untrusted: bool = False) ->
     stimuli, kind = make_stimuli(parsed), get_audit(parsed.audit).kind
     folder = Path(out)
     claim(folder, "stimuli")
-    table = pl.DataFrame(list(_rows(stimuli, folder)), schema=dict.fromkeys(COLUMNS, pl.String))
+    rows = stimuli.select(COLUMNS).rows(named=True)
+    shown = [{**row, "content": _shown(row, folder, place)} for place, row in enumerate(rows)]
+    table = pl.DataFrame(shown, schema=dict.fromkeys(COLUMNS, pl.String))
     write_text(folder / "stimuli.jsonl", table.write_ndjson())
     inert = table.with_columns(inert_cells(pl.col(name)).alias(name) for name in COLUMNS)
     write_text(folder / "stimuli.csv", inert.write_csv())
@@ -71,15 +73,10 @@ def export_stimuli(study: AnyStudy, out: Path | str, untrusted: bool = False) ->
     return folder / "stimuli.csv"
 
 
-def _rows(stimuli: pl.DataFrame, folder: Path) -> Iterator[dict[str, Any]]:
-    for place, row in enumerate(stimuli.select(COLUMNS).iter_rows(named=True)):
-        if row["kind"] == "image" and Path(row["content"]).is_file():
-            row = {**row, "content": _copied(row, folder, place)}
-        yield row
-
-
-def _copied(row: Mapping[str, Any], folder: Path, place: int) -> str:
-    """Copy a picture under a number; pictures without consent stay where they are."""
+def _shown(row: Mapping[str, Any], folder: Path, place: int) -> str:
+    """Return a text, or a picture's copy under a number; pictures without consent stay where they are."""
+    if row["kind"] != "image" or not Path(row["content"]).is_file():
+        return str(row["content"])
     if str(row["consent"] or "").strip().lower() in NOT_RECORDED:
         return "withheld: no consent or licence is recorded for this picture"
     name = f"{place:06d}{Path(row['content']).suffix.lower()}"

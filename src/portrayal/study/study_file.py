@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -245,12 +244,8 @@ def _key(key: Any) -> str:
 
 
 def _value(value: Any, place: tuple[str, ...]) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
     if isinstance(value, str | PurePath):
         return _quoted(str(value))
     if isinstance(value, list | tuple):

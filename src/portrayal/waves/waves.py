@@ -40,7 +40,8 @@ def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
     if len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise PortrayalError("a run was given twice. Expected waves recorded into folders of their own.")
     raw = [_read(folder) for folder in folders]
-    names = _names([Path(folder) for folder in folders])
+    short = [Path(folder).resolve().name for folder in folders]
+    names = short if len(set(short)) == len(short) else [str(folder) for folder in folders]
     shared = _shared(raw)
     return [
         make_wave(name, study, _cut(evidence, shared), manifest)
@@ -71,12 +72,6 @@ def _read(folder: Path | str) -> tuple[Study, Evidence, dict[str, Any]]:
     with reading(run):
         study = study_of(run)
         return study, evidence_of(study, run), kept_json(run.manifest, dict, RECORD)
-
-
-def _names(folders: Sequence[Path]) -> list[str]:
-    """Name waves by their folders; by their whole paths where two have one name."""
-    short = [folder.resolve().name for folder in folders]
-    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
 
 
 def _shared(raw: Sequence[tuple[Study, Evidence, dict[str, Any]]]) -> pl.DataFrame:

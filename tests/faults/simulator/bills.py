@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from portrayal.recorder.ledger import Ledger
-from portrayal.recorder.outcomes import outcome_of
+from portrayal.recorder.responses import outcome_of
 
 ANSWERED = ("done", "refused", "unreadable")
 

@@ -23,7 +23,7 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import by_person, person_differences
 from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.undercount import corrected_rate
-from portrayal.batches import ROWS, Seen, Source, batches, columns_of, unit_in_two
+from portrayal.batches import ROWS, Source, batches, columns_of, once
 from portrayal.errors import PortrayalError
 from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import NOT_TESTED
@@ -112,18 +112,8 @@ def _each_once(labels: Source, schema: dict[str, Any], rows: int) -> Iterator[pl
             known = check(batch, LABELS, "labels", "Sexualisation is measured from recorded label tables only.")
             yield known.cast({name: kind for name, kind in OPTIONAL.items() if name in schema})
 
-    with Seen() as seen:
-        for batch in read():
-            units = batch.select(image)
-            twice = units.filter(units.is_duplicated())
-            _refuse_twice(twice.row(0) if twice.height else seen.again(units))
-            yield batch
-        _refuse_twice(unit_in_two((batch.select(image) for batch in read()), seen.twice()))
-
-
-def _refuse_twice(unit: tuple[Any, ...] | None) -> None:
-    if unit is not None:
-        raise PortrayalError(f"seed {unit[2]!r} of group {unit[1]!r} is listed twice.")
+    said = "seed {0[2]!r} of group {0[1]!r} is listed twice."
+    return once(read, lambda batch: batch.select(image), said.format)
 
 
 def _flagged(sexualised: Sequence[str], images: pl.DataFrame) -> pl.DataFrame:
