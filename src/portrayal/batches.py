@@ -160,15 +160,6 @@ class Columns:
     """Columns of `size` numbers by name; NaN where nothing was put.
 
     A file is in memory only while it is written or read, so that memory grows with one column and not with their number.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     columns = Columns(Path(folder), 3)
-    ...     columns.put("share", np.array([2, 0]), np.array([0.5, 0.25]))
-    ...     columns.get("share").tolist()
-    [0.25, nan, 0.5]
     """
 
     def __init__(self, folder: Path, size: int) -> None:

@@ -124,11 +124,6 @@ def retry(
     quiet, say, untrusted
         As `audit` takes them.
 
-    Returns
-    -------
-    Run
-        As `audit` gives it.
-
     Examples
     --------
     >>> import tempfile
@@ -203,11 +198,6 @@ def record_again(
         The run.
     quiet, again, say, untrusted
         As `audit` takes them.
-
-    Returns
-    -------
-    Recorded
-        As `record` gives it.
 
     Examples
     --------

@@ -201,13 +201,7 @@ def _without_repeats(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 
 def starts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    """Return for each row whether it differs in these columns from the one before.
-
-    Examples
-    --------
-    >>> starts(pl.DataFrame({"stimulus": ["a", "a", "b", "a"]}), ["stimulus"]).to_list()
-    [True, False, True, True]
-    """
+    """Return for each row whether it differs in these columns from the one before."""
     first = pl.Series("starts", [True] * min(1, frame.height), dtype=pl.Boolean)
     return first.append(changes(frame, columns)) if frame.height > 1 else first
 

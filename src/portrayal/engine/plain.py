@@ -19,14 +19,7 @@ import polars as pl
 
 
 def codec(kinds: Sequence[type] = ()) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
-    """Return what writes results as bytes, and what reads them back as they were.
-
-    Examples
-    --------
-    >>> write, read = codec()
-    >>> read(write({"p": (0.1, None), 2: ["a", True]}))
-    {'p': (0.1, None), 2: ['a', True]}
-    """
+    """Return what writes results as bytes, and what reads them back as they were."""
     named = {kind.__name__: kind for kind in kinds}
     return lambda result: json.dumps(_encoded(result, named)).encode(), lambda data: _decoded(json.loads(data), named)
 
@@ -90,13 +83,7 @@ LIBRARIES = ("numpy", "scipy", "polars")
 
 
 def fingerprint(value: Any) -> str:
-    """Return a hash that is the same for the same data on any machine.
-
-    Examples
-    --------
-    >>> fingerprint({"a": [1, 2.0]}) == fingerprint({"a": [1, 2.0]}), fingerprint([1]) == fingerprint(["1"])
-    (True, False)
-    """
+    """Return a hash that is the same for the same data on any machine."""
     return hashlib.sha256(json.dumps(_identity(value)).encode()).hexdigest()
 
 

@@ -31,13 +31,7 @@ class Shard:
 
 
 def cut(items: Sequence[Any], size: int, what: str) -> list[Shard]:
-    """Cut a sequence into shards of `size` items, named after what the items are.
-
-    Examples
-    --------
-    >>> [(shard.name, shard.content) for shard in cut(["a", "b", "c"], 2, "captions")]
-    [('captions 1 to 2 of 3', ['a', 'b']), ('captions 3 to 3 of 3', ['c'])]
-    """
+    """Cut a sequence into shards of `size` items, named after what the items are."""
     total = len(items)
     return [
         Shard(f"{what} {start + 1:,} to {min(start + size, total):,} of {total:,}", items[start : start + size], place)

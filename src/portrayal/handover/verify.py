@@ -110,10 +110,7 @@ class Verification:
 def verify(file: Path | str) -> Verification:
     """Check a pack: files against hashes, results against what its answers give.
 
-    Parameters
-    ----------
-    file
-        What `pack` wrote. It may lie anywhere; nothing of its study needs to be there.
+    The file may lie anywhere; nothing of its study needs to be there.
 
     Returns
     -------

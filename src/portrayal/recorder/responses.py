@@ -51,11 +51,6 @@ def read_outcome(reader: str, answer: Answer, kind: str, parameters: Mapping[str
     -------
     Outcome
         With status answered, empty, refused (with the words as reason) or unparsable (with what is wrong).
-
-    Examples
-    --------
-    >>> read_outcome("plain", Answer(b'"Sorry, I cannot describe people."'), "captioner", {}).status
-    'refused'
     """
     if answer.refused:
         return Outcome("refused")
@@ -131,13 +126,7 @@ def find_unreadable(ledger: Ledger) -> None:
 
 
 def usual_widths(widths: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Return the width that more than half of a system's vectors have, if any.
-
-    Examples
-    --------
-    >>> usual_widths([("a", 3), ("a", 3), ("a", 2), ("b", 3), ("b", 2)])
-    {'a': 3}
-    """
+    """Return the width that more than half of a system's vectors have, if any."""
     seen: dict[str, Counter[int]] = {}
     for system, width in widths:
         seen.setdefault(system, Counter())[width] += 1

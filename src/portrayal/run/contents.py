@@ -161,11 +161,6 @@ def kept_warnings(measured: Measured) -> list[Any]:
 def read_results(folder: Path | str) -> pl.DataFrame:
     """Return the Results table of a measured run.
 
-    Parameters
-    ----------
-    folder
-        The run.
-
     Returns
     -------
     polars.DataFrame

@@ -37,11 +37,6 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     untrusted
         Refuse a study that would run code or send secrets of its choice.
 
-    Returns
-    -------
-    str
-        A line for each system, the sum, and the effects the design could find.
-
     Examples
     --------
     >>> from portrayal import example_study, plan_text
@@ -134,16 +129,10 @@ def try_study(
 
     Parameters
     ----------
-    study
-        The path of a study in TOML, a dict of the same shape, or a `Study`.
     questions
         How many are asked of each system: the first, the last and others between.
-    untrusted
-        Refuse a study that would run code or send secrets of its choice.
-    systems
-        Further systems by name, as `audit` takes them.
-    say
-        Told which code of the study is about to run, and why a system was stopped.
+    study, untrusted, systems, say
+        As `audit` takes them.
 
     Returns
     -------
@@ -176,17 +165,7 @@ def try_study(
 
 
 def tried_text(tried: Sequence[Tried]) -> str:
-    """Return what was tried, system by system, for a person to read.
-
-    Parameters
-    ----------
-    tried
-        What `try_study` gives.
-
-    Returns
-    -------
-    str
-        For each question what was asked, what came back, and how it was read.
+    """Return what `try_study` gave, for a person: questions, answers and their readings.
 
     Examples
     --------

@@ -39,13 +39,7 @@ STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
 
 
 def dollars_text(dollars: float) -> str:
-    """Return an amount in cents, with two digits where it is below one.
-
-    Examples
-    --------
-    >>> dollars_text(12.3), dollars_text(0.0), dollars_text(0.0042)
-    ('12.30', '0.00', '0.0042')
-    """
+    """Return an amount in cents, with two digits where it is below one."""
     return f"{dollars:.2f}" if dollars == 0 or dollars >= 0.01 else f"{dollars:.2g}"
 
 

@@ -19,11 +19,6 @@ LONGEST_REASON = 300
 def unanswered(folder: Path | str) -> dict[str, str]:
     """Return the systems of a run that neither answered nor refused a single question.
 
-    Parameters
-    ----------
-    folder
-        The run.
-
     Returns
     -------
     dict
@@ -106,15 +101,7 @@ def states_table(run: Run) -> pl.DataFrame:
 def status_text(folder: Path | str) -> str:
     """Return the states of a run's questions and the commonest reasons for missing answers.
 
-    Parameters
-    ----------
-    folder
-        The run; another process may be recording it.
-
-    Returns
-    -------
-    str
-        A table with a line for each system and one for all, and lines below it.
+    Another process may be recording it.
 
     Examples
     --------

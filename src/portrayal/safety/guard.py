@@ -42,12 +42,7 @@ PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 
 
 def check_prompt(text: str, negative: str = "") -> None:
-    """Refuse a prompt unless every word is known to be neutral and about adults.
-
-    Examples
-    --------
-    >>> check_prompt("a photo of a 45-year-old woman working as a nurse")
-    """
+    """Refuse a prompt unless every word is known to be neutral and about adults."""
     if not isinstance(text, str) or not text.strip():
         raise PromptRefused("it is empty or not a text")
     if len(text) > LONGEST:

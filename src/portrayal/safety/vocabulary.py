@@ -46,13 +46,7 @@ def refuse_listed(text: str) -> None:
 
 
 def without_exceptions(text: str) -> str:
-    """Return the text with each harmless phrase replaced by what it is read as.
-
-    Examples
-    --------
-    >>> without_exceptions("a photo of a school bus driver")
-    'a photo of a bus driver'
-    """
+    """Return the text with each harmless phrase replaced by what it is read as."""
     pattern, read_as = _exceptions()
     return pattern.sub(lambda match: read_as[_spaced(match.group())], text)
 
@@ -103,13 +97,7 @@ NUMBER_WORDS: dict[str, int] = {
 
 
 def joined_numbers(words: Sequence[str]) -> Iterator[int]:
-    """Yield every number of the text; a ten and a unit are one.
-
-    Examples
-    --------
-    >>> list(joined_numbers(["a", "forty", "five", "year", "old", "and", "17"]))
-    [45, 17]
-    """
+    """Yield every number of the text; a ten and a unit are one."""
     place = 0
     while place < len(words):
         word, following = words[place], words[place + 1] if place + 1 < len(words) else ""

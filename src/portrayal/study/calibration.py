@@ -8,12 +8,12 @@ answers; what counts is whether a sentence is printed that something was found. 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple, TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -117,14 +117,8 @@ def null_audits(
     else:
         names = shapes or import_module(module).SHAPES
         counts = {shape: max(audits // LARGE, 1) if "large" in shape else audits for shape in names}
-    jobs = [Job(shape, seed + place) for shape, count in counts.items() for place in range(count)]
-    hits = _count(module, flow, jobs)
-    cells = []
-    for shape, count in counts.items():
-        finds = hits[shape, 0.0]
-        share = wilson(finds, count)
-        cells.append({"shape": shape, "audits": count, "found": finds, "share": share.value, "high": share.high})
-    return cells
+    cells = _cells(module, flow, seed, [(shape, 0.0, count) for shape, count in counts.items()])
+    return [{name: cell[name] for name in ("shape", "audits", "found", "share", "high")} for cell in cells]
 
 
 def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterable[str] = ()) -> list[dict[str, Any]]:
@@ -133,45 +127,28 @@ def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterab
     `low` and `high` are the 95% interval of the share that find it, within which the stated power should lie.
     """
     module = SIMULATIONS[stem]
-    plans = import_module(module).plans()
-    # A shape has one effect with its power, or a list of them.
-    cases = [
-        (shape, effect, stated)
-        for shape in shapes or plans
-        for effect, stated in (plans[shape] if isinstance(plans[shape], list) else [plans[shape]])
-    ]
-    jobs = [Job(shape, seed + place, effect) for shape, effect, _ in cases for place in range(audits)]
-    hits = _count(module, flow, jobs)
-    cells = []
-    for shape, effect, stated in cases:
-        finds = hits[shape, effect]
-        share = wilson(finds, audits)
-        cells.append(
-            {"shape": shape, "effect": effect, "stated": stated, "audits": audits, "found": finds,
-             "share": share.value, "low": share.low, "high": share.high}
-        )  # fmt: skip
-    return cells
+    plans = import_module(module).plans()  # of a shape one effect with its power, or a list of them
+    lists = {shape: one if isinstance(one, list) else [one] for shape, one in plans.items()}
+    cases = [(shape, *case) for shape in shapes or lists for case in lists[shape]]
+    cells = _cells(module, flow, seed, [(shape, effect, audits) for shape, effect, _ in cases])
+    return [{**cell, "stated": stated} for cell, (_, _, stated) in zip(cells, cases, strict=True)]
 
 
-class Job(NamedTuple):
-    """One audit to simulate."""
-
-    shape: str
-    seed: int
-    effect: float = 0.0
-
-
-def _count(module: str, flow: Flow, jobs: Sequence[Job]) -> Counter[tuple[str, float]]:
-    """Count by shape and effect the audits that find something, in one pool."""
-    finds = over_seeds(partial(_finds, module, flow, jobs), range(len(jobs)))
-    return Counter((job.shape, job.effect) for job, hit in zip(jobs, finds, strict=True) if hit)
+def _cells(module: str, flow: Flow, seed: int, cases: Sequence[tuple[str, float, int]]) -> Iterator[dict[str, Any]]:
+    """Yield, for each shape, effect and number of audits, how many find something; all share one pool."""
+    jobs = [(shape, seed + place, effect) for shape, effect, count in cases for place in range(count)]
+    hits = iter(over_seeds(partial(_is_found, module, flow, jobs), range(len(jobs))))
+    for shape, effect, count in cases:
+        found = sum(islice(hits, count))
+        share = wilson(found, count)
+        about = {"shape": shape, "effect": effect, "audits": count, "found": found}
+        yield {**about, "share": share.value, "low": share.low, "high": share.high}
 
 
-def _finds(module: str, flow: Flow, jobs: Sequence[Job], place: int) -> bool:
+def _is_found(module: str, flow: Flow, jobs: Sequence[tuple[str, int, float]], place: int) -> bool:
     """Return True where a simulated audit finds something, or its planted effect."""
     simulated = import_module(module).simulate(*jobs[place])
     results, findings = flow(simulated.study, simulated.evidence)
-    rows = results.with_row_index("row").filter(
-        pl.col("decision") == FOUND, *(pl.col(name) == item for name, item in (simulated.planted or {}).items())
-    )
+    planted = [pl.col(name) == value for name, value in (simulated.planted or {}).items()]
+    rows = results.with_row_index("row").filter(pl.col("decision") == FOUND, *planted)
     return bool(set(rows["row"]) & {finding.row for finding in findings})

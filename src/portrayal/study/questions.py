@@ -30,13 +30,7 @@ BETWEEN = " | "  # the prompt and the picture, in a stimulus's name
 
 
 def prompted_hash(prompt: str, picture: str) -> str:
-    """Return the hash of a picture that is held against a prompt.
-
-    Examples
-    --------
-    >>> prompted_hash("a sad person", "ab") == hashlib.sha256(b"a sad person\\x1fab").hexdigest()
-    True
-    """
+    """Return the hash of a picture that is held against a prompt."""
     return hashlib.sha256(f"{prompt}\x1f{picture}".encode()).hexdigest()
 
 

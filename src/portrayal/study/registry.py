@@ -32,11 +32,6 @@ def plugged_in() -> dict[str, EntryPoint]:
 def get_audit(stem: str) -> Audit:
     """Return the audit of this stem, or the experiment of this name.
 
-    Parameters
-    ----------
-    stem
-        A name that `names("audits")` lists.
-
     Returns
     -------
     Audit

@@ -73,11 +73,6 @@ def make_study(data: Mapping[str, Any], folder: Path | str = ".") -> Study:
     folder
         Where relative paths start.
 
-    Returns
-    -------
-    Study
-        As `read_study` gives it.
-
     Examples
     --------
     >>> from portrayal import make_study
@@ -171,7 +166,7 @@ SYSTEM = "system.py"
 
 
 def new_study(stem: str, out: Path | str | None = None) -> Path:
-    """Write a commented study and a stub of the system it asks.
+    """Write a commented study and a stub of the system it asks; return the study's path.
 
     Parameters
     ----------
@@ -179,16 +174,6 @@ def new_study(stem: str, out: Path | str | None = None) -> Path:
         An audit.
     out
         The folder; by default one of the audit's name. Neither file is ever overwritten.
-
-    Returns
-    -------
-    pathlib.Path
-        The study file.
-
-    Raises
-    ------
-    PortrayalError
-        When there is no such audit, or one of the files is there.
 
     Examples
     --------
