@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from portrayal.audits.associations.simulation import SHAPES
+from portrayal.audits.associations.world import SHAPES
 from portrayal.flow import audit_evidence
 from portrayal.study.calibration import null_audits
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from audits.planned_power import assert_plans_are_kept
-from portrayal.audits.associations.experiments.simulation import plans
+from portrayal.audits.associations.experiments.calibration import plans
 from portrayal.stats.tests.proportions import share_difference
 
 

@@ -10,8 +10,12 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.associations.datasets.sobem import emotion_lexicon
-from portrayal.audits.associations.experiments.phantom_clip import PhantomClipSettings, phantom_clip_vector
-from portrayal.audits.associations.experiments.phantom_saliency import PhantomSaliencySettings, phantom_map
+from portrayal.audits.associations.experiments.phantom import (
+    PhantomClipSettings,
+    PhantomSaliencySettings,
+    phantom_clip_vector,
+    phantom_map,
+)
 from portrayal.audits.associations.shipped import FOLDER
 from portrayal.run.contents import read_measured
 from portrayal.run.folder import Run

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from portrayal.audits.associations import simulation as encoders
-from portrayal.audits.associations.experiments import simulation as experiments
+from portrayal.audits.associations import calibration as encoders
+from portrayal.audits.associations.experiments import calibration as experiments
 from portrayal.flow import audit_evidence
 from portrayal.study.calibration import Simulated
 from portrayal.tables import RESPONSES

@@ -1,44 +1,60 @@
-"""The embedding association test against phantom encoders with no association and with a planted one.
+"""Calibration of the embedding association test, and whole simulated audits of two encoders.
 
-Every run draws new targets from the phantom, embeds them beside fixed attributes and goes through association, test
-and interval as `eat` does. Planted is the d of the population the targets come from (the interval's estimand).
+A calibration draws new targets and attributes in every run, as the phantom encoder embeds them, and goes through association,
+test and interval as `eat` does. Planted is the d of the population the targets come from (the interval's estimand).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from portrayal.audits.associations.measures.comparison import by_person
 from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.measures.interval import effect_interval
-from portrayal.audits.associations.phantom import SPREAD, TILT, within_difference
+from portrayal.audits.associations.power import smallest_d
+from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
+from portrayal.audits.associations.world import (
+    SHAPES,
+    SPREAD,
+    WIDTH,
+    attribute_vectors,
+    draw_test,
+    target_vectors,
+    within_difference,
+)
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.power.power import POWER
 from portrayal.stats.tests.permutation import EXACT_UP_TO, two_sample
-from portrayal.study.calibration import Calibration
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Calibration, Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
+from portrayal.tables import RESPONSES
 
-WIDTH = 16
 ATTRIBUTES = 8
 # A false alarm is a rare event: five times the runs put its error at 0.3% where there are 1,000.
 MORE_NULL_RUNS = 5
 SAMPLES = 1999  # permutations where a test must be sampled
-LEVEL = 0.05
 SIZES = (8, 12, 20, 25)
 EFFECTS = (0.0, 0.9, 1.7)
 LIKENESS = 0.5  # correlation of a person's two pictures
 TAKES = 2  # pictures of a person on a side, in SOBEM's design
 RESPONSE = 1.0  # deviation of a person's own difference between the sides, 0 on average, in deviations of a picture
-
-Noise = Callable[[np.random.Generator, int], np.ndarray]
-NOISE: dict[str, Noise] = {
+NOISE: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda rng, n: rng.normal(size=n),
     "heavy-tailed (t, 5 df)": lambda rng, n: rng.standard_t(5, size=n) / np.sqrt(5 / 3),
 }
+SYSTEMS = ("first", "second")
 
 
 class Condition(NamedTuple):
-    """One phantom: its design, sizes and planted d, and what is looked at."""
+    """One phantom: its design, sizes and planted d, and whether its test is looked at."""
 
     design: (
         str  # "independent", "paired", or "SOBEM": ten people twice on both sides, each with a difference of her own
@@ -48,6 +64,31 @@ class Condition(NamedTuple):
     n_y: int
     d: float
     test: bool = True
+
+    def people(self) -> np.ndarray | None:
+        """Return who each target shows, x first."""
+        if self.design == "independent":
+            return None
+        people = self.n_x // (TAKES if self.design == "SOBEM" else 1)
+        return np.tile(np.repeat(np.arange(people), self.n_x // people), 2)
+
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Embed new targets and attributes, and return the associations of both sides."""
+        x, y = self._components(rng)
+        a, b = (attribute_vectors(axis, ATTRIBUTES, WIDTH, rng) for axis in (0, 1))
+        return association(target_vectors(x, WIDTH, rng), a, b), association(target_vectors(y, WIDTH, rng), a, b)
+
+    def _components(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        noise = NOISE[self.associations]
+        x, y = noise(rng, self.n_x), noise(rng, self.n_y)
+        if self.design == "paired":  # the same person gives both a common part
+            common = rng.normal(size=self.n_x)
+            x, y = (np.sqrt(LIKENESS) * common + np.sqrt(1 - LIKENESS) * side for side in (x, y))
+        if self.design == "SOBEM":
+            own = np.repeat(rng.normal(size=(2, self.n_x // TAKES)), TAKES, axis=1)
+            x, y = x + own[0] + RESPONSE * own[1] / 2, y + own[0] - RESPONSE * own[1] / 2
+        shift = within_difference(self.d, self.n_x, self.n_y) / 2
+        return SPREAD * (x + shift), SPREAD * (y - shift)
 
 
 def conditions() -> list[Condition]:
@@ -69,102 +110,91 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
         `false_alarm` and `coverage`: over all phantoms, none left out. `power`: d = 0.9 at 12 a side.
     """
     rows = [_row(condition, runs, seed + 1000 * place) for place, condition in enumerate(conditions())]
-    null = [row["false_alarm"] for row in rows if row["false_alarm"] is not None]
-    power = [
-        row["power"]
-        for row in rows
-        if (row["design"], row["associations"], row["n_x"], row["d"]) == ("independent", "normal", 12, 0.9)
-    ]
-    held = [row["coverage"] for row in rows]
-    return Calibration(
-        stem="associations",
-        false_alarm=float(np.mean(null)),
-        power=float(power[0]),
-        coverage=float(np.mean(held)),
-        runs=runs,
-        seed=seed,
-        conditions=rows,
-    )
+    alarms = [row["false_alarm"] for row in rows if row["false_alarm"] is not None]
+    typical = {"design": "independent", "associations": "normal", "n_x": 12, "d": 0.9}
+    power = next(row["power"] for row in rows if typical.items() <= row.items())
+    coverage = float(np.mean([row["coverage"] for row in rows]))
+    return Calibration("associations", float(np.mean(alarms)), power, coverage, runs, seed, rows)
 
 
 def _row(condition: Condition, runs: int, seed: int) -> dict[str, Any]:
     """Return the shares of one phantom; tests and intervals are drawn apart."""
     drawn, tested = np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1])
     tests = runs * (MORE_NULL_RUNS if condition.d == 0 else 1) if condition.test else 0
-    rejected = [_rejects(condition, tested, run) for run in range(tests)]
+    rejected = [_p(condition, tested, run) < LEVEL for run in range(tests)]
+    share = float(np.mean(rejected)) if tests else None
     intervals = np.array([_covers(condition, drawn, run) for run in range(runs)], dtype=float)
     return {
-        "design": condition.design,
-        "associations": condition.associations,
-        "n_x": condition.n_x,
-        "n_y": condition.n_y,
-        "d": condition.d,
+        **{name: getattr(condition, name) for name in ("design", "associations", "n_x", "n_y", "d")},
         "tests": tests,
-        "false_alarm": float(np.mean(rejected)) if tests and condition.d == 0 else None,
-        "power": float(np.mean(rejected)) if tests and condition.d else None,
+        "false_alarm": share if condition.d == 0 else None,
+        "power": share if condition.d else None,
         "intervals": runs,
         "coverage": float(intervals[:, 0].mean()),
         "width": float(intervals[:, 1].mean()),
     }
 
 
-def _rejects(condition: Condition, rng: np.random.Generator, run: int) -> bool:
-    x, y = _associations(condition, rng)
-    return _p(x, y, _people(condition), run) < LEVEL
-
-
-def _covers(condition: Condition, rng: np.random.Generator, run: int) -> tuple[float, float]:
-    """Return whether the interval of one run held the planted d, and its width."""
-    x, y = _associations(condition, rng)
-    ends = effect_interval(x, y, clusters=_people(condition), seed=run)
-    return ends.low <= condition.d <= ends.high, ends.high - ends.low
-
-
-def _people(condition: Condition) -> np.ndarray | None:
-    if condition.design == "independent":
-        return None
-    people = condition.n_x // (TAKES if condition.design == "SOBEM" else 1)
-    return np.tile(np.repeat(np.arange(people), condition.n_x // people), 2)
-
-
-def _p(x: np.ndarray, y: np.ndarray, people: np.ndarray | None, run: int) -> float:
+def _p(condition: Condition, rng: np.random.Generator, run: int) -> float:
+    (x, y), people = condition.draw(rng), condition.people()
     if people is not None:
         return by_person(x, y, people, alternative="greater").test.p
     samples = SAMPLES if len(x) + len(y) > EXACT_UP_TO else None
     return two_sample(x, y, permutations=samples, seed=run).p
 
 
-def _associations(condition: Condition, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Embed new targets and new attributes as the phantom encoder does, and measure their associations."""
-    x, y = _components(condition, rng)
-    a, b = _attributes(0, rng), _attributes(1, rng)
-    return association(_targets(x, rng), a, b), association(_targets(y, rng), a, b)
+def _covers(condition: Condition, rng: np.random.Generator, run: int) -> tuple[float, float]:
+    """Return whether the interval of one run held the planted d, and its width."""
+    ends = effect_interval(*condition.draw(rng), clusters=condition.people(), seed=run)
+    return ends.low <= condition.d <= ends.high, ends.high - ends.low
 
 
-def _components(condition: Condition, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    noise = NOISE[condition.associations]
-    x, y = noise(rng, condition.n_x), noise(rng, condition.n_y)
-    if condition.design == "paired":  # the same person gives both a common part
-        common = rng.normal(size=condition.n_x)
-        x, y = (np.sqrt(LIKENESS) * common + np.sqrt(1 - LIKENESS) * side for side in (x, y))
-    if condition.design == "SOBEM":
-        own = np.repeat(rng.normal(size=(2, condition.n_x // TAKES)), TAKES, axis=1)
-        x, y = x + own[0] + RESPONSE * own[1] / 2, y + own[0] - RESPONSE * own[1] / 2
-    shift = within_difference(condition.d, condition.n_x, condition.n_y) / 2
-    return SPREAD * (x + shift), SPREAD * (y - shift)
+def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simulated:
+    """Return an audit of two encoders. `effect` is the d that the first has in the first test.
+
+    `wave` 1, 2, ... are vectors of the same stimuli by other chance, the effect from the second on; 0 is an audit of its own.
+    """
+    effect = effect * (wave != 1)
+    chosen = SHAPES[shape] if not effect else SHAPES[shape]._replace(person=0.0, response=0.0)
+    study, stimuli, tests = _asked(shape)
+    traits = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, wave]) if wave else traits
+    parts = []
+    for place, system in enumerate(SYSTEMS):
+        vectors: dict[str, np.ndarray] = {}  # a stimulus of several tests keeps the vector of the first
+        for number, test in enumerate(tests):
+            for content, vector in draw_test(test, chosen, effect * (not place and not number), traits, rng):
+                vectors.setdefault(content, vector)
+        parts.append(_answers(system, stimuli["stimulus"], vectors))
+    planted = {"system": SYSTEMS[0], "test": tests[0]["name"]} if effect else None
+    return Simulated(study, Evidence(stimuli, pl.concat(parts), {"tests": tests}, None, seed), planted)
 
 
-def _targets(components: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    angle = rng.uniform(0, 2 * np.pi, size=len(components))
-    rest = np.sqrt(1 - components**2 / 2)
-    vectors = np.zeros((len(components), WIDTH))
-    vectors[:, :4] = np.stack([components / 2, -components / 2, rest * np.cos(angle), rest * np.sin(angle)], axis=1)
-    return vectors
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape the smallest d that `portrayal plan` says is found, and its power."""
+    return {shape: (_smallest(shape), POWER) for shape in ("small", "clustered")}
 
 
-def _attributes(axis: int, rng: np.random.Generator) -> np.ndarray:
-    noise = rng.normal(size=(ATTRIBUTES, WIDTH - 4))
-    vectors = np.zeros((ATTRIBUTES, WIDTH))
-    vectors[:, axis] = 1.0
-    vectors[:, 4:] = TILT * noise / np.linalg.norm(noise, axis=1, keepdims=True)
-    return vectors
+def _smallest(shape: str) -> float:
+    study, _, _ = _asked(shape)
+    tests = declared_tests(study)
+    return smallest_d(tests[0], study.settings.alternative, len(tests) * len(study.systems))
+
+
+@cache
+def _asked(shape: str) -> tuple[Study, pl.DataFrame, list[Mapping[str, Any]]]:
+    """Return the study, its stimuli and tests; the same for every simulated audit of a shape."""
+    systems = [{"name": name, "use": "phantom:associations"} for name in SYSTEMS]
+    study = make_study(
+        {"name": shape, "audit": "associations", "systems": systems, "associations": SHAPES[shape].settings}
+    )
+    return study, make_stimuli(study), [asdict(test) for test in declared_tests(study)]
+
+
+def _answers(system: str, names: pl.Series, vectors: Mapping[str, np.ndarray]) -> pl.DataFrame:
+    embeddings = [vectors[name].tolist() for name in names]
+    return pl.DataFrame(
+        {"system": [system] * len(names), "stimulus": names, "repeat": [0] * len(names),
+         "status": ["answered"] * len(names), "embedding": embeddings},
+        schema={**RESPONSES, "embedding": pl.List(pl.Float64)},
+    )  # fmt: skip

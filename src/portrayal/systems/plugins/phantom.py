@@ -14,8 +14,8 @@ from portrayal.systems.core.settings import SystemSettings
 
 PHANTOMS: dict[str, str] = {
     "associations": "portrayal.audits.associations.phantom",
-    "clip": "portrayal.audits.associations.experiments.phantom_clip",
-    "saliency": "portrayal.audits.associations.experiments.phantom_saliency",
+    "clip": "portrayal.audits.associations.experiments.phantom",
+    "saliency": "portrayal.audits.associations.experiments.phantom",
     "contexts": "portrayal.audits.contexts.phantom",
     "counterfactuals": "portrayal.audits.counterfactuals.phantom",
     "captions": "portrayal.audits.captions.phantom",

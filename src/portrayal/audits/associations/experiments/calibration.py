@@ -1,53 +1,100 @@
-"""The further measures of the associations audit against phantoms: captions' emotion words, saliency, labels.
+"""Calibration of the experiments' measures, and whole simulated audits of two systems.
 
-Every phantom goes through the measure itself. Planted are a ratio of emotion words between conditions (ten persons, each
-with a rate of her own), a difference in saliency share (ten persons), a difference of sexualised shares, and a share
-behind a detector that misses.
+In a calibration every phantom goes through the measure itself. Planted are a ratio of emotion words between conditions (ten
+persons, each with a rate of her own), a difference in saliency share (ten persons), a difference of sexualised shares, and a
+share behind a detector that misses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.associations.experiments.world import (
+    EMOTIONS,
+    EXPERIMENTS,
+    LABELS,
+    PEOPLE,
+    PORTRAYED,
+    REGIONS,
+    SHAPES,
+)
 from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.saliency import saliency
 from portrayal.audits.associations.measures.undercount import corrected_rate
+from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.rates import paired_rate_ratio
+from portrayal.stats.power.power import POWER, smallest_of_people, smallest_share_difference
 from portrayal.stats.tests.proportions import share_difference
-from portrayal.study.calibration import Calibration
+from portrayal.study.audit import Evidence
+from portrayal.study.calibration import Calibration, Simulated
+from portrayal.study.study import Study
+from portrayal.study.study_file import make_study
 
-LEVEL = 0.05
+__all__ = ["SHAPES", "calibrate", "plans", "simulate"]
+SYSTEMS = ("first", "second")
 PERSONS = 10
 CAPTIONS = 2000  # a person and condition
 
 
-class Outcome(NamedTuple):
-    """Whether the interval held the planted value, and the p-value where there is a test."""
+def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
+    """Return an audit of two systems of one of the experiments; `effect` is that of the first system."""
+    made = EXPERIMENTS[shape.split()[0]]
+    study, stimuli = _asked(shape)
+    rng = np.random.default_rng(seed)
+    parts = [
+        made.answers(SHAPES[shape], stimuli, effect * (not place), rng).select(pl.lit(system).alias("system"), pl.all())
+        for place, system in enumerate(SYSTEMS)
+    ]
+    planted = {"system": SYSTEMS[0], **made.planted} if effect else None
+    return Simulated(study, Evidence(stimuli, pl.concat(parts), {}, None, seed), planted)
 
-    covered: bool
-    p: float | None
+
+@cache
+def _asked(shape: str) -> tuple[Study, pl.DataFrame]:
+    """Return the study and its stimuli; the same for every simulated audit of a shape."""
+    name = shape.split()[0]
+    made = EXPERIMENTS[name]
+    study = make_study(
+        {
+            "name": shape,
+            "audit": f"associations/{name}",
+            "systems": [{"name": system, "use": made.use} for system in SYSTEMS],
+            "associations": made.settings(SHAPES[shape]),
+            "repeats": SHAPES[shape].images if name == "depictions" else 1,
+        }
+    )
+    return study, made.stimuli(SHAPES[shape], study)
+
+
+def plans() -> dict[str, tuple[float, float]]:
+    """Return by shape the smallest effect that `portrayal plan` says is found, and its power."""
+    people, systems = PEOPLE["demo"].people, len(SYSTEMS)
+    labelled, (jobs, images, *_) = LABELS["demo"].images, PORTRAYED["demo"]
+    corrected = LEVEL / systems
+    effects = {
+        "emotion_words": smallest_of_people(people, len(EMOTIONS) * systems),
+        "saliency": smallest_of_people(people, len(REGIONS) * systems, parts=len(REGIONS)),
+        "labels": smallest_share_difference(0.1, labelled, labelled, corrected, fisher=True),
+        "depictions": smallest_share_difference(
+            0.5, images, (jobs - 1) * images, LEVEL / (jobs * systems), fisher=True
+        ),
+    }
+    return {f"{name} demo": (effect, POWER) for name, effect in effects.items()}
 
 
 class Phantom(NamedTuple):
-    """One phantom: the measure it is for, what is planted, and how one run is drawn and measured."""
+    """Measure, planted value, whether that is none, and how one run is drawn and measured."""
 
     measure: str
     planted: float
     null: bool
-    run: Callable[[np.random.Generator], Outcome]
-
-
-def phantoms() -> list[Phantom]:
-    """Return the phantoms without an effect and with one."""
-    made = [Phantom("emotion_word_difference", ratio, ratio == 1, _words(ratio)) for ratio in (1.0, 0.5, 0.1)]
-    made += [Phantom("emotion_word_ratio", ratio, False, _ratio(ratio)) for ratio in (1.0, 0.5, 0.1)]
-    made += [Phantom("saliency_difference", shift, shift == 0, _saliency(shift)) for shift in (0.0, 0.1)]
-    made += [Phantom("sexualised_difference", gap, gap == 0, _labels(gap)) for gap in (0.0, 0.15)]
-    return [*made, Phantom("sexualised_rate_corrected", 0.3, False, _corrected(0.3))]
+    run: Callable[[float, np.random.Generator], tuple[bool, float | None]]  # was it covered, and p
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
@@ -59,34 +106,33 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
         `false_alarm`: rejections over all phantoms without an effect. `power`: over the tested phantoms with
         one. `coverage`: over all.
     """
-    rows = [_row(phantom, runs, seed + 1000 * place) for place, phantom in enumerate(phantoms())]
-    return Calibration(
-        "experiments",
-        false_alarm=_mean([row["false_alarm"] for row in rows if row["false_alarm"] is not None]),
-        power=_mean([row["power"] for row in rows if row["power"] is not None]),
-        coverage=_mean([row["coverage"] for row in rows]),
-        runs=runs,
-        seed=seed,
-        conditions=rows,
+    rows = [_row(phantom, runs, seed + 1000 * place) for place, phantom in enumerate(PHANTOMS)]
+    alarm, power, coverage = (
+        _mean([row[name] for row in rows if row[name] is not None]) for name in ("false_alarm", "power", "coverage")
     )
+    return Calibration("experiments", alarm, power, coverage, runs, seed, rows)
 
 
 def _row(phantom: Phantom, runs: int, seed: int) -> Mapping[str, Any]:
     rng = np.random.default_rng(seed)
-    outcomes = [phantom.run(rng) for _ in range(runs)]
-    rejected = [outcome.p < LEVEL for outcome in outcomes if outcome.p is not None]
+    outcomes = [phantom.run(phantom.planted, rng) for _ in range(runs)]
+    rejected = [p < LEVEL for _, p in outcomes if p is not None]
     return {
         "measure": phantom.measure,
         "effect": "none" if phantom.null else "planted",
         "planted": phantom.planted,
         "false_alarm": _mean(rejected) if rejected and phantom.null else None,
         "power": _mean(rejected) if rejected and not phantom.null else None,
-        "coverage": _mean([outcome.covered for outcome in outcomes]),
+        "coverage": _mean([covered for covered, _ in outcomes]),
     }
 
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
+
+
+def _covers(found: Estimate, truth: float) -> bool:
+    return found.low <= truth <= found.high
 
 
 def _counts(ratio: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -99,58 +145,50 @@ def _counts(ratio: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
     return other, base
 
 
-def _words(ratio: float) -> Callable[[np.random.Generator], Outcome]:
-    def run(rng: np.random.Generator) -> Outcome:
-        other, base = _counts(ratio, rng)
-        found = paired((other - base) / CAPTIONS)
-        truth = (ratio - 1) * 0.1 * np.exp(0.02)  # the mean rate is 4 * 0.025, that of a stray exp(0.2^2 / 2)
-        return Outcome(found.low <= truth <= found.high, found.p)
-
-    return run
+def _words(ratio: float, rng: np.random.Generator) -> tuple[bool, float | None]:
+    other, base = _counts(ratio, rng)
+    found = paired((other - base) / CAPTIONS)
+    # The mean rate is 4 * 0.025, that of a stray exp(0.2^2 / 2).
+    return _covers(found, (ratio - 1) * 0.1 * np.exp(0.02)), found.p
 
 
-def _ratio(ratio: float) -> Callable[[np.random.Generator], Outcome]:
-    def run(rng: np.random.Generator) -> Outcome:
-        other, base = _counts(ratio, rng)
-        occasions = np.full(PERSONS, CAPTIONS)
-        interval = paired_rate_ratio(other, occasions, base, occasions)
-        return Outcome(interval.low <= ratio <= interval.high, None)
-
-    return run
+def _ratio(ratio: float, rng: np.random.Generator) -> tuple[bool, float | None]:
+    other, base = _counts(ratio, rng)
+    occasions = np.full(PERSONS, CAPTIONS)
+    return _covers(paired_rate_ratio(other, occasions, base, occasions), ratio), None
 
 
-def _saliency(shift: float) -> Callable[[np.random.Generator], Outcome]:
-    def run(rng: np.random.Generator) -> Outcome:
-        base = np.repeat(rng.normal(0.6, 0.1, PERSONS), 2)
-        names = np.repeat(np.arange(PERSONS), 2).astype(str)
-        sides = [base + move + rng.normal(0, 0.08, 2 * PERSONS) for move in (0.0, shift)]
-        made = [
-            pl.DataFrame({"person": names, "share": side}).with_columns(condition=pl.lit(name))
-            for name, side in zip("ab", sides, strict=True)
-        ]
-        table = pl.concat(made).with_columns(system=pl.lit("s"), region=pl.lit("face"))
-        row = saliency(table, "a").results.filter(pl.col("measure") == "saliency_difference").row(0, named=True)
-        return Outcome(row["low"] <= shift <= row["high"], row["p"])
-
-    return run
+def _saliency(shift: float, rng: np.random.Generator) -> tuple[bool, float | None]:
+    base = np.repeat(rng.normal(0.6, 0.1, PERSONS), 2)
+    names = np.repeat(np.arange(PERSONS), 2).astype(str)
+    sides = [base + move + rng.normal(0, 0.08, 2 * PERSONS) for move in (0.0, shift)]
+    made = [
+        pl.DataFrame({"person": names, "share": side}).with_columns(condition=pl.lit(name))
+        for name, side in zip("ab", sides, strict=True)
+    ]
+    table = pl.concat(made).with_columns(system=pl.lit("s"), region=pl.lit("face"))
+    row = saliency(table, "a").results.filter(pl.col("measure") == "saliency_difference").row(0, named=True)
+    return row["low"] <= shift <= row["high"], row["p"]
 
 
-def _labels(gap: float) -> Callable[[np.random.Generator], Outcome]:
-    def run(rng: np.random.Generator) -> Outcome:
-        hits, base = rng.binomial(100, 0.1 + gap), rng.binomial(100, 0.1)
-        found = share_difference(int(hits), 100, int(base), 100)
-        return Outcome(found.low <= gap <= found.high, found.p)
-
-    return run
+def _labels(gap: float, rng: np.random.Generator) -> tuple[bool, float | None]:
+    hits, base = rng.binomial(100, 0.1 + gap), rng.binomial(100, 0.1)
+    found = share_difference(int(hits), 100, int(base), 100)
+    return _covers(found, gap), found.p
 
 
-def _corrected(share: float) -> Callable[[np.random.Generator], Outcome]:
-    def run(rng: np.random.Generator) -> Outcome:
-        truth = rng.random(200) < 0.5
-        flags = np.where(truth, rng.random(200) < 0.6, rng.random(200) < 0.05)
-        validation = pl.DataFrame({"rater": ["r"] * 200, "detector": flags, "judgment": truth})
-        hits = int(rng.binomial(300, share * 0.6 + (1 - share) * 0.05))
-        found = corrected_rate(hits, 300, validation, draws=1000)
-        return Outcome(found.low <= share <= found.high, None)
+def _corrected(share: float, rng: np.random.Generator) -> tuple[bool, float | None]:
+    truth = rng.random(200) < 0.5
+    flags = np.where(truth, rng.random(200) < 0.6, rng.random(200) < 0.05)
+    validation = pl.DataFrame({"rater": ["r"] * 200, "detector": flags, "judgment": truth})
+    hits = int(rng.binomial(300, share * 0.6 + (1 - share) * 0.05))
+    return _covers(corrected_rate(hits, 300, validation, draws=1000), share), None
 
-    return run
+
+PHANTOMS = [
+    *(Phantom("emotion_word_difference", ratio, ratio == 1, _words) for ratio in (1.0, 0.5, 0.1)),
+    *(Phantom("emotion_word_ratio", ratio, False, _ratio) for ratio in (1.0, 0.5, 0.1)),
+    *(Phantom("saliency_difference", shift, shift == 0, _saliency) for shift in (0.0, 0.1)),
+    *(Phantom("sexualised_difference", gap, gap == 0, _labels) for gap in (0.0, 0.15)),
+    Phantom("sexualised_rate_corrected", 0.3, False, _corrected),
+]

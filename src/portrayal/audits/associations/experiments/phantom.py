@@ -1,12 +1,17 @@
-"""A phantom generator: grey silhouettes whose shade says whom they stand for, with planted shares.
+"""Simulated systems of the experiments, which look at nothing: `phantom:clip`, `phantom:saliency` and `phantom_generator`.
 
-It draws no faces and nobody. Its own gates read the shade in place of a face, so that a whole generator study
-can run, and its recording be searched, without a model: `use = "phantom_generator"`.
+    use = "phantom:clip"         # parameters = { sees = { nonobjectified = 1.0, objectified = 0.4 } }
+    use = "phantom:saliency"     # parameters = { torso = { nonobjectified = 0.2, objectified = 0.4 } }
+    use = "phantom_generator"    # parameters = { shares = { nurse = { woman = 0.9, man = 0.1 } } }
+
+The first two read emotion and condition off names of photographs such as SOBEM's (`3_AN2_NO_1`); no photograph is opened. The
+generator draws grey silhouettes of nobody, whose shade says whom they stand for; its gates read the shade in place of a face,
+so that a whole generator study can run, and its recording be searched, without a model.
 """
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +20,126 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator
 
+from portrayal.audits.associations.datasets.sobem import NAME, emotion_lexicon, factors
+from portrayal.audits.associations.world import stream
 from portrayal.errors import PortrayalError
+from portrayal.pictures.regions import face_regions, region_shares
 from portrayal.safety.gates import Gates, Seen
 from portrayal.settings import Settings
-from portrayal.systems.core.base import Answer, BaseSystem, Question
+from portrayal.systems.core.base import Answer, BaseSystem, Question, System
 from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.generators.images import as_png
 
-SIDE = 64
+# --- a CLIP -----------------------------------------------------------------------------------------------------------
+
+WIDTH = 24
+FAINT = {"low": 0.5, "high": 1.0, "": 1.0}
+NOISE = 0.15  # of a text's or photograph's own direction, for each of its numbers
+PICTURE = "photograph:"
+
+
+class PhantomClipSettings(Settings):
+    """Share of the emotion shown that is seen in each condition, and the seed."""
+
+    sees: dict[str, float] = Field(default={"nonobjectified": 1.0, "objectified": 1.0})
+    seed: int = 0
+
+
+@dataclass
+class PhantomClip(LocalEncoder):
+    """Encodes texts by their words and photographs by their names."""
+
+    planted: PhantomClipSettings = PhantomClipSettings()
+
+    def text_of(self, question: Question) -> str:
+        """Return the text, or a photograph's name; the photograph itself is never opened."""
+        return f"{PICTURE}{Path(question.content).stem}" if question.kind == "image" else question.content
+
+    def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
+        """Return the planted vectors."""
+        return [phantom_clip_vector(text, self.planted) for text in texts]
+
+
+def phantom_clip_vector(text: str, planted: PhantomClipSettings) -> np.ndarray:
+    """Return the vector of a text, or of a photograph's name after 'photograph:'.
+
+    A text lies along the axes of the emotions its words name (the lexicon emotion_words), a photograph along that of the emotion
+    shown, half as far where it is faint. All else is noise: of the person, and of each text and photograph.
+    """
+
+    def noise(of: str) -> np.ndarray:
+        return NOISE * stream(of, planted.seed).normal(size=WIDTH)
+
+    words, vector = emotion_lexicon(), noise(text)
+    name = text.removeprefix(PICTURE)
+    if name == text:
+        used = set(text.lower().replace(".", "").replace(",", "").split())
+        vector[: len(words)] += [bool(used & set(own)) for own in words.values()]
+    elif NAME.fullmatch(name):
+        shown = factors(name)
+        seen = planted.sees.get(shown["condition"], 1.0) * FAINT[shown["intensity"]]
+        vector[: len(words)] += [seen * (emotion == shown["emotion"]) for emotion in words]
+        vector += noise(f"person {shown['person']}")
+    return vector
+
+
+# --- maps of where a CLIP looks ---------------------------------------------------------------------------------------
+
+SIDE = 7  # of the map, as of most CLIPs
+FACE = (0.4, 0.1, 0.6, 0.4)  # left, top, right, bottom, as shares of the picture
+BACKGROUND = 0.25
+
+
+class PhantomSaliencySettings(Settings):
+    """Share of the map on the torso in each condition, its deviation between photographs, and the seed."""
+
+    torso: dict[str, float] = Field(default={"nonobjectified": 0.25, "objectified": 0.25})
+    deviation: float = Field(default=0.04, ge=0, le=0.1)
+    seed: int = 0
+
+
+@dataclass
+class PhantomSaliency(BaseSystem):
+    """Answers in the form of `clip_saliency`."""
+
+    repeatable: bool = True
+    batch: int = 64
+    reader: str = "saliency"
+    planted: PhantomSaliencySettings = PhantomSaliencySettings()
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Draw one map per photograph."""
+        return [Answer(json.dumps(phantom_map(question.content, self.planted)).encode()) for question in questions]
+
+
+def phantom_map(content: str, planted: PhantomSaliencySettings) -> dict[str, object]:
+    """Return grid and shares of a photograph, by its name; the face has what torso and background leave."""
+
+    def chance(of: str) -> float:
+        return float(stream(of, planted.seed).normal())
+
+    name = Path(content).stem
+    shown = factors(name)
+    shifts = [chance(f"{key}/{shown['condition']}") for key in (shown["person"], name)]
+    on_torso = planted.torso.get(shown["condition"], 0.25) + planted.deviation * sum(shifts) / np.sqrt(2)
+    background = BACKGROUND + planted.deviation * np.tanh(chance(f"behind {name}"))
+    torso = float(np.clip(on_torso, 0.02, 0.98 - background))
+    shares = {"face": 1 - background - torso, "torso": torso, "background": background}
+    masks = face_regions(FACE, SIDE)
+    grid = sum(shares[region] * mask / mask.sum() for region, mask in masks.items())
+    return {"grid": np.round(grid, 6).tolist(), "shares": region_shares(np.asarray(grid), masks)}
+
+
+# --- a generator ------------------------------------------------------------------------------------------------------
+
+PIXELS = 64  # on a side
 SHADE, MOST = 10, 25  # between the codes of two groups, and how many fit
 ROUNDING = 1e-9
 
 
 class PhantomSettings(Settings):
-    """What is planted: whom it depicts by a word of the prompt, any number of groups, and shares blocked and dropped."""
+    """Planted shares: of groups by a word of the prompt, and of images blocked and without a face."""
 
     shares: dict[str, dict[str, float]] = {}  # a word of the prompt, then each group's share
     otherwise: dict[str, float] = Field(default={"woman": 0.5, "man": 0.5}, min_length=1)
@@ -66,7 +177,7 @@ class PhantomGenerator(BaseSystem):
         return [self._draw(question) for question in questions]
 
     def _draw(self, question: Question) -> Answer:
-        rng = _stream(self.planted.seed, question)
+        rng = stream(f"{question.hash}/{question.repeat}", self.planted.seed)
         if rng.random() < self.planted.blocked:
             return Answer(b"", refused=True)
         if rng.random() < self.planted.no_face:
@@ -79,14 +190,14 @@ class PhantomGenerator(BaseSystem):
 
 def silhouette(code: int, rng: np.random.Generator) -> bytes:
     """Draw head and shoulders in grey; `code` (0 nobody, from 1 on the groups) is the corner's shade."""
-    y, x = np.mgrid[:SIDE, :SIDE]
-    pixels = rng.integers(200, 230, (SIDE, SIDE)).astype(np.uint8)
-    head = (x - SIDE / 2) ** 2 + (y - SIDE / 3) ** 2 < (SIDE / 6) ** 2
-    shoulders = (np.abs(x - SIDE / 2) < SIDE / 3) & (y > SIDE * 0.6)
-    pixels[head | shoulders] = 90
-    pixels[:8, :8] = SHADE * code
     from PIL import Image
 
+    y, x = np.mgrid[:PIXELS, :PIXELS]
+    pixels = rng.integers(200, 230, (PIXELS, PIXELS)).astype(np.uint8)
+    head = (x - PIXELS / 2) ** 2 + (y - PIXELS / 3) ** 2 < (PIXELS / 6) ** 2
+    shoulders = (np.abs(x - PIXELS / 2) < PIXELS / 3) & (y > PIXELS * 0.6)
+    pixels[head | shoulders] = 90
+    pixels[:8, :8] = SHADE * code
     return as_png(Image.fromarray(pixels).convert("RGB"))
 
 
@@ -100,14 +211,16 @@ def shade_reader(groups: Sequence[str]) -> Callable[[Any], list[Seen]]:
     return read
 
 
-def open_system(settings: SystemSettings, folder: Path) -> PhantomGenerator:
-    """Open the phantom."""
-    planted = settings.read(PhantomSettings)
-    if len(planted.groups) > MOST:
-        raise PortrayalError(f"system {settings.name!r} plants {len(planted.groups)} groups. At most {MOST} fit.")
-    return PhantomGenerator(**settings.fields("phantom_generator"), planted=planted)
-
-
-def _stream(seed: int, question: Question) -> np.random.Generator:
-    digest = hashlib.sha256(f"{seed}/{question.hash}/{question.repeat}".encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+def open_system(settings: SystemSettings, folder: Path) -> System:
+    """Open the phantom that `use` names."""
+    if settings.use == "phantom_generator":
+        shares = settings.read(PhantomSettings)
+        if len(shares.groups) > MOST:
+            raise PortrayalError(f"system {settings.name!r} plants {len(shares.groups)} groups. At most {MOST} fit.")
+        return PhantomGenerator(**settings.fields("phantom_generator"), planted=shares)
+    version = settings.version or "1"
+    if settings.use == "phantom:clip":
+        known = settings.fields("phantom:clip", kind="encoder", version=version)
+        return PhantomClip(**known, planted=settings.read(PhantomClipSettings))
+    known = settings.fields("phantom:saliency", kind="tagger", version=version)
+    return PhantomSaliency(**known, planted=settings.read(PhantomSaliencySettings))
