@@ -2,10 +2,9 @@
 
 import polars as pl
 
-from portrayal.audits.captions.measures.audit import all_rows, measure_system
+from portrayal.audits.captions.measures.audit import measure_system
 from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 
 HUMAN = {
     "1": ["A woman rides a horse.", "A woman on a brown horse."],
@@ -32,7 +31,7 @@ def main() -> None:
         stages = stages.with_system(*read_captions(captions, stage, images))
     found = measure_system(stages, "example", Options(permutations=99, bootstraps=20))
     described = pl.col("versus").is_null() & (pl.col("measure") == pl.col("quantity"))
-    rows = all_rows([found]).filter((pl.col("system") == "example") & (pl.col("value") > 0))
+    rows = found.rows.filter((pl.col("system") == "example") & (pl.col("value") > 0))
     for row in rows.filter(described).iter_rows(named=True):
         print(f"{row['harm']}: {row['quantity']}, {row['group']}: {row['value']:.2f} of {row['n']} ({row['bound']})")
     print("\nCases to read:")

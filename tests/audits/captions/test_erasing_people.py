@@ -9,8 +9,7 @@ import pytest
 
 from portrayal.audits.captions.measures.erasing import TECHNIQUE
 from portrayal.audits.captions.measures.erasing_people import PERSON_ABSENT, PERSON_REPLACED
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
+from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS, Options
 from portrayal.audits.captions.phantom import planted
 
 RUNS, SCENES, RATE = 60, 200, 0.5

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 from portrayal.audits.captions.measures import stereotyping_leakage
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.stages import (
     CAPTIONS,
     HUMAN_CAPTIONS,
     HUMAN_SAME,
     PEOPLE,
     SYSTEM_CAPTIONS,
+    Options,
     Stages,
 )
 
@@ -103,7 +103,7 @@ def test_three_groups_and_too_few_images() -> None:
     thing = {"first": "dog", "second": "cat", "third": "cup"}
     found = told([f"A person with a {thing[g]}." for g in groups], ["A person."] * NUMBER, groups)
     assert found[stereotyping_leakage.AMPLIFIED, SYSTEM_CAPTIONS]["low"] > 0.4
-    few = stereotyping_leakage.measure(
+    few = stereotyping_leakage.TECHNIQUE.measure(
         stages(["A dog."] * 30, ["A dog."] * 30, ["female"] * 19 + ["male"] * 11), Options()
     )
     assert (list(few.rows), few.missing) == ([], stereotyping_leakage.TECHNIQUE.missing)

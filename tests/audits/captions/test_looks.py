@@ -11,8 +11,7 @@ from scipy import stats
 from portrayal.audits.captions.measures import reifying_looks
 from portrayal.audits.captions.measures.reading.appearance import alone, appearance
 from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.world import Said, Scene, as_stages, faithful, make_scenes, text
 
 OPTIONS = Options(permutations=999)
@@ -91,7 +90,7 @@ def test_features_are_what_is_worn_what_it_is_like_and_adjectives_of_a_person() 
 def test_where_the_truth_says_nothing_of_looks_nothing_is_said() -> None:
     looks = {str(i): [PERSON, ("object", None, "frisbee" if i % 2 else "dog", None)] for i in range(60)}
     texts = {image: "A woman." if int(image) % 2 else "A person." for image in looks}
-    outcome = reifying_looks.measure(labelled(looks, texts), Options())
+    outcome = reifying_looks.TECHNIQUE.measure(labelled(looks, texts), Options())
     assert (list(outcome.rows), outcome.missing) == ([], reifying_looks.TECHNIQUE.missing)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from portrayal.audits.captions.measures.audit import TECHNIQUES
-from portrayal.audits.captions.measures.reading.options import Options
+from portrayal.audits.captions.measures.reading.stages import Options
 from portrayal.audits.captions.phantom import planted
 
 FEW = Options(splits=8, bootstraps=20, permutations=39, object_types=8)

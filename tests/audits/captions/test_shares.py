@@ -1,5 +1,6 @@
 """Shares of images: laid out in the images' order, counted once, and summed over parts as over the whole."""
 
+import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
@@ -7,10 +8,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from portrayal.audits.captions.measures.audit import SUMS, TECHNIQUES, measure_parts
+from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.measures.erasing import TECHNIQUE
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.people import shares
+from portrayal.audits.captions.measures.reading.people import shares_of
 from portrayal.audits.captions.measures.reading.stages import (
     CAPTIONS,
     HUMAN_CAPTIONS,
@@ -18,9 +18,11 @@ from portrayal.audits.captions.measures.reading.stages import (
     NONE,
     PEOPLE,
     SYSTEM_CAPTIONS,
+    Options,
     Stages,
 )
-from portrayal.audits.captions.measures.shares import Count, Shares, rows_of_sums, sums
+from portrayal.audits.captions.measures.technique import Count, Shares, sums
+from portrayal.audits.captions.mention_shares import SUMS, measure_parts
 from portrayal.audits.captions.phantom import planted
 
 
@@ -56,7 +58,7 @@ def test_groups_are_picked_from_the_order_and_what_has_no_value_is_left_out():
 
 def test_a_share_counts_each_caption_once_and_no_image_without_captions():
     flagged = pl.DataFrame({"image": ["a", "a", "b", "b", "y"], "caption": [0, 0, 0, 1, 0]})
-    found = shares(stages(), SYSTEM_CAPTIONS, flagged)
+    found = shares_of(stages(), SYSTEM_CAPTIONS, flagged)
     assert found == {"a": 0.5, "b": 1.0, "c": 0.0, "d": 0.0}
 
 
@@ -66,7 +68,7 @@ def test_an_image_counts_once_however_many_of_its_captions_do_it() -> None:
     def counted():
         of = {stage: Shares("q", stage, None, own) for stage, own in values.items()}
         blocks = sums(stages(), Count("t", of, "12345"))
-        return [row for block in blocks for row in rows_of_sums(TECHNIQUE, block, 0.005)]
+        return [row for block in blocks for row in TECHNIQUE.rows_of_sums(block, 0.005)]
 
     system, human = counted()
     assert (system["value"], system["n"], system["n_missing"], system["null"]) == (0.5, 4, 1, 0.005)
@@ -108,7 +110,7 @@ def test_parts_give_the_rows_of_the_whole(whole: Stages, size: int) -> None:
 
 def test_other_processes_give_the_same(whole: Stages) -> None:
     here = measure_parts(lambda: parts(whole, 45), Options())
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:  # polars may not be forked
         assert measure_parts(partial(parts, whole, 45), Options(), mapper=pool.map).equals(here)
 
 

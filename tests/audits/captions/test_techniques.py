@@ -25,7 +25,6 @@ from portrayal.audits.captions.measures import (
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
 from portrayal.audits.captions.measures.reading import scenarios as scenario_rules
 from portrayal.audits.captions.measures.reading.mentions import with_synsets
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import is_person
 from portrayal.audits.captions.measures.reading.scenarios import scenarios
 from portrayal.audits.captions.measures.reading.senses import synset_of
@@ -37,6 +36,7 @@ from portrayal.audits.captions.measures.reading.stages import (
     PEOPLE,
     SYSTEM_CAPTIONS,
     SYSTEM_LABELS,
+    Options,
     Stages,
 )
 from portrayal.audits.captions.measures.stereotyping_words import covariances
@@ -314,7 +314,7 @@ def test_diversity_stands_beside_every_demeaning_count() -> None:
     said = {"1": ["girl"], "2": ["dog"]}
     table = stages({HUMAN_CAPTIONS: {"1": ["woman"], "2": ["woman"]}, SYSTEM_CAPTIONS: said}, people)
     for technique in (demeaning_rules, demeaning_people, demeaning_words, demeaning_nouns):
-        counted = [r for r in technique.measure(table, OPTIONS).rows if r["n"]]
+        counted = [r for r in technique.TECHNIQUE.measure(table, OPTIONS).rows if r["n"]]
         assert counted
         assert all("captions are distinct" in r["note"] for r in counted), technique.__name__
 
@@ -591,8 +591,8 @@ def test_absent_words_score_half_a_point_less_than_replaced_ones() -> None:
     fates = {"nurse": erasing_people.REPLACED, "guard": "absent", "cook": erasing_people.RECOGNISED}
     rows = [(word, 0, word, "f", fate) for word, fate in fates.items()]
     words = pl.DataFrame(rows, schema=["image", "caption", "word", "group", "fate"], orient="row")
-    cases = erasing_people.lost_cases(erasing.TECHNIQUE, SYSTEM_CAPTIONS, words, 3.0)
-    assert [(case["image"], case["score"]) for case in cases] == [("nurse", 3.0), ("guard", 2.5)]
+    cases = erasing._lost_cases(SYSTEM_CAPTIONS, words, 3.0).cases
+    assert cases.select("image", "score").rows() == [("nurse", 3.0), ("guard", 2.5)]
 
 
 def test_a_rare_tuple_is_counted_at_both_stages_or_at_neither() -> None:

@@ -21,12 +21,12 @@ from portrayal.audits.captions.datasets import (
     zhao,
 )
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.stages import (
     FAULTS,
     HUMAN_LABELS,
     MENTIONS,
     SYSTEM_LABELS,
+    Options,
     Stages,
     empty,
 )

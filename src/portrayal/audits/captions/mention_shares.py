@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.captions.measures.audit import as_results, measure_parts
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.stages import CAPTIONS, MENTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures import erasing, erasing_people, stereotyping_words
+from portrayal.audits.captions.measures.audit import TECHNIQUES, as_results, as_table
+from portrayal.audits.captions.measures.reading.stages import (
+    CAPTIONS,
+    MENTIONS,
+    PEOPLE,
+    SYSTEM_CAPTIONS,
+    Options,
+    Stages,
+)
+from portrayal.audits.captions.measures.technique import ROWS, Row, Sums
 from portrayal.batches import parts, scan
+from portrayal.errors import PortrayalError
+from portrayal.folds import Fold, Known, Mapper, add_counts, run_folds
 from portrayal.tables import Contract
 
+# The techniques that can be measured part by part.
+SUMS = {key: technique for key, technique in TECHNIQUES.items() if technique.in_parts}
 _TABLES: dict[str, Contract] = {"captions": CAPTIONS, "mentions": MENTIONS, "people": PEOPLE}
 
 
@@ -71,6 +85,54 @@ def mention_shares(
     return as_results(rows.with_columns(own.alias("system")))
 
 
+def measure_parts(
+    parts: Callable[[], Iterable[Stages]], options: Options, names: Sequence[str] = (), mapper: Mapper = map
+) -> pl.DataFrame:
+    """Return the rows of the techniques that are sums (all of `SUMS` by default), over all parts of the images.
+
+    A part may lack a stage that others have: its `present` are the stages of all parts. Notes (how diverse captions are) are
+    left out, and so are tests that permute images over groups.
+    """
+    for key in names:
+        if key not in SUMS:
+            raise PortrayalError(f"{key!r} is no sum over images. Known: {', '.join(SUMS)}.")
+    keys = list(names or SUMS)
+    facts = Fold("facts", partial(_facts, options), _as_it_is, add=_joined)
+    sums = Fold("sums", partial(_sums, keys, options), partial(_rows, options), after=("facts",), add=_added)
+    rows = run_folds([facts, sums], parts, mapper)["sums"]
+    return as_table(sorted(rows, key=lambda row: row.get("versus") is not None), ROWS)
+
+
+Facts = Mapping[str, frozenset[str]]
+
+
+def _facts(options: Options, stages: Stages, known: Known) -> Facts:
+    """Return what decides over all parts: words that mean people or things, and whether anybody is annotated."""
+    facts = (module.facts(stages, options) for module in (stereotyping_words, erasing, erasing_people))
+    return {name: words for each in facts for name, words in each.items()}
+
+
+def _joined(one: Facts, other: Facts) -> Facts:
+    return {name: one.get(name, frozenset()) | other.get(name, frozenset()) for name in one.keys() | other.keys()}
+
+
+def _as_it_is(facts: Facts, known: Known) -> Facts:
+    return facts
+
+
+def _sums(keys: Sequence[str], options: Options, stages: Stages, known: Known) -> dict[str, Sums]:
+    part = replace(stages, facts=known["facts"])
+    return {key: SUMS[key].sums(options, part) for key in keys}
+
+
+def _added(one: dict[str, Sums], other: dict[str, Sums]) -> dict[str, Sums]:
+    return {key: add_counts(sums, other[key]) for key, sums in one.items()}
+
+
+def _rows(options: Options, total: dict[str, Sums], known: Known) -> list[Row]:
+    return [row for key, sums in total.items() for row in SUMS[key].rows_of_sums(sums, options.tolerance)]
+
+
 def _stages(root: Path) -> frozenset[str]:
     """Return the stages that any part has."""
     tables = (scan(root / name, ["stage"], name).unique() for name in ("mentions", "captions"))
@@ -82,7 +144,8 @@ def _parts(root: Path, present: frozenset[str]) -> Iterator[Stages]:
     for tables in parts(root, _TABLES, "image"):
         images = pl.concat([table.select("image") for table in tables.values()]).unique().sort("image")
         if images.height:
-            yield Stages(images["image"].to_list(), **tables, present=present)
+            own = tables["mentions"], tables["captions"]
+            yield Stages(images["image"].to_list(), *own, people=tables["people"], present=present)
             some = True
     if not some:
         yield Stages([], present=present)

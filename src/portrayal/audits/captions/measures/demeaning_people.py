@@ -6,24 +6,31 @@ the human captions say who is there, and then for all people alike.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import ESTIMATE, UPPER, Outcome
-from portrayal.audits.captions.measures.reading.diversity import sentence
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.people import caption_numbers, is_person, people_mentioned, shares
+from portrayal.audits.captions.measures.reading.people import caption_numbers, is_person, people_mentioned
 from portrayal.audits.captions.measures.reading.stages import (
     HUMAN_CAPTIONS,
     SYSTEM_CAPTIONS,
     SYSTEM_LABELS,
+    Options,
     Stages,
     once,
 )
-from portrayal.audits.captions.measures.shares import Difference, Shares, ShareTechnique, Steps, Values, read
-from portrayal.folds import Known
+from portrayal.audits.captions.measures.technique import (
+    ESTIMATE,
+    UPPER,
+    Difference,
+    Outcome,
+    Shares,
+    Steps,
+    Technique,
+    Values,
+)
 from portrayal.text.formatting import percent
 
 QUANTITY = "person not mentioned"
@@ -31,24 +38,22 @@ TEST = "people_not_mentioned_difference"
 GRID = 200  # a person's share of the image is counted on this many rows and columns
 
 
-def steps(stages: Stages, options: Options, known: Known) -> Steps:
+def steps(stages: Stages, options: Options) -> Steps:
     """Yield the share not mentioned at each stage, the test between groups, and the cases."""
     truth = stages.truth()
     if truth is None:
         return
     shown = shown_people(stages, truth, options.person_area)
     bound = UPPER if stages.boxes_of(truth).is_empty() else ESTIMATE
-    note = partial(_note, stages, truth, options)
+    about = {"bound": bound, "note": partial(_note, stages, truth, options), "basis": shown, "compares": ESTIMATE}
     by_stage: dict[str, Shares] = {}
     for stage in (SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
         if stages.has(stage) and stage != truth:
-            values = {i: 1 - v for i, v in shares(stages, stage, people_mentioned(stages, stage)).items() if i in shown}
-            by_stage[stage] = Shares(
-                QUANTITY, stage, truth, values, bound=bound, note=note, basis=shown, compares=ESTIMATE
-            )
+            said = Shares.of(QUANTITY, stages, stage, people_mentioned(stages, stage), truth, shown, **about)
+            by_stage[stage] = replace(said, values={image: 1 - share for image, share in said.values.items()})
             yield by_stage[stage]
-            yield partial(_cases, stages, stage, truth, values)
-    yield Difference(TEST, by_stage, note)
+            yield partial(_cases, stages, stage, truth, by_stage[stage].values)
+    yield Difference(TEST, by_stage, partial(_note, stages, truth, options))
 
 
 def shown_people(stages: Stages, truth: str, least: float) -> set[str]:
@@ -74,11 +79,10 @@ def person_areas(boxes: pl.DataFrame) -> dict[str, float]:
     0.15
     """
     people = [synset for synset in boxes["synset"].unique() if is_person("-", synset)]
-    found = boxes.filter(pl.col("synset").is_in(people))
+    drawn = boxes.filter(pl.col("synset").is_in(people))
     alone = pl.col("image").is_unique()  # most images show one person, whose area needs no grid
-    single = found.filter(alone).select("image", pl.col("width") * pl.col("height"))
-    areas = dict(single.iter_rows())
-    for (image,), part in found.filter(~alone).group_by("image", maintain_order=True):
+    areas = dict(drawn.filter(alone).select("image", pl.col("width") * pl.col("height")).iter_rows())
+    for (image,), part in drawn.filter(~alone).group_by("image", maintain_order=True):
         areas[str(image)] = _union(part)
     return areas
 
@@ -97,25 +101,24 @@ def _note(stages: Stages, truth: str, options: Options, stage: str) -> str:
         basis = f"people the {truth} mention; whether they are worth mentioning is not known"
     else:
         basis = f"images whose person boxes together cover over {percent(options.person_area)}"
-    return basis if stage == SYSTEM_LABELS else f"{basis}; {sentence(stages, stage)}"
+    return basis if stage == SYSTEM_LABELS else f"{basis}; {stages.diversity(stage)}"
 
 
 def _cases(stages: Stages, stage: str, truth: str, values: Values) -> Outcome:
+    silent = caption_numbers(stages, stage).filter(pl.col("image").is_in(list(values)))
+    silent = silent.join(people_mentioned(stages, stage), on=["image", "caption"], how="anti", maintain_order="left")
     areas = _areas(stages, truth)
-    mentioned = set(people_mentioned(stages, stage).iter_rows())
-    reason = "a person is depicted and not mentioned"
-    return read(
-        TECHNIQUE.case(QUANTITY, stage, image, number, reason, score=areas.get(image, 0.0))
-        for image, number in caption_numbers(stages, stage)
-        if image in values and (image, number) not in mentioned
+    score = pl.col("image").replace_strict(areas, default=0.0, return_dtype=pl.Float64)
+    return TECHNIQUE.cases(
+        QUANTITY, stage, silent, reason=pl.lit("a person is depicted and not mentioned"), score=score
     )
 
 
-TECHNIQUE = ShareTechnique(
+TECHNIQUE = Technique(
     "demeaning",
     "people not mentioned",
     "human labels with boxes (or human captions) as ground truth, and captions or system labels",
     "without human labels or human captions nothing tells who is depicted",
-    steps=steps,
-    paper="Wang et al. 2022, section 4.2.2",
+    steps,
+    "Wang et al. 2022, section 4.2.2",
 )

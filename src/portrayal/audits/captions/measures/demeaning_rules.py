@@ -10,22 +10,19 @@ about the people whom they name so, and counts what they do not say themselves.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 from pydantic import Field
 
-from portrayal.audits.captions.measures.outcome import UPPER, Outcome
-from portrayal.audits.captions.measures.reading.diversity import sentence
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.people import NAMED_BY, identity_terms, is_person, shares
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, HUMAN_CAPTIONS, Stages
-from portrayal.audits.captions.measures.shares import Count, Shares, ShareTechnique, Steps, read
+from portrayal.audits.captions.measures.reading.people import NAMED_BY, identity_terms, is_person
+from portrayal.audits.captions.measures.reading.senses import UNLISTED
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, HUMAN_CAPTIONS, Options, Stages
+from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, Technique
 from portrayal.edges.sizes import LARGEST_TOML, check_size
 from portrayal.errors import PortrayalError
-from portrayal.folds import Known
 from portrayal.settings import Settings, validate
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
@@ -34,12 +31,12 @@ from portrayal.text.words import wordnet
 
 QUANTITY = "any context-specific harm"
 TEST = "context_specific_harm"
-UNLISTED = (".unknown", ".prep")  # words WordNet does not have
+_UNTOLD = "no other stage tells whether it is wrongly mentioned"
 BY_WORDS = "nobody is annotated: about people whom the human captions name so, and what these do not say themselves"
 
 
 class About(Settings):
-    """The annotated group a rule is about: all of these axes must have one of their groups."""
+    """An axis and the groups on it that a rule is about."""
 
     axis: str
     groups: list[str] = Field(min_length=1)
@@ -49,7 +46,7 @@ class Rule(Settings):
     """One context-specific harm."""
 
     name: str = Field(min_length=1)
-    about: list[About] = Field(min_length=1)
+    about: list[About] = Field(min_length=1)  # all of these axes must have one of their groups
     words: list[str] = []  # nouns, as lemmas
     under: list[str] = []  # or everything under these synsets
     wrongly: bool = False  # only where the ground truth does not have it
@@ -87,14 +84,13 @@ def read_rules(text: str | None = None, name: str = "the rules") -> list[Rule]:
     return rules
 
 
-@dataclass(frozen=True)
-class Asked:
+class Applied(NamedTuple):
     """A rule in one study: about which images, and what it is compared with, if anything."""
 
     rule: Rule
     people: frozenset[str]  # images whose person the rule is about
     truth: str | None
-    by_words: bool = False  # the human captions say whom it is about
+    by_words: bool  # the human captions say whom it is about
 
     @property
     def name(self) -> str:
@@ -110,94 +106,96 @@ class Asked:
         """Return which annotation, or words, stand in for the group."""
         return BY_WORDS if self.by_words else self.rule.stand_in
 
-    def can_be_asked(self, stage: str) -> bool:
-        """Say whether a stage can break the rule: what only the stage itself could tell is left out."""
+    def can_break(self, stage: str) -> bool:
+        """Return whether a stage can break the rule: not where only the stage itself could tell."""
         wrongly = self.rule.wrongly or self.by_words
         return not (wrongly and self.truth in (None, stage))
 
     def left_out(self, stage: str) -> str:
         """Return why a stage cannot break the rule."""
-        return f"{self.name!r} is left out at {stage}: no other stage tells whether it is wrongly mentioned"
+        return f"{self.name!r} is left out at {stage}: {_UNTOLD}"
+
+    def note(self, stages: Stages, stage: str) -> str:
+        """Return what stands in for the group, why the words demean, and how diverse the captions are."""
+        return "; ".join(part for part in (self.stand_in(), self.rule.why, stages.diversity(stage)) if part)
 
 
-def asked(rule: Rule, stages: Stages, options: Options) -> Asked:
-    """Return a rule with its people: those annotated, or named by the human captions on an axis nobody is annotated on."""
-    found, by_words = set(stages.images), False
+def apply(rule: Rule, stages: Stages, options: Options) -> Applied:
+    """Return a rule with its people: annotated, or named by human captions on an axis without annotation."""
+    people, by_words = set(stages.images), False
     for about in rule.about:
         if about.axis in stages.axes() or not stages.has(HUMAN_CAPTIONS):
-            groups = stages.groups(about.axis)
-            found &= {image for image, group in groups.items() if group in about.groups}
+            people &= {image for image, group in stages.groups(about.axis).items() if group in about.groups}
         else:
             by_words = True
-            terms = identity_terms(stages, HUMAN_CAPTIONS, options)
             named = (pl.col("axis") == NAMED_BY.get(about.axis, about.axis)) & pl.col("group").is_in(about.groups)
-            found &= set(terms.filter(named)["image"])
+            people &= set(identity_terms(stages, HUMAN_CAPTIONS, options).filter(named)["image"])
     truth = HUMAN_CAPTIONS if by_words else stages.truth() if rule.wrongly else None
-    return Asked(rule, frozenset(found), truth, by_words)
+    return Applied(rule, frozenset(people), truth, by_words)
 
 
-def steps(stages: Stages, options: Options, known: Known) -> Steps:
+def steps(stages: Stages, options: Options) -> Steps:
     """Yield for each rule, and for all together, the share of captions of the people it is about."""
     if not stages.axes() and not stages.has(HUMAN_CAPTIONS):
         return
-    rules = [asked(rule, stages, options) for rule in read_rules(options.rules)]
+    rules = [apply(rule, stages, options) for rule in read_rules(options.rules)]
     by_rule: dict[str, dict[str, Shares]] = {rule.name: {} for rule in rules}
     for stage in filter(stages.has, CAPTIONED):
-        kept = [rule for rule in rules if rule.can_be_asked(stage)]
-        # Of a rule whose people the human captions name, these can break nothing, and nothing is missing.
-        skipped = [rule for rule in rules if rule not in kept and not rule.by_words]
-        broken = {rule.name: _broken(rule, stages, stage) for rule in kept}
-        for rule in kept:
-            values = {i: v for i, v in shares(stages, stage, broken[rule.name]).items() if i in rule.people}
-            by_rule[rule.name][stage] = Shares(
-                rule.name, stage, rule.truth, values, bound=UPPER, note=partial(_note, rule, stages),
-                basis=rule.people, only=(None, rule.group), subject=rule.name,
-            )  # fmt: skip
+        broken = {rule.name: _broken(rule, stages, stage) for rule in rules if rule.can_break(stage)}
+        for rule in (rule for rule in rules if rule.name in broken):
+            hits = broken[rule.name]
+            of_rule = partial(Shares.of, rule.name, stages, stage, hits, rule.truth, rule.people, bound=UPPER)
+            about = {"basis": rule.people, "only": (None, rule.group), "subject": rule.name}
+            by_rule[rule.name][stage] = of_rule(note=partial(rule.note, stages), **about)
             yield by_rule[rule.name][stage]
-            reason = f"{rule.name} ({rule.stand_in()})"
-            yield read(TECHNIQUE.word_cases(QUANTITY, broken[rule.name], stage, reason, rule.name))
-        yield from (_left_out(rule, stage) for rule in skipped)
+            yield _cases(rule, stage, hits)
+        # Of a rule whose people the human captions name, these can break nothing, and nothing is missing.
+        unasked = [rule for rule in rules if rule.name not in broken and not rule.by_words]
+        yield from (_left_out(rule, stage) for rule in unasked)
         if broken:
             hits = pl.concat([table.select("image", "caption") for table in broken.values()])
             # Where some could not be asked, the note names them.
-            notes = "; ".join([*(rule.left_out(stage) for rule in skipped), sentence(stages, stage)])
-            values, note = shares(stages, stage, hits), partial(lambda notes, _: notes, notes)
-            yield Shares(QUANTITY, stage, None, values, bound=UPPER, note=note, compares=UPPER)
+            note = "; ".join([*(rule.left_out(stage) for rule in unasked), stages.diversity(stage)])
+            yield Shares.of(QUANTITY, stages, stage, hits, bound=UPPER, note=note, compares=UPPER)
     for rule in rules:
-        note, people = partial(_note, rule, stages), sorted(rule.people)
-        yield Count(TEST, by_rule[rule.name], people, note, rule.group, rule.name)
+        yield Count(
+            TEST, by_rule[rule.name], sorted(rule.people), partial(rule.note, stages), rule.group, subject=rule.name
+        )
 
 
-def _left_out(rule: Asked, stage: str) -> Outcome:
+def _cases(rule: Applied, stage: str, hits: pl.DataFrame) -> Outcome:
+    reason, within = pl.lit(f"{rule.name} ({rule.stand_in()})"), pl.lit(rule.name)
+    return TECHNIQUE.cases(QUANTITY, stage, hits, tuple=pl.col("word"), reason=reason, within=within)
+
+
+def _left_out(rule: Applied, stage: str) -> Outcome:
     """Return a row without a value, so that a rule nobody could ask does not look like one nobody breaks."""
-    nothing = Estimate(
-        n=0, n_missing=len(rule.people), unit="share", note=rule.left_out(stage),
-        decision=NOT_MEASURABLE, reason="no other stage tells whether it is wrongly mentioned",
-    )  # fmt: skip
+    why = rule.left_out(stage)
+    nothing = Estimate(n=0, n_missing=len(rule.people), unit="share", note=why, decision=NOT_MEASURABLE, reason=_UNTOLD)
     about = {"group": rule.group, "subject": rule.name, "bound": UPPER, "share_of": "images"}
-    return Outcome([TECHNIQUE.row(rule.name, stage, None, nothing, TEST, **about)], missing=rule.left_out(stage))
+    return Outcome([TECHNIQUE.row(rule.name, stage, None, nothing, TEST, **about)], missing=why)
 
 
-def _broken(rule: Asked, stages: Stages, stage: str) -> pl.DataFrame:
+def _broken(rule: Applied, stages: Stages, stage: str) -> pl.DataFrame:
     """Return the object mentions that break the rule."""
     said = stages.at(stage, "object").filter(pl.col("image").is_in(list(rule.people)))
     words = said.select("word", "synset").unique()
     hits = [word for word, synset in words.iter_rows() if _matches(rule.rule, word, synset)]
-    found = said.filter(pl.col("word").is_in(hits))
-    return found if rule.truth is None else _not_there(rule.rule, found, stages.at(rule.truth, "object"))
+    broken = said.filter(pl.col("word").is_in(hits))
+    return broken if rule.truth is None else _not_there(rule.rule, broken, stages.at(rule.truth, "object"))
 
 
-def _not_there(rule: Rule, found: pl.DataFrame, there: pl.DataFrame) -> pl.DataFrame:
+def _not_there(rule: Rule, broken: pl.DataFrame, there: pl.DataFrame) -> pl.DataFrame:
     """Leave out what the truth has: anything the rule matches, or anything of the kind that was said."""
     known: dict[str, set[tuple[str, str | None]]] = {}
-    asked = there.filter(pl.col("image").is_in(found["image"].unique().to_list()))
-    for image, word, synset in asked.select("image", "word", "synset").iter_rows():
+    there = there.filter(pl.col("image").is_in(broken["image"].unique().to_list()))
+    for image, word, synset in there.select("image", "word", "synset").iter_rows():
         known.setdefault(image, set()).add((word, synset))
     wrong = [
         not any(_matches(rule, *thing) or _is_a(*thing, synset) for thing in known.get(image, ()))
-        for image, synset in found.select("image", "synset").iter_rows()
+        for image, synset in broken.select("image", "synset").iter_rows()
     ]
-    return found.filter(pl.Series(wrong, dtype=pl.Boolean))
+    return broken.filter(pl.Series(wrong, dtype=pl.Boolean))
 
 
 def _matches(rule: Rule, word: str, synset: str | None) -> bool:
@@ -205,7 +203,7 @@ def _matches(rule: Rule, word: str, synset: str | None) -> bool:
 
 
 def _is_a(word: str, synset: str | None, root: str | None) -> bool:
-    """Say whether a thing is of a kind; a person is of no kind of animal, whatever WordNet says of `human`."""
+    """Return whether a thing is of a kind; a person is of no kind of animal, whatever WordNet says of `human`."""
     if synset is None or root is None or root.endswith(UNLISTED) or synset.endswith(UNLISTED):
         return False
     if is_person(word, synset) and not is_person("-", root):
@@ -213,16 +211,12 @@ def _is_a(word: str, synset: str | None, root: str | None) -> bool:
     return wordnet.load().is_a(synset, root)
 
 
-def _note(rule: Asked, stages: Stages, stage: str) -> str:
-    return "; ".join(part for part in (rule.stand_in(), rule.rule.why, sentence(stages, stage)) if part)
-
-
-TECHNIQUE = ShareTechnique(
+TECHNIQUE = Technique(
     "demeaning",
     "context-specific harms",
     "captions, and people annotated on the axes the rules name, or named in human captions",
     "without annotated people or human captions no rule can tell whom a word is about",
-    steps=steps,
-    paper="Wang et al. 2022, section 4.2.3",
+    steps,
+    "Wang et al. 2022, section 4.2.3",
     in_parts=False,  # whom a rule is about is decided over the whole study
 )

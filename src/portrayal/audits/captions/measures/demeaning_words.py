@@ -11,71 +11,66 @@ from functools import lru_cache, partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import ESTIMATE, LOWER, UPPER, Outcome
-from portrayal.audits.captions.measures.reading.diversity import sentence
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.people import is_person, shares
+from portrayal.audits.captions.measures.reading.people import is_person
 from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Stages
-from portrayal.audits.captions.measures.shares import Count, Shares, ShareTechnique, Steps, read
-from portrayal.folds import Known
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages
+from portrayal.audits.captions.measures.technique import (
+    ESTIMATE,
+    LOWER,
+    UPPER,
+    Count,
+    Outcome,
+    Shares,
+    Steps,
+    Technique,
+)
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import mask, synsets_of
 
 QUANTITY = "demeaning word"
 TEST = "demeaning_word"
-_UPPER = f"{QUANTITY}, {UPPER}"
 ADVISED_AGAINST = "advised against"  # the kind of words that count as they are spelled only
+_KEY = ("kind", "word", "subject", "subject_synset")
 
 
-def steps(stages: Stages, options: Options, known: Known) -> Steps:
+def steps(stages: Stages, options: Options) -> Steps:
     """Yield the three readings by stage, and the cases of the upper bound, the surest first."""
+    estimates: dict[str, Shares] = {}
+    for stage in filter(stages.has, CAPTIONED):
+        said = _read(stages, stage, options)
+        for bound in (LOWER, ESTIMATE, UPPER):
+            quantity, compares = (QUANTITY, ESTIMATE) if bound == ESTIMATE else (f"{QUANTITY}, {bound}", "")
+            flagged, note = said.filter(pl.col(bound)), partial(_note, stages)
+            of_bound = Shares.of(quantity, stages, stage, flagged, bound=bound, note=note, compares=compares)
+            estimates |= {stage: of_bound} if bound == ESTIMATE else {}
+            yield of_bound
+        yield partial(_cases, stage, said, options.show_demeaning)
+    yield Count(TEST, estimates, stages.images, stages.diversity)
+
+
+def _note(stages: Stages, stage: str) -> str:
+    return f"by synset; {stages.diversity(stage)}"
+
+
+def _read(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return objects and attributes of people with a column for each reading."""
     listed = options.word_list("demeaning")
     # Style guides advise against a word and not against its synonyms: `crippled` and `disabled` share a synset.
     judging = listed.filter(pl.col("kind") != ADVISED_AGAINST)
     nouns, adjectives = synsets_of(judging, "n"), synsets_of(judging, "a")
     spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
-    estimates: dict[str, Shares] = {}
-    for stage in filter(stages.has, CAPTIONED):
-        said = _read(stages, stage, nouns, adjectives, spelled)
-        for bound in (LOWER, ESTIMATE, UPPER):
-            quantity = QUANTITY if bound == ESTIMATE else f"{QUANTITY}, {bound}"
-            values, note = shares(stages, stage, said.filter(pl.col(bound))), partial(_note, stages)
-            of_bound = Shares(
-                quantity, stage, None, values, bound=bound, note=note, compares=ESTIMATE if bound == ESTIMATE else ""
-            )
-            estimates |= {stage: of_bound} if bound == ESTIMATE else {}
-            yield of_bound
-        yield partial(_cases, said, stage, options.show_demeaning)
-    yield Count(TEST, estimates, stages.images, partial(sentence, stages))
-
-
-def _note(stages: Stages, stage: str) -> str:
-    return f"by synset; {sentence(stages, stage)}"
-
-
-def _read(
-    stages: Stages, stage: str, nouns: frozenset[str], adjectives: frozenset[str], spelled: frozenset[str]
-) -> pl.DataFrame:
-    """Return objects and attributes of people with a column for each reading."""
     said = stages.at(stage).filter(pl.col("kind") != "relation")
-    distinct = said.select("kind", "word", "subject", "subject_synset").unique()
+    distinct = said.select(_KEY).unique()
     read = [
         readings(word, "n", nouns)
         if kind == "object"
-        else _of_person(subject, subject_synset, readings(word, "a", adjectives, spelled))
-        for kind, word, subject, subject_synset in distinct.iter_rows()
+        else readings(word, "a", adjectives, spelled)
+        if is_person(subject, of_subject)
+        else (False,) * 3
+        for kind, word, subject, of_subject in distinct.iter_rows()
     ]
     flags = pl.DataFrame(read, schema=dict.fromkeys((LOWER, ESTIMATE, UPPER), pl.Boolean), orient="row")
-    return said.join(
-        pl.concat([distinct, flags], how="horizontal"),
-        on=["kind", "word", "subject", "subject_synset"],
-        nulls_equal=True,
-    )
-
-
-def _of_person(subject: str, synset: str | None, flags: tuple[bool, bool, bool]) -> tuple[bool, bool, bool]:
-    return flags if is_person(subject, synset) else (False, False, False)
+    return said.join(pl.concat([distinct, flags], how="horizontal"), on=_KEY, nulls_equal=True)
 
 
 @lru_cache(maxsize=100_000)
@@ -97,23 +92,26 @@ def readings(
     return all(inside), common, any(inside) or word in spelled
 
 
-def _cases(said: pl.DataFrame, stage: str, show: bool) -> Outcome:
-    certainty = pl.col(LOWER).cast(pl.Float64) + pl.col(ESTIMATE) + pl.col(UPPER)
-    listed = said.filter(pl.col(UPPER)).with_columns((certainty / 3).alias("score"))
-    reasons = ("listed in some sense", "listed in its most common sense", "listed in every sense")
-    cases = []
-    for r in listed.iter_rows(named=True):
-        words = " | ".join(part for part in (r["subject"], mask(r["word"], show)) if part)
-        reason = reasons[r[ESTIMATE] + r[LOWER]]
-        cases.append(TECHNIQUE.case(_UPPER, stage, r["image"], r["caption"], reason, words, score=r["score"]))
-    return read(cases)
+def _cases(stage: str, said: pl.DataFrame, show: bool) -> Outcome:
+    masked = pl.col("word").map_elements(lambda word: mask(word, show), return_dtype=pl.String)
+    sure = pl.col(ESTIMATE).cast(pl.Int8) + pl.col(LOWER)
+    reasons = {0: "listed in some sense", 1: "listed in its most common sense", 2: "listed in every sense"}
+    words = [pl.when(part != "").then(part) for part in (pl.col("subject"), masked)]
+    return TECHNIQUE.cases(
+        f"{QUANTITY}, {UPPER}",
+        stage,
+        said.filter(pl.col(UPPER)),
+        tuple=pl.concat_str(words, separator=" | ", ignore_nulls=True),
+        reason=sure.replace_strict(reasons, return_dtype=pl.String),
+        score=(sure + 1) / 3,
+    )
 
 
-TECHNIQUE = ShareTechnique(
+TECHNIQUE = Technique(
     "demeaning",
     "demeaning words",
     "human or system captions",
     "without captions there are no words to read",
-    steps=steps,
-    paper="Wang et al. 2022, section 4.2.1",
+    steps,
+    "Wang et al. 2022, section 4.2.1",
 )

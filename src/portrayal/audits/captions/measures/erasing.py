@@ -11,35 +11,31 @@ Person words and identity attributes are in `erasing_people`; they have quantiti
 from __future__ import annotations
 
 import math
-from collections.abc import Set
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.erasing_people import (
     ABSENT,
-    ANNOTATED,
+    PLACE,
     RECOGNISED,
     REPLACED,
-    anybody_annotated,
     attribute_fates,
     of_list,
     people_shares,
     per_image,
     person_fates,
+    synsets_said,
 )
-from portrayal.audits.captions.measures.outcome import Outcome
 from portrayal.audits.captions.measures.reading.mentions import is_phrase
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import is_person
-from portrayal.audits.captions.measures.reading.scenarios import all_above, ancestors, rows_of
+from portrayal.audits.captions.measures.reading.scenarios import all_above, ancestors
 from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Stages, once
-from portrayal.audits.captions.measures.shares import ShareTechnique, Steps, read
-from portrayal.folds import Fold, Known
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages, once
+from portrayal.audits.captions.measures.technique import Outcome, Step, Steps, Technique
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
@@ -51,98 +47,81 @@ EXCESS = "not recognised, beyond other objects of the same images"
 NEAR = 3  # steps up that still count as a replacement: hijab - headscarf - scarf
 THINGS = "words that mean things"
 NOTE = "artifacts of the list for this group; technique of this project"
+_LOST = pl.col("fate") != RECOGNISED
 
 
-def things_words(options: Options) -> Fold:
-    """Return the fold of the words that mean things in the ground truth, in any part of the images."""
-    return Fold(THINGS, partial(_things_words, options), lambda sums, _: sums, add=frozenset.union)
+def facts(stages: Stages, options: Options) -> Mapping[str, frozenset[str]]:
+    """Return the words that mean things in the ground truth of any image: a word that is not always a person."""
+    if stages.facts is not None:
+        return {THINGS: stages.facts[THINGS]}
+    pairs = _there(stages, options).select("word", "synset").unique().iter_rows()
+    return {THINGS: frozenset(word for word, synset in pairs if not is_person(word, synset))}
 
 
-def _things_words(options: Options, stages: Stages, known: Known) -> frozenset[str]:
-    truth = stages.truth()
-    return frozenset() if truth is None else _words_of_things(stages, truth, options)
-
-
-@once
-def _words_of_things(stages: Stages, truth: str, options: Options) -> frozenset[str]:
-    pairs = _there(stages, truth, options).select("word", "synset").unique().iter_rows()
-    return frozenset(word for word, synset in pairs if not is_person(word, synset))
-
-
-def steps(stages: Stages, options: Options, known: Known) -> Steps:
+def steps(stages: Stages, options: Options) -> Steps:
     """Yield by group the shares replaced and absent, of artifacts, person words and attributes, with cases."""
     truth = stages.truth()
     for stage in filter(stages.has, CAPTIONED if truth else ()):
         if stage != truth:
-            yield from _at_stage(stages, stage, truth, options, known[THINGS], known[ANNOTATED])
+            yield from _at_stage(stages, stage, options)
 
 
 @once
-def _at_stage(
-    stages: Stages, stage: str, truth: str, options: Options, meant: frozenset[str], annotated: bool
-) -> list[Any]:
+def _at_stage(stages: Stages, stage: str, options: Options) -> list[Step | Callable[[], Step]]:
+    return list(_steps_at(stages, stage, str(stages.truth()), options))
+
+
+def _steps_at(stages: Stages, stage: str, truth: str, options: Options) -> Iterator[Step | Callable[[], Step]]:
     words, attributes = (rule(stages, stage, truth, options) for rule in (person_fates, attribute_fates))
-    found: list[Any] = [*people_shares(stages, stage, truth, words, attributes, annotated)]
-    # A little below the artifacts, which would be crowded out otherwise.
-    found += [partial(_lost_cases, stage, table, 0.9) for table in (words, attributes)]
-    things = fates(stages, stage, truth, options, meant)
+    yield from people_shares(stages, stage, truth, words, attributes, options)
+    for table in (words, attributes):
+        yield partial(_lost_cases, stage, table, 0.9)  # below the artifacts, which would be crowded out otherwise
+    things = fates(stages, stage, options)
     artifacts = things.join(_artifacts(options), on="synset")
     for (axis, group), part in artifacts.group_by("axis", "group", maintain_order=True):
         about = str(axis), str(group)
         for fate in (REPLACED, ABSENT):
-            found.append(of_list(fate, stage, truth, per_image(part, fate), "artifacts", about, NOTE))
-        found.append(cache(partial(_excess_row, part, things, stage, truth, about, options)))  # once for all systems
-        found.append(partial(_lost_cases, stage, part, 1.0))
-    return found
+            yield of_list(fate, stage, truth, per_image(part, fate), "artifacts", about, NOTE)
+        yield cache(partial(_excess_row, part, things, stage, truth, about, options))  # once for all systems
+        yield partial(_lost_cases, stage, part, 1.0)
 
 
 def _artifacts(options: Options) -> pl.DataFrame:
     table = options.word_list("artifacts")
-    synsets = [_whole(term) if is_phrase(term) else synset_of(term, "n") for term in table["term"]]
+    synsets = [f"{term}.unknown" if is_phrase(term) else synset_of(term, "n") for term in table["term"]]
     return (
         table.with_columns(pl.Series("synset", synsets)).select("synset", "axis", "group").unique(maintain_order=True)
     )
 
 
-def _whole(term: str) -> str:
-    """Return what stands for a phrase in place of a synset: the phrase itself, so that no part of it matches."""
-    return f"{term}.unknown"
-
-
 def _things(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     """Return the objects of a stage; the list's phrases stand for themselves and not for their heads."""
     phrases = [term for term in options.word_list("artifacts")["term"] if is_phrase(term)]
-    whole = pl.format("{}.unknown", "word")
-    return stages.at(stage, "object").with_columns(
-        pl.when(pl.col("word").is_in(phrases)).then(whole).otherwise("synset").alias("synset")
-    )
+    whole = pl.when(pl.col("word").is_in(phrases)).then(pl.format("{}.unknown", "word"))
+    return stages.at(stage, "object").with_columns(whole.otherwise("synset").alias("synset"))
 
 
-def fates(stages: Stages, stage: str, truth: str, options: Options, words: Set[str]) -> pl.DataFrame:
+@once
+def _there(stages: Stages, options: Options) -> pl.DataFrame:
+    """Return image, word and synset of every noun the truth has."""
+    things = _things(stages, stages.truth() or "", options).select("image", "word", "synset")
+    return things.unique(["image", "synset"], keep="first", maintain_order=True)
+
+
+def fates(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     """Return image, caption, word, synset and fate of every thing the truth has, for every caption of the image."""
-    there = _there(stages, truth, options).filter(pl.col("word").is_in(sorted(words)))
-    said: dict[tuple[str, int], set[str]] = {}
-    for image, number, synset in rows_of(_things(stages, stage, options), "image", "caption", "synset"):
-        said.setdefault((image, number), set()).add(synset)
-    all_said = {place: frozenset(synsets) for place, synsets in said.items()}
-    captions = stages.captions_at(stage).select("image", "caption")
-    table = there.join(captions, on="image").sort("image", "caption", "synset")
+    there = _there(stages, options).filter(pl.col("word").is_in(sorted(facts(stages, options)[THINGS])))
+    said = synsets_said(_things(stages, stage, options))
+    table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, "synset")
     fate = [
-        fate_of(synset, all_said.get((image, number), frozenset()))
-        for image, number, synset in rows_of(table, "image", "caption", "synset")
+        fate_of(synset, said.get((image, caption), frozenset()))
+        for image, caption, synset in table.select(*PLACE, "synset").iter_rows()
     ]
     return table.with_columns(pl.Series("fate", fate, dtype=pl.String))
 
 
-@once
-def _there(stages: Stages, truth: str, options: Options) -> pl.DataFrame:
-    """Return image, word and synset of every noun the truth has; a word that is not always a person is a thing."""
-    things = _things(stages, truth, options).select("image", "word", "synset")
-    return things.unique(["image", "synset"], keep="first", maintain_order=True)
-
-
 def fate_of(synset: str, said: frozenset[str]) -> str:
-    """Return what became of a thing in a caption that has these synsets."""
+    """Return the fate of a thing in a caption that has these synsets."""
     if synset in said or synset in all_above(said):
         return RECOGNISED
     return REPLACED if said & _near(synset) else ABSENT
@@ -154,34 +133,19 @@ def _near(synset: str) -> frozenset[str]:
     if unknown:  # above a phrase is its head: a rainbow flag is a flag
         head = synset_of(phrase.split()[-1], "n") if " " in phrase else None
         return frozenset([head, *_near(head)]) if head else frozenset()
-    found: set[str] = set()
+    near: set[str] = set()
     edge = {synset}
     for _ in range(NEAR):
         edge = {up for s in edge if not s.endswith(".prep") for up in wordnet.load().hypernyms(s)}
-        found |= edge & ancestors(synset)
-    return frozenset(found)
+        near |= edge & ancestors(synset)
+    return frozenset(near)
 
 
 def _excess_row(
     part: pl.DataFrame, things: pl.DataFrame, stage: str, truth: str, about: tuple[str, str], options: Options
 ) -> Outcome:
-    gap = _tested(part, things, options)
-    return Outcome(
-        [
-            TECHNIQUE.row(
-                EXCESS,
-                stage,
-                truth,
-                gap,
-                TEST,
-                unit="points",
-                share_of="artifacts",
-                note=NOTE,
-                axis=about[0],
-                group=about[1],
-            )
-        ]
-    )
+    named = {"axis": about[0], "group": about[1], "unit": "points", "share_of": "artifacts", "note": NOTE}
+    return Outcome([TECHNIQUE.row(EXCESS, stage, truth, _tested(part, things, options), TEST, **named)])
 
 
 def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estimate:
@@ -193,8 +157,8 @@ def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estim
     lost = _lost(part, things)
     varying = lost.filter(pl.col("lost").max().over("image") > pl.col("lost").min().over("image"))
     if varying.is_empty() or not gap.n:
-        told = "what the images show is all mentioned or all left out" if gap.n else "no other thing is in the images"
-        return replace(gap, decision=NOT_TESTED, reason=told)
+        reason = "what the images show is all mentioned or all left out" if gap.n else "no other thing is in the images"
+        return replace(gap, decision=NOT_TESTED, reason=reason)
     return replace(gap, p=_permuted(varying, options), p_floor=_floor(varying, options.permutations))
 
 
@@ -219,10 +183,10 @@ def _permuted(varying: pl.DataFrame, options: Options) -> float:
 
 
 def _lost(part: pl.DataFrame, things: pl.DataFrame) -> pl.DataFrame:
-    """Return image, synset, the share of captions that lost it, and whether it is the group's, where an image has both."""
+    """Return image, synset, share of captions that lost it, and whether it is the group's, of images with both."""
     own = part.select("image", "synset").unique().with_columns(artifact=pl.lit(True))
-    lost = (pl.col("fate") != RECOGNISED).mean().alias("lost")
-    table = things.join(own.select("image").unique(), on="image").group_by("image", "synset").agg(lost)
+    beside = things.join(own.select("image").unique(), on="image")
+    table = beside.group_by("image", "synset").agg(_LOST.mean().alias("lost"))
     table = table.join(own, on=["image", "synset"], how="left").with_columns(pl.col("artifact").fill_null(False))
     both = pl.col("artifact").any().over("image") & ~pl.col("artifact").all().over("image")
     return table.filter(both).sort("image", "synset")
@@ -237,32 +201,34 @@ def _floor(varying: pl.DataFrame, permutations: int) -> float:
 
 def excess(part: pl.DataFrame, things: pl.DataFrame) -> np.ndarray:
     """Return per image the share of artifacts not recognised minus that of the other things in it."""
-    lost = (pl.col("fate") != RECOGNISED).mean()
-    own = part.group_by("image").agg(lost.alias("own"))
+    own = part.group_by("image").agg(_LOST.mean().alias("own"))
     others = things.join(part.select("image", "synset").unique(), on=["image", "synset"], how="anti")
-    other = others.group_by("image").agg(lost.alias("other"))
+    other = others.group_by("image").agg(_LOST.mean().alias("other"))
     # Sorted, so that a sum's last bit is the same every time.
     both = own.join(other, on="image").sort("image")
     return both.select(pl.col("own") - pl.col("other")).to_series().to_numpy()
 
 
 def _lost_cases(stage: str, table: pl.DataFrame, most: float) -> Outcome:
-    """Return the words that were lost, those replaced first; `most` is their score, and absent ones have half a point less."""
-    lost = table.filter(pl.col("fate") != RECOGNISED).select("image", "caption", "word", "group", "fate")
-    return read(
-        TECHNIQUE.case(
-            fate, stage, image, number, f"'{word}' is {fate}", word, group, most if fate == REPLACED else most - 0.5
-        )
-        for image, number, word, group, fate in lost.iter_rows()
-    )
+    """Return the words that were lost, with a score of `most` where they were replaced and less where absent."""
+    cases = [
+        TECHNIQUE.cases(
+            fate,
+            stage,
+            table.filter(pl.col("fate") == fate),
+            tuple=pl.col("word"),
+            reason=pl.format("'{}' is {}", "word", "fate"),
+            score=pl.lit(score),
+        ).cases
+        for fate, score in ((REPLACED, most), (ABSENT, most - 0.5))
+    ]
+    return Outcome(cases=pl.concat(cases))
 
 
-TECHNIQUE = ShareTechnique(
+TECHNIQUE = Technique(
     "erasing",
     "artifacts not recognised",
     "a ground truth (human labels or human captions), and captions",
     "without a ground truth nothing tells what was there to be recognised",
-    steps=steps,
-    after=(things_words, anybody_annotated),
-    paper="definition: Wang et al. 2022, section 3.2",
+    steps,
 )

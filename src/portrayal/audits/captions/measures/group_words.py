@@ -19,12 +19,18 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import ESTIMATE, Outcome, Row, assigned
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.people import identity_terms, people_mentioned, shares
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Stages
-from portrayal.audits.captions.measures.shares import Difference, Shares, ShareTechnique, Steps, read
-from portrayal.folds import Known
+from portrayal.audits.captions.measures.reading.people import identity_terms, people_mentioned
+from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages
+from portrayal.audits.captions.measures.technique import (
+    ESTIMATE,
+    Difference,
+    Outcome,
+    Row,
+    Shares,
+    Steps,
+    Technique,
+    assigned,
+)
 from portrayal.stats.tests.proportions import ratio_of_sums
 
 RIGHT, WRONG = "right group word", "wrong group word"
@@ -34,29 +40,30 @@ RATIO_CHANGE = "ratio of words over that of people annotated"
 TEST = "wrong_group_word_difference"
 
 
-def steps(stages: Stages, options: Options, known: Known) -> Steps:
+def steps(stages: Stages, options: Options) -> Steps:
     """Yield the four shares by stage; groups come from the annotation, words from the lists."""
     for axis in worded_axes(stages, options):
         wrong: dict[str, Shares] = {}
-        everybody, note = frozenset(stages.groups(axis)), partial(lambda note, _: note, assigned(stages, axis))
+        everybody: dict[str, Any] = {
+            "basis": frozenset(stages.groups(axis)),
+            "only": (axis, "all"),
+            "note": assigned(stages, axis),
+        }
         for stage in filter(stages.has, CAPTIONED):
             described = outcomes(stages, stage, axis, options)
-            about = set(described["image"])
             for quantity in (RIGHT, WRONG, NEUTRAL, OMITTED):
-                flagged = described.filter(pl.col("outcome") == quantity)
-                values = {image: share for image, share in shares(stages, stage, flagged).items() if image in about}
-                of_groups = Shares(
+                of = partial(
+                    Shares.of,
                     quantity,
+                    stages,
                     stage,
-                    None,
-                    values,
-                    overall=False,
-                    axes=[axis],
-                    compares=ESTIMATE if quantity == WRONG else "",
+                    described.filter(pl.col("outcome") == quantity),
+                    among=set(described["image"]),
                 )
+                of_groups = of(overall=False, axes=[axis], compares=ESTIMATE if quantity == WRONG else "")
                 wrong |= {stage: of_groups} if quantity == WRONG else {}
                 yield of_groups
-                yield Shares(quantity, stage, None, values, basis=everybody, only=(axis, "all"), note=note)
+                yield of(**everybody)
             yield partial(_ratios, described, stages, stage, axis)
             yield partial(_cases, described, stage)
         yield Difference(TEST, wrong)
@@ -64,7 +71,7 @@ def steps(stages: Stages, options: Options, known: Known) -> Steps:
 
 def worded_axes(stages: Stages, options: Options) -> list[str]:
     """Return the annotated axes on which an annotated group has words."""
-    return [axis for axis in stages.axes() if set(stages.groups(axis).values()) & set(worded_groups(axis, options))]
+    return [axis for axis in stages.axes() if set(stages.members(axis)) & set(worded_groups(axis, options))]
 
 
 def worded_groups(axis: str, options: Options) -> list[str]:
@@ -82,11 +89,13 @@ def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.Data
     annotated = stages.people.filter((pl.col("axis") == axis) & pl.col("group").is_in(groups))
     table = stages.captions_at(stage).join(annotated, on="image")
     table = _with_words(table, stages, stage, axis, groups, options)
-    own = pl.any_horizontal((pl.col("group") == g) & pl.col(f"says {g}") for g in groups)
-    other = pl.any_horizontal((pl.col("group") != g) & pl.col(f"says {g}") for g in groups)
+    own, other = (
+        pl.any_horizontal(((pl.col("group") == g) == same) & pl.col(f"says {g}") for g in groups)
+        for same in (True, False)
+    )
     mentioned = people_mentioned(stages, stage).with_columns(pl.lit(True).alias("mentioned"))
     table = table.join(mentioned, on=["image", "caption"], how="left")
-    return table.with_columns(
+    outcome = (
         pl.when(own & ~other)
         .then(pl.lit(RIGHT))
         .when(other & ~own)
@@ -94,14 +103,14 @@ def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.Data
         .when(own | pl.col("mentioned").fill_null(False))
         .then(pl.lit(NEUTRAL))
         .otherwise(pl.lit(OMITTED))
-        .alias("outcome")
-    ).select("image", "caption", "group", "outcome", *(f"says {g}" for g in groups))
+    )
+    return table.select("image", "caption", "group", outcome.alias("outcome"), *(f"says {g}" for g in groups))
 
 
 def _with_words(
     table: pl.DataFrame, stages: Stages, stage: str, axis: str, groups: Sequence[str], options: Options
 ) -> pl.DataFrame:
-    """Add a column `says GROUP` for each group: from the text on an axis with a list of its own, else from what is said of people."""
+    """Add a column `says GROUP` for each group: by the axis' own list from the text, else from what is said of people."""
     words = options.word_list("gendered").filter(pl.col("axis") == axis)
     if len(words):
         lists = {g: words.filter(pl.col("group") == g)["term"].to_list() for g in groups}
@@ -114,41 +123,38 @@ def _with_words(
     return table.with_columns(pl.col(f"says {group}").fill_null(False) for group in groups)
 
 
+def _says(terms: list[str]) -> pl.Expr:
+    """Return whether a text has one of the terms as whole words of letters and apostrophes, in lower case."""
+    choice = "|".join(sorted(terms, key=len, reverse=True))
+    return pl.col("text").str.to_lowercase().str.contains(rf"(?:^|[^a-z'])(?:{choice})(?:[^a-z']|$)")
+
+
 def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> Outcome:
     """Return for each pair of groups how many captions have words of one for each with words of the other."""
     groups = sorted(set(described["group"]))
     means = [pl.col(f"says {g}").mean() for g in groups]
     per_image = described.group_by("image").agg(*means, pl.col("group").first()).sort("image")
     rows: list[Row] = []
-    for first, second in combinations(groups, 2):
-        said = [per_image[f"says {group}"].to_numpy() for group in (first, second)]
-        shown = [(per_image["group"] == group).to_numpy().astype(float) for group in (first, second)]
-        about: dict[str, Any] = {"axis": axis, "group": first, "versus": second, "unit": "ratio"}
+    for pair in combinations(groups, 2):
+        said = [per_image[f"says {group}"].to_numpy() for group in pair]
+        shown = [(per_image["group"] == group).to_numpy().astype(float) for group in pair]
+        about: dict[str, Any] = {"axis": axis, "group": pair[0], "versus": pair[1], "unit": "ratio"}
         about |= {"share_of": "captions", "note": assigned(stages, axis)}
         rows.append(TECHNIQUE.row(RATIO, stage, None, ratio_of_sums(*said), **about))
         rows.append(TECHNIQUE.row(RATIO_CHANGE, stage, None, ratio_of_sums(*said, *shown), **about))
     return Outcome(rows)
 
 
-def _says(terms: list[str]) -> pl.Expr:
-    """Whole words of letters and apostrophes, in lower case."""
-    choice = "|".join(sorted(terms, key=len, reverse=True))
-    return pl.col("text").str.to_lowercase().str.contains(rf"(?:^|[^a-z'])(?:{choice})(?:[^a-z']|$)")
-
-
 def _cases(described: pl.DataFrame, stage: str) -> Outcome:
-    wrong = described.filter(pl.col("outcome") == WRONG).select("image", "caption", "group")
-    reason = "annotated {}, described with words of another group".format
-    return read(
-        TECHNIQUE.case(WRONG, stage, i, number, reason(group), group=group) for i, number, group in wrong.iter_rows()
-    )
+    reason = pl.format("annotated {}, described with words of another group", "group")
+    return TECHNIQUE.cases(WRONG, stage, described.filter(pl.col("outcome") == WRONG), reason=reason)
 
 
-TECHNIQUE = ShareTechnique(
+TECHNIQUE = Technique(
     "beside every harm",
     "group words",
     "captions, and people annotated on an axis whose groups have words",
     "without annotated people nothing tells which group word would be right",
-    steps=steps,
-    paper="Hendricks et al. 2018",
+    steps,
+    "Hendricks et al. 2018",
 )

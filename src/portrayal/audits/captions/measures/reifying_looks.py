@@ -1,4 +1,4 @@
-"""Reifying social groups: whether looks decide the group term.
+"""Reifying social groups: group terms that looks decide.
 
 The technique is ours; Wang et al. 2022 give only the definition (section 3.2). Among images that show one person, annotated
 with the same group, does how the person looks (`appearance`: clothes, hair, build, and nothing else of the picture) go with
@@ -17,12 +17,11 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, assigned, unanswered
 from portrayal.audits.captions.measures.reading.appearance import alone, appearance
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import NAMED_BY, identity_terms, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.reading.stages import SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.measures.stereotyping_tuples import largest_difference
+from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
 from portrayal.engine import engine_map
 from portrayal.stats.intervals.auc import Auc, Fold, auc_interval, auc_over_folds
 from portrayal.stats.models.logistic import fit
@@ -44,7 +43,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
     """Return for each annotated group how well looks predict its term: one half where they say nothing."""
     truth = stages.truth()
     if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
-        return Outcome(missing=TECHNIQUE.missing)
+        return Outcome()
     terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
     shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & alone(stages, truth)
     rows: list[Row] = []
@@ -60,10 +59,9 @@ def measure(stages: Stages, options: Options) -> Outcome:
             place = {"axis": axis, "group": group}
             about = {**place, "n_missing": unanswered(stages, axis, [group]), "note": assigned(stages, axis)}
             rows.append(_looks_row(matrix, names, outcome, truth, options, about))
-            tables.append(
-                _strongest(matrix, names, outcome).select(*(pl.lit(v).alias(n) for n, v in place.items()), pl.all())
-            )
-    return Outcome(rows, tables={"looks": tables}, missing="" if rows else TECHNIQUE.missing)
+            strongest = _strongest(matrix, names, outcome)
+            tables.append(strongest.select(*(pl.lit(value).alias(name) for name, value in place.items()), pl.all()))
+    return Outcome(rows, tables={"looks": tables})
 
 
 def _with_term(terms: pl.DataFrame, axis: str, group: str) -> set[str]:
@@ -93,18 +91,16 @@ def _looks_row(
     gap, place = largest_difference(columns, flags)
     area = auc_over_folds(out_of_fold(matrix, [outcome], options.seed)[0])
     permutations = PERMUTATIONS if p < CLEARLY_NOTHING else FEWER
-    found = auc_interval(area, _learning(matrix, outcome, options.seed, permutations))
+    interval = auc_interval(area, _learning(matrix, outcome, options.seed, permutations))
     floor = max_t_floor(flags, options.permutations)
     direction = "more" if gap.value > 0 else "less"
-    about = {
-        **about,
-        "subject": names[place],
-        "unit": "area under the curve",
-        "note": f"{len(names)} features of appearance, the surest with {direction} of the term; p by permuting terms; images of one"
-        f" person; {about['note']}; technique of this project",
-    }
-    found = replace(found, p=p, p_floor=floor, n=len(outcome), null=0.5)
-    return TECHNIQUE.row(LOOKS, SYSTEM_CAPTIONS, truth, found, TEST, **about)
+    note = (
+        f"{len(names)} features of appearance, the surest with {direction} of the term; p by permuting terms; images of one"
+        f" person; {about['note']}; technique of this project"
+    )
+    own = {**about, "subject": names[place], "unit": "area under the curve", "note": note}
+    tested = replace(interval, p=p, p_floor=floor, n=len(outcome), null=0.5)
+    return TECHNIQUE.row(LOOKS, SYSTEM_CAPTIONS, truth, tested, TEST, **own)
 
 
 def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
@@ -122,7 +118,7 @@ def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -
 
 
 def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: int) -> float:
-    """Return what learning adds to an area's variance: terms are permuted, and learned again and again.
+    """Return how much learning adds to an area's variance, from terms permuted and learned again.
 
     Folds share most of their training images, so errors hang together.
     """
@@ -131,19 +127,19 @@ def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: 
     learner, batches = partial(_learner, matrix, seed), list(_batches(permuted))
     learned = engine_map(learner, batches, "permutation of term", keeps=(Auc,))
     areas = [area for some in learned for area in some]
-    given = float(np.mean([area.variance for area in areas]))
-    return max(float(np.var([area.value for area in areas], ddof=1)) - given, 0.0)
+    known = float(np.mean([area.variance for area in areas]))
+    return max(float(np.var([area.value for area in areas], ddof=1)) - known, 0.0)
 
 
 def _learner(matrix: np.ndarray, seed: int) -> Callable[[Sequence[np.ndarray]], list[Auc]]:
-    """Return what learns permuted outcomes and returns their areas."""
+    """Return a function that learns permuted outcomes and returns their areas."""
     return lambda batch: [auc_over_folds(folds) for folds in out_of_fold(matrix, batch, seed)]
 
 
 def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
-    """Yield permutations to be learned together: few, so that memory stays bounded, but the matrix is taken apart each time.
+    """Yield permutations to be learned together: few, so that memory stays bounded.
 
-    With few images that costs nothing, and ten are quickest.
+    The matrix is taken apart for each batch; with few images that costs nothing, and ten are quickest.
     """
     images = len(permuted[0])
     size = PERMUTED_AT_ONCE if images <= 1000 else max(PERMUTED_AT_ONCE, OUTCOMES_AT_ONCE // images)
@@ -165,5 +161,6 @@ TECHNIQUE = Technique(
     "a ground truth, system captions, and annotated people",
     "without a ground truth nothing tells how people look; and there is nothing to predict where it says nothing of looks, or where"
     " a group's term is nearly always or never used",
-    measure,
+    whole(measure),
+    in_parts=False,
 )

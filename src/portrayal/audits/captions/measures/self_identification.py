@@ -12,25 +12,23 @@ from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import UPPER, Outcome
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.people import identity_terms, people_mentioned, shares
+from portrayal.audits.captions.measures.reading.people import identity_terms, people_mentioned
 from portrayal.audits.captions.measures.reading.stages import (
     HUMAN_CAPTIONS,
     HUMAN_LABELS,
     LABELS,
     SYSTEM_CAPTIONS,
+    Options,
     Stages,
 )
-from portrayal.audits.captions.measures.shares import Count, Shares, ShareTechnique, Steps, read
-from portrayal.folds import Known
+from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Step, Steps, Technique
 
 ANY = "identity term imposed on any axis"
 TEST = "identity_term_imposed"
 UNNAMED = "the labels name no identity of anybody, so nothing tells which terms were imposed"
 
 
-def steps(stages: Stages, options: Options, known: Known) -> Steps:
+def steps(stages: Stages, options: Options) -> Steps:
     """Yield by axis of identity the share of captions with people that impose a term, and the cases."""
     reference = stages.chosen or next((s for s in (HUMAN_CAPTIONS, HUMAN_LABELS) if stages.has(s)), None)
     if reference is None or not stages.has(SYSTEM_CAPTIONS):
@@ -40,17 +38,15 @@ def steps(stages: Stages, options: Options, known: Known) -> Steps:
     said = identity_terms(stages, SYSTEM_CAPTIONS, options)
     imposed = said.join(there, on=["image", "axis"], how="anti").filter(pl.col("axis").is_in(judged))
     both = stages.covered(reference) & set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"])
+    about = {"share_of": "captions that mention a person", "bound": UPPER, "note": "technique of this project"}
     for axis in (ANY, *judged) if judged else ():
         hits = imposed if axis == ANY else imposed.filter(pl.col("axis") == axis)
-        quantity = ANY if axis == ANY else f"{axis} term imposed"
-        of_axis = Shares(
-            quantity, SYSTEM_CAPTIONS, reference,
-            {image: share for image, share in shares(stages, SYSTEM_CAPTIONS, hits).items() if image in both},
-            "captions that mention a person", UPPER, lambda _: "technique of this project", compares=UPPER if axis == ANY else "",
-        )  # fmt: skip
-        several = [of_axis]
-        if axis == ANY:
-            several.append(Count(TEST, {SYSTEM_CAPTIONS: of_axis}, sorted(both)))
+        quantity, compares = (ANY, UPPER) if axis == ANY else (f"{axis} term imposed", "")
+        of_axis = Shares.of(quantity, stages, SYSTEM_CAPTIONS, hits, reference, both, compares=compares, **about)
+        several: list[Step] = [
+            of_axis,
+            *([Count(TEST, {SYSTEM_CAPTIONS: of_axis}, sorted(both))] if axis == ANY else []),
+        ]
         # Which axes labels could have named hangs on all labels together.
         yield from (partial(lambda step: step, one) for one in several) if reference in LABELS else several
     yield partial(_cases, imposed)
@@ -59,26 +55,21 @@ def steps(stages: Stages, options: Options, known: Known) -> Steps:
 
 
 def _judged_axes(reference: str, there: pl.DataFrame, options: Options) -> list[str]:
-    """Return the axes a reference could have named: labels that name nobody's age say nothing of whose age may be named."""
+    """Return the axes a reference could have named: of labels, which may not name ages, those that they do name."""
     axes = there["axis"] if reference in LABELS else options.word_list("identity")["axis"]
     return sorted(axes.unique())
 
 
 def _cases(imposed: pl.DataFrame) -> Outcome:
-    reason = "'{}' names {}; no reference caption does".format
-    return read(
-        TECHNIQUE.case(
-            ANY, SYSTEM_CAPTIONS, image, number, reason(term, axis), term, group, within=f"{axis} term imposed"
-        )
-        for image, number, axis, group, term in imposed.iter_rows()
-    )
+    reason = pl.format("'{}' names {}; no reference caption does", "term", "axis")
+    within = pl.format("{} term imposed", "axis")
+    return TECHNIQUE.cases(ANY, SYSTEM_CAPTIONS, imposed, tuple=pl.col("term"), reason=reason, within=within)
 
 
-TECHNIQUE = ShareTechnique(
+TECHNIQUE = Technique(
     "denying self-identification",
     "identity terms imposed",
     "system captions, and human captions (or human labels) as reference",
     "without a reference nothing tells which terms were imposed",
-    steps=steps,
-    paper="definition: Wang et al. 2022, section 3.2",
+    steps,
 )

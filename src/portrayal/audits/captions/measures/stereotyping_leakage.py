@@ -1,4 +1,4 @@
-"""Hirota, Nakashima, Garcia 2022 [1]_: whether captions give away a group more than human captions of the images.
+"""Hirota, Nakashima, Garcia 2022 [1]_: groups that captions give away, more than human captions do.
 
 Stereotyping (5), amplification by leakage. Words that name the group are masked, and a classifier (bag of words, logistic
 regression) is asked for the group of the person by what else the caption says. Its score for an image is the probability it
@@ -24,10 +24,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, assigned, unanswered
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import NAMED_BY
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.measures.reading.stages import (
+    HUMAN_CAPTIONS,
+    HUMAN_SAME,
+    SYSTEM_CAPTIONS,
+    Options,
+    Stages,
+)
+from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
 from portrayal.engine import engine_map
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
@@ -49,7 +54,7 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
-    """Return for each axis what the system's captions leak, what the human captions leak, and the difference."""
+    """Return for each axis the leakage of the system's captions and of the human captions, and the difference."""
     rows: list[Row] = []
     if stages.has(HUMAN_CAPTIONS) and stages.has(SYSTEM_CAPTIONS):
         both = stages.covered(HUMAN_CAPTIONS) & stages.covered(SYSTEM_CAPTIONS)
@@ -58,7 +63,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
             sizes = Counter(groups.values())
             if len(sizes) > 1 and min(sizes.values()) >= LEAST:
                 rows += _rows(stages, axis, groups, options)
-    return Outcome(rows, missing="" if rows else TECHNIQUE.missing)
+    return Outcome(rows)
 
 
 def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options) -> list[Row]:
@@ -84,15 +89,12 @@ def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options
 
 
 def _learner() -> Callable[[tuple[Any, ...]], np.ndarray]:
-    return lambda asked: leakage(*asked)
+    return lambda job: leakage(*job)
 
 
 def _as_rows(stages: Stages, axis: str, draws: Sequence[pl.DataFrame]) -> list[Row]:
-    note = assigned(
-        stages,
-        axis,
-        f"1 would be certain and right; mean of {REPEATS} draws of equally many images, captions and folds",
-    )
+    drawn = f"1 would be certain and right; mean of {REPEATS} draws of equally many images, captions and folds"
+    note = assigned(stages, axis, drawn)
     about: dict[str, Any] = {"axis": axis, "group": "all", "share_of": "captions", "note": note, "unit": "score"}
     about |= {"n_missing": unanswered(stages, axis, sorted(set(stages.groups(axis).values())))}
     system, human = pl.col("system"), pl.col("human")
@@ -111,15 +113,15 @@ def over_draws(draws: Sequence[pl.DataFrame], score: pl.Expr) -> Estimate:
     from scipy import stats
 
     each = pl.concat(draws).group_by("image").agg(score.mean().alias("score")).sort("image")
-    found = clustered_mean(each["score"].to_numpy())
+    mean = clustered_mean(each["score"].to_numpy())
     means = np.array([draw.select(score.mean()).item() for draw in draws])
     again = stats.t.ppf(0.975, len(draws) - 1) * means.std(ddof=1) / np.sqrt(len(draws))
-    half, value = float(np.hypot((found.high - found.low) / 2, again)), float(means.mean())
-    return replace(found, value=value, low=value - half, high=value + half)
+    half, value = float(np.hypot((mean.high - mean.low) / 2, again)), float(means.mean())
+    return replace(mean, value=value, low=value - half, high=value + half)
 
 
 def masked_words(axis: str, options: Options) -> frozenset[str]:
-    """Return the words that name a group of an axis: they say nothing of what goes with it."""
+    """Return the words that name a group of an axis; they do not tell what goes with it."""
     lists = [options.word_list(name) for name in ("gendered", "identity")]
     named = (pl.col("axis") == axis) | (pl.col("axis") == NAMED_BY.get(axis, axis))
     terms = [term for table in lists for term in table.filter(named)["term"]]
@@ -152,14 +154,14 @@ def balanced(groups: Mapping[str, str], rng: np.random.Generator) -> list[str]:
 
 
 def leakage(captions: Sequence[Sequence[str]], groups: Sequence[str], folds: np.ndarray) -> np.ndarray:
-    """Return for each caption the out-of-fold probability of its own group where that is the most probable, else 0."""
+    """Return each caption's out-of-fold probability of its own group where most probable, else 0."""
     names = sorted(set(groups))
     own = np.array([[group == name for name in names] for group in groups])
-    asked = own[:, 1:] if len(names) == 2 else own  # of two groups one mirrors the other
-    weights = np.column_stack([folds != fold for _ in asked.T for fold in range(FOLDS)])
-    margins = fit(_bag(captions), np.repeat(asked, FOLDS, axis=1), weights, tolerance=CLOSE).margins
+    learned = own[:, 1:] if len(names) == 2 else own  # of two groups one mirrors the other
+    weights = np.column_stack([folds != fold for _ in learned.T for fold in range(FOLDS)])
+    margins = fit(_bag(captions), np.repeat(learned, FOLDS, axis=1), weights, tolerance=CLOSE).margins
     place = np.arange(len(groups))
-    scores = np.column_stack([margins[place, FOLDS * i + folds] for i in range(asked.shape[1])])
+    scores = np.column_stack([margins[place, FOLDS * i + folds] for i in range(learned.shape[1])])
     chance = 1 / (1 + np.exp(-scores))
     chance = np.hstack([1 - chance, chance]) if len(names) == 2 else chance / chance.sum(axis=1, keepdims=True)
     right = own[place, chance.argmax(axis=1)]
@@ -171,12 +173,12 @@ def _bag(captions: Sequence[Sequence[str]]) -> csr_array:
     from scipy import sparse
 
     counts = Counter(word for caption in captions for word in set(caption))
-    kept = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1][:WORDS]
-    column = {word: i for i, word in enumerate(kept)}
+    common = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1]
+    column = {word: i for i, word in enumerate(common[:WORDS])}
     said = [[column[word] for word in set(caption) if word in column] for caption in captions]
     borders = np.cumsum([0, *map(len, said)])
     ones = np.ones(borders[-1])
-    return sparse.csr_array((ones, np.fromiter(chain(*said), np.int64), borders), (len(said), len(kept)))
+    return sparse.csr_array((ones, np.fromiter(chain(*said), np.int64), borders), (len(said), len(column)))
 
 
 def _texts(stages: Stages, stage: str) -> dict[str, list[str]]:
@@ -193,5 +195,7 @@ TECHNIQUE = Technique(
     "amplification by leakage",
     "system captions, human captions of the same images, and annotated people",
     f"without human captions nothing tells what the system widens; and fewer than {LEAST} images of a group tell nothing",
-    measure,
+    whole(measure),
+    "Hirota, Nakashima, Garcia 2022",
+    in_parts=False,
 )

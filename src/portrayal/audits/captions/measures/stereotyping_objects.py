@@ -19,11 +19,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, unanswered
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import is_person
 from portrayal.audits.captions.measures.reading.scenarios import ancestors
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, HUMAN_LABELS, SYSTEM_LABELS, Stages, once
+from portrayal.audits.captions.measures.reading.stages import (
+    CAPTIONED,
+    HUMAN_LABELS,
+    SYSTEM_LABELS,
+    Options,
+    Stages,
+    once,
+)
+from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
 from portrayal.engine import engine_map
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
@@ -41,7 +47,7 @@ ENOUGH = 10  # images of the rarer outcome below which a bootstrap over images s
 
 @dataclass(frozen=True)
 class Effect:
-    """One object type: the group's coefficient with both intervals, and how well the models predict."""
+    """One object type: the group's coefficient with both intervals, and the accuracy of the models."""
 
     synset: str
     images: int
@@ -55,16 +61,16 @@ class Effect:
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the number of object types with an effect, each effect, ranked by accuracy, for each axis."""
     truth = _truth(stages)
-    if not stages.has(truth) or stages.boxes_of(truth).is_empty() or not stages.axes():
-        return Outcome(missing=TECHNIQUE.missing)
+    if not stages.has(truth) or stages.boxes_of(truth).is_empty():
+        return Outcome()
     rows: list[Row] = []
     tables: list[pl.DataFrame] = []
     for stage in filter(stages.has, CAPTIONED):
-        found = _effects(stages, stage, options)
-        for (axis, first, second), effects in found.items():
-            rows += _rows(effects, stages, stage, axis, first, second)
-            tables += [_table(effects, stage, axis, first, second)] if effects else []
-    return Outcome(rows, tables={"objects": tables}, missing="" if rows else TECHNIQUE.missing)
+        for place, effects in _effects(stages, stage, options).items():
+            if effects:
+                rows += _rows(effects, stages, stage, *place)
+                tables.append(_table(effects, stage, *place))
+    return Outcome(rows, tables={"objects": tables})
 
 
 def _truth(stages: Stages) -> str:
@@ -82,14 +88,7 @@ def _effects(stages: Stages, stage: str, options: Options) -> dict[tuple[str, st
     }
 
 
-def effects_of(
-    stages: Stages,
-    stage: str,
-    axis: str,
-    pair: tuple[str, str],
-    options: Options,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Effect]:
+def effects_of(stages: Stages, stage: str, axis: str, pair: tuple[str, str], options: Options) -> list[Effect]:
     """Return the effect of being in the first group of the pair rather than the second, for each object type."""
     types = common_types(stages, stage, options.object_types)
     covered = stages.covered(stage)
@@ -97,23 +96,19 @@ def effects_of(
     design, images = features(stages.boxes_of(_truth(stages)), types, sorted(groups))
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
     said = mentioned(stages, stage, types)
-    found = []
-    asked = [(place, synset, [synset in said.get(image, ()) for image in images]) for place, synset in enumerate(types)]
+    jobs = [(place, synset, [synset in said.get(image, ()) for image in images]) for place, synset in enumerate(types)]
     fitter = partial(_fitter, design, group, options)
-    for effect in engine_map(fitter, asked, "object type", keeps=(Effect, Estimate)):
-        found.append(effect)
-        if progress is not None:
-            progress(len(found), len(types))
-    return sorted(filter(None, found), key=lambda effect: -effect.accuracy)
+    effects = engine_map(fitter, jobs, "object type", keeps=(Effect, Estimate))
+    return sorted(filter(None, effects), key=lambda effect: -effect.accuracy)
 
 
 def _fitter(
     design: np.ndarray, group: np.ndarray, options: Options
 ) -> Callable[[tuple[int, str, list[bool]]], Effect | None]:
-    """Return what fits one object type on the images that have it: its place, its name, and which images' captions say it."""
+    """Return a function that fits one object type: its place, its name, and which images' captions say it."""
 
-    def fitted(asked: tuple[int, str, list[bool]]) -> Effect | None:
-        place, synset, said = asked
+    def fitted(job: tuple[int, str, list[bool]]) -> Effect | None:
+        place, synset, said = job
         present = np.flatnonzero(design[:, place] > 0)
         matrix = np.column_stack([design[present], group[present]])
         return one_effect(synset, matrix, np.array(said, dtype=bool)[present], options)
@@ -131,8 +126,8 @@ def common_types(stages: Stages, stage: str, most: int) -> list[str]:
 
 def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     """Return images x (sizes, then places) of the largest instance of each type; 0 where there is none."""
-    lines = pl.DataFrame({"image": images, "line": range(len(images))}, schema_overrides=_LINE)
-    columns = pl.DataFrame({"synset": types, "column": range(len(types))}, schema_overrides=_COLUMN)
+    lines = pl.DataFrame({"image": images}, schema={"image": pl.String}).with_row_index("line")
+    columns = pl.DataFrame({"synset": types}, schema={"synset": pl.String}).with_row_index("column")
     largest = (
         boxes.join(lines, on="image")
         .join(columns, on="synset")
@@ -146,10 +141,6 @@ def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -
     design[line, column] = largest["size"].to_numpy()
     design[line, column + len(types)] = np.hypot(left + width / 2 - 0.5, top + height / 2 - 0.5)
     return design, list(images)
-
-
-_LINE = {"image": pl.String, "line": pl.Int64}
-_COLUMN = {"synset": pl.String, "column": pl.Int64}
 
 
 def mentioned(stages: Stages, stage: str, types: Sequence[str]) -> dict[str, set[str]]:
@@ -195,7 +186,7 @@ def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np
 
 
 def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Estimate:
-    """The t interval with the bootstrap's standard error, if there is one.
+    """Return the t interval with the bootstrap's standard error, if there is one.
 
     A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
     """
@@ -210,17 +201,12 @@ def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Est
 def _rows(effects: list[Effect], stages: Stages, stage: str, axis: str, first: str, second: str) -> list[Row]:
     about: dict[str, Any] = {"axis": axis, "group": first, "versus": second}
     about["n_missing"] = unanswered(stages, axis, (first, second))
-    truth = _truth(stages)
-    assigned = f"{axis} assigned by {stages.assigned_by(axis)}"
-    rows = (
-        [_count_row(effects, stage, truth, about, assigned), _largest_row(effects, stage, truth, about)]
-        if effects
-        else []
-    )
+    truth, by = _truth(stages), assigned(stages, axis)
+    rows = [_count_row(effects, stage, truth, about, by), _largest_row(effects, stage, truth, about)]
     for effect in effects:
-        found = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
-        told = {"note": _effect_note(effect, assigned), "subject": _noun(effect.synset)}
-        rows.append(TECHNIQUE.row(COEFFICIENT, stage, truth, found, **told, **about))
+        estimate = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
+        own = {"note": _effect_note(effect, by), "subject": _noun(effect.synset)}
+        rows.append(TECHNIQUE.row(COEFFICIENT, stage, truth, estimate, **own, **about))
     return rows
 
 
@@ -230,7 +216,7 @@ def _noun(synset: str) -> str:
 
 
 def _largest_row(effects: list[Effect], stage: str, truth: str, about: dict[str, Any]) -> Row:
-    """Test all object types that bear an interval at once, and name the one with the smallest p.
+    """Return the test of all object types that bear an interval, which names the one with the smallest p.
 
     p and interval hold for all of them together (Bonferroni), so that they are not too sure for having been chosen.
     """
@@ -245,49 +231,48 @@ def _largest_row(effects: list[Effect], stage: str, truth: str, about: dict[str,
     least = min(tested, key=lambda effect: (effect.p, effect.synset))
     wider = float(stats.norm.isf(0.025 / len(tested)) / stats.norm.isf(0.025))
     middle, half = least.coefficient, (least.bootstrap.high - least.bootstrap.low) / 2 * wider
-    p = min(least.p * len(tested), 1.0)
-    found = Estimate(middle, middle - half, middle + half, p, least.images)
-    return TECHNIQUE.row(LARGEST, stage, truth, found, TEST, subject=_noun(least.synset), **about)
+    estimate = Estimate(middle, middle - half, middle + half, min(least.p * len(tested), 1.0), least.images)
+    return TECHNIQUE.row(LARGEST, stage, truth, estimate, TEST, subject=_noun(least.synset), **about)
 
 
-def _effect_note(effect: Effect, assigned: str) -> str:
+def _effect_note(effect: Effect, by: str) -> str:
     narrow = np.isnan(effect.bootstrap.low)
     ends = f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
     return (
         f"{ends}; over splits {number(effect.splits.low)} to {number(effect.splits.high)}"
-        f" (the paper's, too narrow); p by a score test; test accuracy {number(effect.accuracy)}; {assigned}"
+        f" (the paper's, too narrow); p by a score test; test accuracy {number(effect.accuracy)}; {by}"
     )
 
 
-def _count_row(effects: list[Effect], stage: str, truth: str, about: dict, assigned: str) -> Row:
-    """The paper's headline: how many types have a spread over splits without zero. Described only, for it is too narrow."""
+def _count_row(effects: list[Effect], stage: str, truth: str, about: dict[str, Any], by: str) -> Row:
+    """Return the paper's headline: how many types have a spread over splits without zero; described only, too narrow."""
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
-    note = f"by the spread over splits (the paper's, too narrow: more than 5% by chance); {assigned}"
-    found = Estimate(float(by_splits), n=len(effects), unit="object types")
-    return TECHNIQUE.row(QUANTITY, stage, truth, found, note=note, counted="object types", **about)
+    note = f"by the spread over splits (the paper's, too narrow: more than 5% by chance); {by}"
+    estimate = Estimate(float(by_splits), n=len(effects), unit="object types")
+    return TECHNIQUE.row(QUANTITY, stage, truth, estimate, note=note, counted="object types", **about)
 
 
 def _table(effects: list[Effect], stage: str, axis: str, first: str, second: str) -> pl.DataFrame:
-    return pl.DataFrame(
-        [
-            {
-                "stage": stage,
-                "axis": axis,
-                "group": first,
-                "versus": second,
-                "object": effect.synset,
-                "images": effect.images,
-                "coefficient": effect.coefficient,
-                "low (bootstrap)": effect.bootstrap.low,
-                "high (bootstrap)": effect.bootstrap.high,
-                "low (splits)": effect.splits.low,
-                "high (splits)": effect.splits.high,
-                "p": effect.p,
-                "test accuracy": effect.accuracy,
-            }
-            for effect in effects
-        ]
-    ).fill_nan(None)
+    place = {"stage": stage, "axis": axis, "group": first, "versus": second}
+    ends = {
+        "low (bootstrap)": "bootstrap",
+        "high (bootstrap)": "bootstrap",
+        "low (splits)": "splits",
+        "high (splits)": "splits",
+    }
+    rows = [
+        {
+            **place,
+            "object": effect.synset,
+            "images": effect.images,
+            "coefficient": effect.coefficient,
+            **{name: getattr(getattr(effect, interval), name.split()[0]) for name, interval in ends.items()},
+            "p": effect.p,
+            "test accuracy": effect.accuracy,
+        }
+        for effect in effects
+    ]
+    return pl.DataFrame(rows).fill_nan(None)
 
 
 TECHNIQUE = Technique(
@@ -296,5 +281,7 @@ TECHNIQUE = Technique(
     "human labels (or system labels as the chosen truth) with boxes, captions, and annotated people",
     "without boxes and annotated people size and place cannot be held fixed; and no object type was fitted where each is"
     " always or never mentioned",
-    measure,
+    whole(measure),
+    "Wang et al. 2022, section 4.1.2",
+    in_parts=False,
 )

@@ -24,10 +24,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.outcome import Outcome, Row, Technique, assigned, unanswered
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Stages, once
+from portrayal.audits.captions.measures.reading.stages import (
+    HUMAN_CAPTIONS,
+    STAGES,
+    SYSTEM_CAPTIONS,
+    Options,
+    Stages,
+    once,
+)
 from portrayal.audits.captions.measures.reading.tuple_counts import KINDS, Counts, change, count, count_all, same_images
+from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate
@@ -49,54 +55,46 @@ STILL = 1e-12  # a variance that is only rounding
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the largest difference and the distance between each pair of groups, for every stage and kind of tuple."""
-    rows: list[Row] = []
-    tables: list[pl.DataFrame] = []
-    for stage in filter(stages.has, STAGES):
-        more_rows, more_tables = _at_stage(stages, stage, options)
-        rows += more_rows
-        tables += more_tables
-    return Outcome(rows, tables={"tuples": tables}, missing="" if rows else TECHNIQUE.missing)
+    found = [_at_stage(stages, stage, options) for stage in filter(stages.has, STAGES)]
+    tables = [table for one in found for table in one.tables["tuples"]]
+    return Outcome([row for one in found for row in one.rows], tables={"tuples": tables})
 
 
 @once
-def _at_stage(stages: Stages, stage: str, options: Options) -> tuple[list[Row], list[pl.DataFrame]]:
+def _at_stage(stages: Stages, stage: str, options: Options) -> Outcome:
     rows: list[Row] = []
     tables: list[pl.DataFrame] = []
     counted = {kind: count(stages, stage, kind, options) for kind in KINDS}
-    kept = {kind: counts for kind, counts in counted.items() if counts.tuples}
+    frequent = {kind: counts for kind, counts in counted.items() if counts.tuples}
     for axis, *pair in _pairs(stages):
         flags = _flags(stages, axis, pair, counted[KINDS[0]].images)
-        if not kept or not _enough(flags):
+        if not frequent or not _enough(flags):
             continue
         about = _about(stages, axis, pair)
-        rows += [_distance_row(kind, counts, flags, stage, about) for kind, counts in kept.items()]
-        tables += [differing_tuples(counts, flags, stage, kind, about) for kind, counts in kept.items()]
+        rows += [_distance_row(kind, counts, flags, stage, about) for kind, counts in frequent.items()]
+        tables += [differing_tuples(counts, flags, stage, kind, about) for kind, counts in frequent.items()]
         if stage == SYSTEM_CAPTIONS:
-            matrices = {kind: (counts.tuples, counts.matrix) for kind, counts in kept.items()}
-            for kind, found, largest in _largest(matrices, flags, options, SAME_EVERYWHERE):
-                rows.append(TECHNIQUE.row(QUANTITIES[kind], stage, None, found, TEST, subject=largest, **about))
-    return rows, tables
+            matrices = {kind: (counts.tuples, counts.matrix) for kind, counts in frequent.items()}
+            for kind, gap, largest in _largest(matrices, flags, options, SAME_EVERYWHERE):
+                rows.append(TECHNIQUE.row(QUANTITIES[kind], stage, None, gap, TEST, subject=largest, **about))
+    return Outcome(rows, tables={"tuples": tables})
 
 
 def measure_across(stages: Stages, options: Options) -> Outcome:
     """Return the largest change that differs between groups, and the change of the distance, against every other stage."""
-    rows = []
-    pairs = _pairs(stages) if stages.has(SYSTEM_CAPTIONS) else []
-    present = [stage for stage in STAGES if pairs and stages.has(stage)]
+    rows: list[Row] = []
+    present = list(filter(stages.has, STAGES))
     counted = {(stage, kind): count_all(stages, stage, kind, options) for stage in present for kind in KINDS}
-    for other in present[:-1]:  # the system captions are the last stage
+    for other in present[:-1] if SYSTEM_CAPTIONS in present else ():  # the system captions are the last stage
         compared = {
             kind: same_images(counted[SYSTEM_CAPTIONS, kind], counted[other, kind], options.least_images)
             for kind in KINDS
+            if stages.judges(other, kind)  # a kind nobody labelled did not change
         }
-        both = {
-            kind: (now, then)
-            for kind, (now, then) in compared.items()
-            if (now.tuples or then.tuples) and stages.judges(other, kind)  # a kind nobody labelled did not change
-        }
-        for axis, *pair in pairs if both else ():
-            rows += _change_rows(both, stages, other, axis, pair, options)
-    return Outcome(rows, missing="" if rows else ACROSS.missing)
+        both = {kind: pair for kind, pair in compared.items() if any(counts.tuples for counts in pair)}
+        for axis, *groups in _pairs(stages) if both else ():
+            rows += _change_rows(both, stages, other, axis, groups, options)
+    return Outcome(rows)
 
 
 def _pairs(stages: Stages) -> list[tuple[str, str, str]]:
@@ -108,7 +106,7 @@ def _pairs(stages: Stages) -> list[tuple[str, str, str]]:
 
 
 def _flags(stages: Stages, axis: str, pair: Sequence[str], images: Sequence[str]) -> np.ndarray:
-    """1 for the first group, 0 for the second, -1 for neither."""
+    """Return for each image 1 for the first group, 0 for the second, -1 for neither."""
     groups, (first, second) = stages.groups(axis), pair
     return np.array([{first: 1, second: 0}.get(groups.get(image, ""), -1) for image in images])
 
@@ -119,11 +117,8 @@ def _enough(flags: np.ndarray) -> bool:
 
 def _about(stages: Stages, axis: str, pair: Sequence[str]) -> Row:
     note = f"{assigned(stages, axis)}; technique of this project"
-    return {
-        "axis": axis, "group": pair[0], "versus": pair[1], "unit": "points",
-        "n_missing": unanswered(stages, axis, pair),
-        "share_of": "captions that mention a person", "note": note,
-    }  # fmt: skip
+    about: Row = {"axis": axis, "group": pair[0], "versus": pair[1], "unit": "points", "note": note}
+    return {**about, "n_missing": unanswered(stages, axis, pair), "share_of": "captions that mention a person"}
 
 
 def _largest(
@@ -132,14 +127,14 @@ def _largest(
     """Return for each kind the largest standardised difference of any tuple, tested, and the tuple."""
     tested = max_t_p([matrix for _, matrix in matrices.values()], flags, options.permutations, options.seed)
     floor = max_t_floor(flags, options.permutations)
-    found: list[tuple[str, Estimate, str | None]] = []
+    largest: list[tuple[str, Estimate, str | None]] = []
     for (kind, (tuples, matrix)), p in zip(matrices.items(), tested, strict=True):
         gap, place = largest_difference(matrix, flags)
         if np.isnan(p):
-            found.append((kind, replace(gap, decision=NOT_TESTED, reason=still), None))
+            largest.append((kind, replace(gap, decision=NOT_TESTED, reason=still), None))
         else:
-            found.append((kind, replace(gap, p=p, p_floor=floor), tuples[place]))
-    return found
+            largest.append((kind, replace(gap, p=p, p_floor=floor), tuples[place]))
+    return largest
 
 
 def largest_difference(matrix: sparse.csr_matrix, flags: np.ndarray) -> tuple[Estimate, int]:
@@ -165,11 +160,11 @@ def largest_difference(matrix: sparse.csr_matrix, flags: np.ndarray) -> tuple[Es
 
 
 def _distance_row(kind: str, counts: Counts, flags: np.ndarray, stage: str, about: Mapping[str, Any]) -> Row:
-    found = squared_distance(counts.matrix, flags).score_interval()
-    alone = percent(np.sqrt(max(found.value, 0.0)), 1)
+    distance = squared_distance(counts.matrix, flags).score_interval()
+    alone = percent(np.sqrt(max(distance.value, 0.0)), 1)
     note = f"above chance; as if one tuple alone were said in {alone} of captions more of one group; {about['note']}"
-    told = {**about, "unit": DISTANCE, "note": note}
-    return TECHNIQUE.row(QUANTITIES[kind], stage, None, replace(found, n=int((flags >= 0).sum())), **told)
+    estimate = replace(distance, n=int((flags >= 0).sum()))
+    return TECHNIQUE.row(QUANTITIES[kind], stage, None, estimate, **{**about, "unit": DISTANCE, "note": note})
 
 
 def _change_rows(
@@ -183,9 +178,9 @@ def _change_rows(
     rows = [_change_row(kind, *both[kind], moved, flags, other, about) for kind, (_, moved) in changes.items()]
     if other != HUMAN_CAPTIONS:
         return rows
-    for kind, found, largest in _largest(changes, flags, options, NO_CHANGE):
+    for kind, gap, largest in _largest(changes, flags, options, NO_CHANGE):
         place = against(kind, other), SYSTEM_CAPTIONS, other
-        rows.append(ACROSS.row(*place, found, CHANGE_TEST, subject=largest, **about))
+        rows.append(ACROSS.row(*place, gap, CHANGE_TEST, subject=largest, **about))
     return rows
 
 
@@ -195,31 +190,25 @@ def against(kind: str, other: str = HUMAN_CAPTIONS) -> str:
 
 
 def _change_row(
-    kind: str,
-    now: Counts,
-    then: Counts,
-    moved: sparse.csr_matrix,
-    flags: np.ndarray,
-    other: str,
-    about: Mapping[str, Any],
+    kind: str, now: Counts, then: Counts, moved: sparse.csr_matrix, flags: np.ndarray, other: str, about: Row
 ) -> Row:
     from scipy import sparse
 
     signs = np.repeat([1.0, -1.0], [len(now.tuples), len(then.tuples)])
     stacked = sparse.hstack([now.matrix, then.matrix], format="csr")
     changed = int((abs(moved[flags >= 0]).sum(axis=1) > 1e-9).sum())
-    found = replace(squared_distance(stacked, flags, signs).interval(), n=int((flags >= 0).sum()))
+    distance = replace(squared_distance(stacked, flags, signs).interval(), n=int((flags >= 0).sum()))
     note = f"above zero: the system widens the difference; the stages differ in {changed} images; {about['note']}"
-    told = {**about, "unit": f"change of the {DISTANCE}", "note": note}
-    return ACROSS.row(against(kind, other), SYSTEM_CAPTIONS, other, found, **told)
+    own = {**about, "unit": f"change of the {DISTANCE}", "note": note}
+    return ACROSS.row(against(kind, other), SYSTEM_CAPTIONS, other, distance, **own)
 
 
 def differing_tuples(
     counts: Counts, flags: np.ndarray, stage: str, kind: str, about: Mapping[str, Any], most: int = MOST
 ) -> pl.DataFrame:
-    """Return the tuples with the largest differences in the share of captions, Holm-corrected over all tuples of the kind.
+    """Return the tuples with the largest differences in the share of captions, with Welch's intervals.
 
-    The interval is Welch's.
+    p is Holm-corrected over all tuples of the kind.
     """
     from scipy import stats
 
@@ -257,12 +246,16 @@ TECHNIQUE = Technique(
     "differing tuples",
     "captions or labels, and annotated people",
     "without annotated people there are no groups to compare",
-    measure,
+    whole(measure),
+    "Wang et al. 2022, section 4.1, technique 3",
+    in_parts=False,
 )
 ACROSS = Technique(
     "stereotyping",
     "differing tuples across stages",
     "system captions, another stage, and annotated people",
     "with one stage only nothing tells whether the system widened a difference",
-    measure_across,
+    whole(measure_across),
+    "Wang et al. 2022, section 4.1, technique 4",
+    in_parts=False,
 )

@@ -1,6 +1,6 @@
-"""Looks of the people of an image, according to a stage: what they wear, their hair, their build.
+"""Looks of the people of an image according to a stage: clothes, hair and build.
 
-Only that. The scene, what people do and hold, and how many they are is not how they look.
+The scene, what people do and hold, and how many they are is not how they look.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import is_person, people_described, with_person
-from portrayal.audits.captions.measures.reading.stages import Stages, once
+from portrayal.audits.captions.measures.reading.senses import UNLISTED
+from portrayal.audits.captions.measures.reading.stages import Options, Stages, once
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import synsets_of
 
@@ -25,7 +25,7 @@ SEVERAL = (
 
 
 def appearance(stages: Stages, stage: str, images: list[str], options: Options) -> tuple[np.ndarray, list[str]]:
-    """Return images x features of appearance, those in at least `options.least_images` and missing in as many.
+    """Return images x features of appearance that enough images have and lack (`options.least_images`).
 
     A feature is a thing worn (`object: dress`), what it is like (`dress: red`), or an adjective of a person (`person: bald`).
     """
@@ -48,18 +48,18 @@ def _features(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     worn = _worn(stages, stage, roots)
     attributes = stages.at(stage, "attribute")
     people = people_described(attributes)
-    of_people = attributes.filter(pl.col("subject").is_in(people) & pl.col("word").is_in(adjectives.to_list())).select(
-        "image", pl.format("person: {}", "word").alias("look")
-    )
-    of_things = attributes.join(worn, left_on=["image", "subject"], right_on=["image", "word"], how="semi").select(
-        "image", pl.format("{}: {}", "subject", "word").alias("look")
-    )
-    things = worn.select("image", pl.format("object: {}", "word").alias("look"))
-    return pl.concat([things, of_things, of_people]).unique()
+    of_people = attributes.filter(pl.col("subject").is_in(people) & pl.col("word").is_in(adjectives.to_list()))
+    of_things = attributes.join(worn, left_on=["image", "subject"], right_on=["image", "word"], how="semi")
+    looks = [
+        worn.select("image", look=pl.format("object: {}", "word")),
+        of_things.select("image", look=pl.format("{}: {}", "subject", "word")),
+        of_people.select("image", look=pl.format("person: {}", "word")),
+    ]
+    return pl.concat(looks).unique()
 
 
 def _worn(stages: Stages, stage: str, roots: frozenset[str]) -> pl.DataFrame:
-    """Return (image, word) of what people have on: clothes, hair and the like, and all that is said to be worn."""
+    """Return (image, word) of clothes, hair and the like, and of all that is said to be worn."""
     objects = stages.at(stage, "object")
     distinct = objects.select("word", "synset").unique().drop_nulls()
     listed = [word for word, synset in distinct.iter_rows() if _is_under(synset, roots)]
@@ -70,13 +70,13 @@ def _worn(stages: Stages, stage: str, roots: frozenset[str]) -> pl.DataFrame:
 
 @lru_cache(maxsize=50_000)
 def _is_under(synset: str, roots: frozenset[str]) -> bool:
-    if synset.endswith((".unknown", ".prep")):
+    if synset.endswith(UNLISTED):
         return False
     return synset in roots or bool(wordnet.load().ancestors(synset) & roots)
 
 
 def alone(stages: Stages, stage: str) -> set[str]:
-    """Return the images in which a stage has one person: who is one of several is called by another word for that."""
+    """Return the images in which a stage has one person; one of several is called by other words."""
     objects = with_person(stages.at(stage, "object")).filter(pl.col("person"))
     many = [synset for synset in objects["synset"].unique().drop_nulls() if _is_many(synset)]
     pairs = objects.select("word", "synset").unique()
@@ -90,7 +90,7 @@ def alone(stages: Stages, stage: str) -> set[str]:
 
 
 def _is_many(synset: str) -> bool:
-    """Say whether a synset stands for several people."""
+    """Return whether a synset stands for several people."""
     table = wordnet.load()
     roots = [root for root in wordnet.PEOPLE if root != wordnet.PERSON]
-    return not synset.endswith((".unknown", ".prep")) and any(table.is_a(synset, root) for root in roots)
+    return not synset.endswith(UNLISTED) and any(table.is_a(synset, root) for root in roots)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.options import Options
-from portrayal.audits.captions.measures.reading.stages import Stages, once
+from portrayal.audits.captions.measures.reading.senses import UNLISTED
+from portrayal.audits.captions.measures.reading.stages import Options, Stages, once
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list
 
@@ -18,13 +17,13 @@ NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gend
 
 @lru_cache(maxsize=100_000)
 def is_person(word: str, synset: str | None) -> bool:
-    """Say whether a noun is a person: by its synset, or as an identity adjective used as a noun.
+    """Return whether a noun is a person: by its synset, or as an identity adjective used as a noun.
 
     `female` is first of all an animal in WordNet; a caption's `a female` is a person.
     """
     if word.split()[-1] in identity_nouns():
         return True
-    if synset is None or synset.endswith((".unknown", ".prep")):
+    if synset is None or synset.endswith(UNLISTED):
         return False
     return wordnet.load().is_person_synset(synset)
 
@@ -58,38 +57,28 @@ def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     return said.select("image", "caption").unique(maintain_order=True)
 
 
-def caption_numbers(stages: Stages, stage: str) -> list[tuple[str, int]]:
+def caption_numbers(stages: Stages, stage: str) -> pl.DataFrame:
     """Return (image, caption) of every caption at a stage, by the numbers they came with; labels have caption 0."""
-    table = stages.captions_at(stage)
-    if table.is_empty():
-        return [(image, 0) for image in sorted(stages.covered(stage))]
-    return list(table.select("image", "caption").iter_rows())
+    table = stages.captions_at(stage).select("image", "caption")
+    labelled = {"image": sorted(stages.covered(stage)) if table.is_empty() else []}
+    return pl.concat([table, pl.DataFrame({**labelled, "caption": 0}, schema=table.schema)])
 
 
 @once
-def caption_counts(stages: Stages, stage: str) -> Mapping[str, int]:
-    """Return how many captions each image has at a stage; labels count as one."""
-    table = stages.captions_at(stage)
-    if table.is_empty():
-        return dict.fromkeys(stages.covered(stage), 1)
-    counts = table.group_by("image").len()
-    return dict(zip(counts["image"].to_list(), counts["len"].to_list(), strict=True))
+def _counts(stages: Stages, stage: str) -> tuple[dict[str, int], dict[str, float]]:
+    """Return how many captions each image has at a stage (labels count as one), and a zero for each."""
+    counts = dict(caption_numbers(stages, stage).group_by("image").len().iter_rows())
+    return counts, dict.fromkeys(counts, 0.0)
 
 
-@once
-def _zeros(stages: Stages, stage: str) -> Mapping[str, float]:
-    return dict.fromkeys(caption_counts(stages, stage), 0.0)
-
-
-def shares(stages: Stages, stage: str, flagged: pl.DataFrame) -> dict[str, float]:
+def shares_of(stages: Stages, stage: str, flagged: pl.DataFrame) -> dict[str, float]:
     """Return for every image of a stage the share of its captions in `flagged` (image, caption)."""
-    counts = caption_counts(stages, stage)
-    found = dict(_zeros(stages, stage))
-    each = flagged.select("image", "caption").unique().group_by("image").len()
-    for image, captions in zip(each["image"].to_list(), each["len"].to_list(), strict=True):
+    counts, zeros = _counts(stages, stage)
+    shares = dict(zeros)
+    for image, captions in flagged.select("image", "caption").unique().group_by("image").len().iter_rows():
         if image in counts:
-            found[image] = captions / counts[image]
-    return found
+            shares[image] = captions / counts[image]
+    return shares
 
 
 def people_described(attributes: pl.DataFrame) -> list[str]:

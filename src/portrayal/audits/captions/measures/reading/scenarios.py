@@ -7,14 +7,13 @@ than the ground truth's is right, and so is one of the same synset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
 from functools import lru_cache
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import people_described
-from portrayal.audits.captions.measures.reading.stages import Stages, once
+from portrayal.audits.captions.measures.reading.senses import UNLISTED
+from portrayal.audits.captions.measures.reading.stages import Options, Stages, once
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import synsets_of
 
@@ -23,16 +22,15 @@ SCENARIOS = (NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED)
 
 
 @once
-def scenarios(stages: Stages, stage: str, truth: str, options: Options, people: Set[str]) -> pl.DataFrame:
+def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     """Return the mentions of a stage with a column for each scenario, and `scenario`, the first that fits.
 
-    Only images the ground truth covers are judged, and attributes and relations only where any are labelled. `people` are the
-    words that mean people at this stage, in any part of the images.
+    Only images the ground truth covers are judged, and attributes and relations only where any are labelled.
     """
     said = _judged(stages, stage, truth).with_row_index("row")
-    wrong = _wrong(said, _known(stages.at(truth)), options.same_object)
-    flags = [pl.Series(name, [one == name for one in wrong], dtype=pl.Boolean) for name in (TOO_SPECIFIC, HALLUCINATED)]
-    table = said.with_columns(*flags, _non_imageable(options, people))
+    wrong = pl.Series(_wrong(said, stages.at(truth), options.same_object), dtype=pl.String)
+    flags = [(wrong == name).fill_null(False).alias(name) for name in (TOO_SPECIFIC, HALLUCINATED)]
+    table = said.with_columns(*flags, _non_imageable(options, people_said(stages, stage, truth)))
     table = _only_judged(table, stages, truth)
     first = pl.coalesce(pl.when(pl.col(name)).then(pl.lit(name)) for name in SCENARIOS)
     return table.with_columns(first.alias("scenario"))
@@ -43,14 +41,15 @@ def _judged(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
     return stages.at(stage).filter(pl.col("image").is_in(list(stages.covered(truth))))
 
 
-@once
 def people_said(stages: Stages, stage: str, truth: str) -> frozenset[str]:
-    """Return the words that mean people in what is judged of a stage."""
+    """Return the words that mean people in what is judged of a stage, in any of the images."""
+    if stages.facts is not None:
+        return stages.facts[stage]
     return frozenset(people_described(_judged(stages, stage, truth)))
 
 
 def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFrame:
-    """Take back what was said to be wrong of a kind that nobody labelled in that image."""
+    """Unflag mentions of a kind that nobody labelled in that image."""
     judged = pl.any_horizontal(
         (pl.col("kind") == kind) & pl.col("image").is_in(list(stages.judges(truth, kind)))
         for kind in ("object", "attribute", "relation")
@@ -58,7 +57,7 @@ def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFram
     return table.with_columns(pl.col(TOO_SPECIFIC) & judged, pl.col(HALLUCINATED) & judged)
 
 
-def _non_imageable(options: Options, people: Set[str]) -> pl.Expr:
+def _non_imageable(options: Options, people: frozenset[str]) -> pl.Expr:
     """Flag words of the list; its adjectives count for people only: a 'local' bus is imageable enough."""
     listed = options.word_list("nonimageable")
     nouns = synsets_of(listed, "n")
@@ -73,51 +72,35 @@ def _non_imageable(options: Options, people: Set[str]) -> pl.Expr:
     return (noun | adjective | verb).fill_null(False).alias(NON_IMAGEABLE)
 
 
-# What the truth has of an image and a kind: the synset of the word, and of its nouns; of objects only their synsets.
-Known = dict[tuple[str, str], list[tuple[str | None, str | None, str | None]]]
 Names = frozenset[str]
 _SYNSETS = ("synset", "subject_synset", "object_synset")
+_TUPLE = ("image", "kind", *_SYNSETS)
 
 
-def _known(truth: pl.DataFrame) -> Known:
-    known: Known = {}
-    distinct = truth.select("image", "kind", *_SYNSETS).unique(maintain_order=True)
-    for image, kind, *synsets in rows_of(distinct, "image", "kind", *_SYNSETS):
-        known.setdefault((image, kind), []).append(tuple(synsets))
-    return known
-
-
-def _wrong(said: pl.DataFrame, known: Known, least: float) -> list[str | None]:
+def _wrong(said: pl.DataFrame, truth: pl.DataFrame, least: float) -> list[str | None]:
     """Return for each mention whether it is too specific or hallucinated; None where it is right.
 
     What an image says several times is compared once.
     """
+    known: dict[tuple[str, str], list[tuple]] = {}  # by image and kind: the synsets of the word and of its nouns
+    for image, kind, *synsets in truth.select(_TUPLE).unique(maintain_order=True).iter_rows():
+        known.setdefault((image, kind), []).append(tuple(synsets))
+    objects = {
+        image: frozenset(s for s, _, _ in there if s) for (image, kind), there in known.items() if kind == "object"
+    }
     judged: dict[tuple, str | None] = {}
-    objects = {image: _names(there) for (image, kind), there in known.items() if kind == "object"}
-    found = []
-    for key in rows_of(said, "image", "kind", *_SYNSETS):
-        if key not in judged:
-            image, kind, *synsets = key
-            if kind == "object":
-                judged[key] = _object(synsets[0], objects.get(image, frozenset()))
-            else:
-                judged[key] = _tuple(synsets, known.get((image, kind), []), least)
-        found.append(judged[key])
-    return found
-
-
-def rows_of(table: pl.DataFrame, *columns: str) -> Iterator[tuple]:
-    """Yield the values of some columns, row by row."""
-    return zip(*(table[name].to_list() for name in columns), strict=True)
-
-
-def _names(there: list[tuple]) -> Names:
-    return frozenset(known for known, _, _ in there if known is not None)
+    for key in said.select(_TUPLE).unique().iter_rows():
+        image, kind, *synsets = key
+        if kind == "object":
+            judged[key] = _object(synsets[0], objects.get(image, frozenset()))
+        else:
+            judged[key] = _tuple(synsets, known.get((image, kind), []), least)
+    return [judged[key] for key in said.select(_TUPLE).iter_rows()]
 
 
 @lru_cache(maxsize=100_000)
 def _object(synset: str | None, names: Names) -> str | None:
-    """Objects under a known synset are too specific, and those beside all known ones hallucinated."""
+    """Return how an object is wrong: too specific under a known synset, hallucinated beside all known ones."""
     if synset is None:
         return HALLUCINATED
     if synset in names or synset in all_above(names):
@@ -132,18 +115,22 @@ def all_above(names: Names) -> Names:
 
 
 def _tuple(synsets: list[str | None], there: list[tuple], least: float) -> str | None:
-    """Compare what speaks of the same nouns; where none of the truth does, it is hallucinated."""
+    """Return how a tuple is wrong, compared with those of the same nouns; hallucinated where there are none."""
     word, subject, target = synsets
-    found: str | None = HALLUCINATED
+    wrong: str | None = HALLUCINATED
     for known, known_subject, known_target in there:
         relation = _relation(word, known)
         # Seldom another than this, and cheaper than whether nouns are the same.
-        if relation == "other" or not about_same(subject, known_subject, target, known_target, least):
+        if (
+            relation == "other"
+            or not _same_noun(subject, known_subject, least)
+            or not _same_noun(target, known_target, least)
+        ):
             continue
         if relation == "right":
             return None
-        found = TOO_SPECIFIC
-    return found
+        wrong = TOO_SPECIFIC
+    return wrong
 
 
 # Synsets too high to compare by.
@@ -156,17 +143,9 @@ TOO_HIGH = frozenset([
 @lru_cache(maxsize=100_000)
 def ancestors(synset: str) -> frozenset[str]:
     """Return the synsets above, without those too high to compare; unknown words have none."""
-    if synset.endswith((".unknown", ".prep")):
+    if synset.endswith(UNLISTED):
         return frozenset()
     return wordnet.load().ancestors(synset) - TOO_HIGH
-
-
-@lru_cache(maxsize=500_000)
-def about_same(
-    subject: str | None, known_subject: str | None, target: str | None, known_target: str | None, least: float
-) -> bool:
-    """Say whether two tuples speak of the same nouns."""
-    return _same_noun(subject, known_subject, least) and _same_noun(target, known_target, least)
 
 
 @lru_cache(maxsize=500_000)

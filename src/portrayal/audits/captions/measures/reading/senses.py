@@ -1,4 +1,4 @@
-"""Which synset a word of a caption or a label stands for."""
+"""Senses of words: the synset that captions and labels mean by a word."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from functools import lru_cache
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet
 
+UNLISTED = (".unknown", ".prep")  # endings of what WordNet does not have
+
 
 def synset_of(word: str, part: str) -> str | None:
-    """Return the synset that captions mean by a word (`caption_senses`) or its most common, of the compound or else of its head.
+    """Return the synset that captions mean by a word, else its most common.
 
-    `tennis racket` is looked up whole and then as `racket`; `stand next to` as the verb `stand`; a bare
-    preposition has no synset in WordNet and stands for itself as `in front of.prep`, an unknown word as
-    `selfie.unknown`.
+    It is that of the compound or else of its head: `tennis racket` is looked up whole and then as `racket`; `stand next to` as
+    the verb `stand`; a bare preposition has no synset in WordNet and stands for itself as `in front of.prep`, an unknown word
+    as `selfie.unknown`.
     """
     table = wordnet.load()
     words = word.split()
@@ -35,7 +37,7 @@ def synset_of(word: str, part: str) -> str | None:
 
 
 def _meant(word: str, part: str) -> str | None:
-    """Return the synset that captions mean by a noun, where it is not WordNet's first: a toaster proposes no toasts."""
+    """Return the synset that captions mean by a noun, where it is not WordNet's first."""
     if part != "n":
         return None
     forms = (word, *(base.replace("_", " ") for base in wordnet.load().lemmas_of(word, part)))
@@ -44,7 +46,7 @@ def _meant(word: str, part: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def caption_senses() -> dict[str, str]:
-    """Return the nouns that captions mean otherwise than WordNet's first sense, with the synset they mean."""
+    """Return noun -> synset, of nouns that captions mean otherwise than WordNet's first sense."""
     return dict(read_lexicon("caption_senses").select("term", "synset").iter_rows())
 
 

@@ -1,10 +1,12 @@
-"""The four stages of Wang et al. 2022, section 3.4, as tables of the same images; any stage may be absent."""
+"""Tables of the four stages of Wang et al. 2022, section 3.4, and the options of an audit; any stage may be absent."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import cached_property, wraps
+from hashlib import sha256
 from itertools import repeat
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -13,6 +15,8 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.tables import check
+from portrayal.text.formatting import percent
+from portrayal.text.words.harm_lists import read_list
 
 HUMAN_LABELS = "human labels"
 SYSTEM_LABELS = "system labels"
@@ -43,10 +47,47 @@ BOXES = {"image": pl.String, "synset": pl.String, **dict.fromkeys(("left", "top"
 PEOPLE = {"image": pl.String, "axis": pl.String, "group": pl.String, "assigned_by": pl.String}
 FAULTS = {"fault": pl.String, "count": pl.Int64, "example": pl.String}
 
+THRESHOLD = 0.005  # section 4.1.1
+SAME_OBJECT = 2.2  # Leacock-Chodorow similarity from which two nouns count as one: at most three steps apart
+PERSON_AREA = 0.10  # section 4.2.2
+TOLERANCE = 0.005  # share of images in which a harm that is a plain count would be let pass
+
+
+@dataclass(frozen=True)
+class Options:
+    """The choices that an audit leaves open, with the paper's values where it printed them."""
+
+    threshold: float = THRESHOLD
+    same_object: float = SAME_OBJECT
+    person_area: float = PERSON_AREA
+    object_types: int = 500
+    splits: int = 1000
+    train_share: float = 0.7
+    needed_splits: float = 0.9
+    bootstraps: int = 200
+    permutations: int = 9_999  # at the most: a p that is not small is known after fewer
+    tolerance: float = TOLERANCE
+    least_images: int = 5  # a tuple rarer than this is not compared
+    seed: int = 0
+    rules: str | None = None  # a user's rules (TOML) in place of those of the paper
+    show_demeaning: bool = False
+    lists: dict[str, pl.DataFrame] = field(default_factory=dict)  # a user's list in place of one that ships
+
+    @cached_property
+    def key(self) -> str:
+        """The name of everything that a result may depend on."""
+        lists = {name: sha256(table.write_csv().encode()).hexdigest() for name, table in self.lists.items()}
+        return f"{replace(self, lists={})} {lists}" if lists else repr(self)
+
+    def word_list(self, name: str) -> pl.DataFrame:
+        """Return a word list: the user's where there is one."""
+        return self.lists[name] if name in self.lists else read_list(name)
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
 NONE = -np.inf  # the value of an image that has none
+_WORD = re.compile(r"[a-z']+")
 
 
 def empty(columns: dict[str, Any]) -> pl.DataFrame:
@@ -55,9 +96,9 @@ def empty(columns: dict[str, Any]) -> pl.DataFrame:
 
 
 def once(rule: Callable[Concatenate[Stages, P], T]) -> Callable[Concatenate[Stages, P], T]:
-    """Make a rule about stages keep what it returns, by its name and arguments; of options counts their key.
+    """Memoise a function of stages by its name and arguments.
 
-    What is made of a system's captions is kept for this system, the rest for all systems of a study.
+    Results about a system's captions are kept for this system, all others for all systems of a study.
     """
 
     @wraps(rule)
@@ -73,7 +114,7 @@ def once(rule: Callable[Concatenate[Stages, P], T]) -> Callable[Concatenate[Stag
 
 @dataclass(frozen=True)
 class Stages:
-    """All that is known of a set of images at every stage, for one system."""
+    """A set of images at every stage, for one system."""
 
     images: Sequence[str]
     mentions: pl.DataFrame = field(default_factory=lambda: empty(MENTIONS))
@@ -83,12 +124,14 @@ class Stages:
     faults: pl.DataFrame = field(default_factory=lambda: empty(FAULTS))
     system_boxes: pl.DataFrame = field(default_factory=lambda: empty(BOXES))  # of the vision model
     chosen: str | None = None  # the stage a study takes as ground truth, where it names one
-    present: frozenset[str] | None = None  # of a part of the images: the stages that any part knows something of
+    # Of a part of the images: the stages that any part knows something of, and what else holds over all parts.
+    present: frozenset[str] | None = None
+    facts: Mapping[str, frozenset[str]] | None = None
     _made: dict[tuple, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _shared: dict[tuple, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def has(self, stage: str) -> bool:
-        """Say whether anything is known at this stage; an empty caption is something."""
+        """Return whether anything is known at this stage; an empty caption is something."""
         if self.present is not None:
             return stage in self.present
         return bool((self._table(stage)["stage"] == stage).any())
@@ -97,7 +140,7 @@ class Stages:
         return self.captions if stage in CAPTIONED else self.mentions
 
     def truth(self) -> str | None:
-        """Return the stage to take as ground truth: the study's choice, else human labels, else human captions, else none."""
+        """Return the ground truth: the study's choice, else human labels, else human captions, else none."""
         if self.chosen is not None:
             return self.chosen if self.has(self.chosen) else None
         return next((stage for stage in (HUMAN_LABELS, HUMAN_CAPTIONS) if self.has(stage)), None)
@@ -108,7 +151,7 @@ class Stages:
 
     @once
     def judges(self, stage: str, kind: str) -> frozenset[str]:
-        """Return the images of which a stage can say what is not there of a kind.
+        """Return the images in which a stage can tell what is missing of a kind.
 
         Of captions: all of them, for their writers could have said it. Of labels: those that have any of this kind, for where
         nobody labelled relations nothing tells which are invented.
@@ -129,7 +172,7 @@ class Stages:
 
     @once
     def covered(self, stage: str) -> frozenset[str]:
-        """Return the images this stage says anything about, or was asked about and said nothing."""
+        """Return the images of this stage, those with an empty caption too."""
         return frozenset(self._table(stage).filter(pl.col("stage") == stage)["image"].unique().to_list())
 
     @once
@@ -157,6 +200,14 @@ class Stages:
         return sorted(self.people["axis"].unique())
 
     @once
+    def diversity(self, stage: str) -> str:
+        """Return how diverse the captions of a stage are, in words: a captioner that says little demeans little."""
+        texts = self.captions_at(stage)["text"]
+        words = set(_WORD.findall("\n".join(texts).lower()))
+        distinct = percent(texts.n_unique() / len(texts) if len(texts) else 0.0, 1)
+        return f"diversity: {distinct} of {len(texts)} captions are distinct, {len(words)} different words"
+
+    @once
     def assigned_by(self, axis: str) -> str:
         """Return who assigned the groups of an axis."""
         return ", ".join(self.people.filter(pl.col("axis") == axis)["assigned_by"].unique().sort()) or "nobody"
@@ -172,7 +223,7 @@ class Stages:
         return added._reusing(self) if (captions["stage"] == SYSTEM_CAPTIONS).all() else added
 
     def _reusing(self, other: Stages) -> Stages:
-        """Go on with what was made for other stages that are the same but for the system's captions."""
+        """Share the cache of stages that differ in the system's captions alone."""
         object.__setattr__(self, "_shared", other._shared)
         return self
 
@@ -198,7 +249,7 @@ class Stages:
 
 
 def check_stages(stages: Stages) -> Stages:
-    """Check every table's columns, that one image has one group on each axis, and that the chosen truth is there."""
+    """Check columns, that an image has one group on each axis, and that the chosen truth is there."""
     if stages.chosen is not None and not stages.has(stages.chosen):
         raise PortrayalError(
             f"truth = {stages.chosen!r} is chosen and the study has none. Add them, or leave truth out."

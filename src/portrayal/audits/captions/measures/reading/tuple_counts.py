@@ -1,4 +1,4 @@
-"""How often each image has each tuple at a stage, of captions that mention a person.
+"""Shares of the captions of an image that have a tuple, of captions that mention a person.
 
 People and their group words are written as `person`, so that a difference is not the group word itself, and identity
 terms are left out.
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.options import Options
 from portrayal.audits.captions.measures.reading.people import is_person, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import Stages, once
+from portrayal.audits.captions.measures.reading.stages import Options, Stages, once
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -33,7 +32,7 @@ class Counts:
 
 
 def count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
-    """Return the tuples of the captions that mention a person; those in too few images are left out."""
+    """Return the counts of tuples that are in enough images, of captions that mention a person."""
     counts = count_all(stages, stage, kind, options)
     return _chosen(counts, _images_with(counts) >= options.least_images)
 
@@ -64,7 +63,7 @@ def count_all(stages: Stages, stage: str, kind: str, options: Options) -> Counts
 
 
 def _said(stages: Stages, stage: str, kind: str, options: Options, inside: pl.DataFrame) -> pl.DataFrame:
-    """Return image, caption and tuple of what these captions say, people written as 'person' and identity terms left out."""
+    """Return image, caption and tuple, people written as `person` and identity terms left out."""
     listed = options.word_list("identity")
     terms = frozenset(listed.filter(pl.col("part") == "a")["term"]) if kind == "attribute" else frozenset()
     said = stages.at(stage, kind).join(inside, on=["image", "caption"], how="semi")
@@ -80,7 +79,7 @@ _WORDS = ("subject", "subject_synset", "word", "synset", "object", "object_synse
 def _neutral(
     kind: str, terms: Set[str], subject: str, of_subject: str, word: str, synset: str, target: str, of_target: str
 ) -> str | None:  # fmt: skip
-    """Write a tuple as one string, people as 'person'; None where it is a person or an identity term of one."""
+    """Return a tuple as one string, people as `person`; None for a person or an identity term of one."""
     if kind == "object":
         return None if is_person(word, synset) else word
     subject = "person" if is_person(subject, of_subject) else subject
@@ -90,7 +89,7 @@ def _neutral(
 
 
 def same_images(first: Counts, second: Counts, least: int) -> tuple[Counts, Counts]:
-    """Return both stages' counts of the images both have, of tuples that are in enough of them at either.
+    """Return the counts of the images that both stages have, of tuples in enough of them at either.
 
     A tuple is counted at both or at neither: one that falls short at one stage only would look like a change.
     """
@@ -109,7 +108,7 @@ def _only(counts: Counts, images: list[str]) -> Counts:
 
 
 def change(now: Counts, then: Counts) -> tuple[list[str], sparse.csr_matrix]:
-    """Return the tuples of either, and images x tuples: the share at one stage minus that at the other."""
+    """Return the tuples of either, and images x tuples: the share at one stage less that at the other."""
     from scipy import sparse
 
     tuples = {name: i for i, name in enumerate(sorted(set(now.tuples) | set(then.tuples)))}
