@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 from PIL import Image, ImageDraw
-from training.loaders import celeba, fairface, portraits
-from training.prepare import prepare, values_of
 
 from portrayal.errors import PortrayalError
 from portrayal.pictures.faces.detect import closest_to_centre, find_faces
@@ -95,7 +91,6 @@ def test_whoever_the_reader_puts_under_twenty_is_left_out(portrait: Image.Image,
 
 def test_generated_people_labelled_from_eighteen_are_left_out():
     # P009 is labelled 18-25: no evidence of being 20.
-    assert "P009" not in {face.name for face in portraits()}
     ages = dict(check_pictures(openpeople_pictures()).select("person", "age").iter_rows())
     assert [person for person, age in ages.items() if labelled_young(age)] == ["P009"]
 
@@ -242,48 +237,6 @@ def test_pictures_of_occupations_that_are_not_there_are_named(tmp_path: Path):
     table.write_text("file\na.png\n")
     with pytest.raises(PortrayalError, match="Expected file, and occupation, group or both"):
         read_perceived_gender(table)
-
-
-def test_a_name_missing_from_the_tar_is_named(tmp_path: Path):
-    (tmp_path / "labels.csv").write_text("file,age,gender,race\n1.jpg,20-29,Male,White\n")
-    with tarfile.open(tmp_path / "faces.tar", "w"):
-        pass
-    with pytest.raises(PortrayalError, match=r"faces\.tar holds no picture '1\.jpg'"):
-        list(fairface(tmp_path))
-
-
-def test_fairface_layout_leaves_the_young_out(tmp_path: Path):
-    Image.new("RGB", (10, 10)).save(tmp_path / "1.jpg")
-    Image.new("RGB", (10, 10)).save(tmp_path / "2.jpg")
-    (tmp_path / "fairface_label_val.csv").write_text(
-        "file,age,gender,race,service_test\n1.jpg,10-19,Male,White,True\n2.jpg,20-29,Female,Black,True\n"
-    )
-    faces = list(fairface(tmp_path))
-    assert [(face.name, face.gender, face.age, face.race) for face in faces] == [("2.jpg", -1.0, -1.0, "Black")]
-    with pytest.raises(PortrayalError, match="no label table"):
-        list(fairface(tmp_path / "none"))
-
-
-def test_celeba_layout_has_no_evidence_of_adulthood_of_its_own(tmp_path: Path):
-    (tmp_path / "img_align_celeba").mkdir()
-    Image.new("RGB", (10, 10)).save(tmp_path / "img_align_celeba" / "000001.jpg")
-    (tmp_path / "list_attr_celeba.txt").write_text("1\nMale Smiling Young\n000001.jpg -1  1  1\n")
-    face = next(celeba(tmp_path))
-    assert (face.gender, face.smiling, face.age, face.race) == (-1.0, 1.0, None, None)
-    values = values_of(face, 45.0)  # the age reader's 45 years fill the missing label
-    assert values[:3].tolist() == [-1.0, pytest.approx(-0.2), 1.0] and np.isnan(values[3])
-
-
-def test_packing_counts_what_it_drops(tmp_path: Path):
-    from training.loaders import LabelledFace
-
-    people = list(portraits())[:2]
-    small = [LabelledFace(p.name, p.picture.resize((300, 300)), p.gender, p.age, p.race) for p in people]
-    blank = LabelledFace("blank", Image.new("RGB", (200, 200)), 1.0, 0.0, None)
-    counts = prepare([*small, blank], tmp_path / "faces.npz", seed=0)
-    assert counts == {"kept": 2, "no face": 1}
-    with np.load(tmp_path / "faces.npz") as packed:
-        assert packed["values"].shape == (2, 10) and set(packed["parts"]) <= {"train", "held"}
 
 
 def test_held_out_fairface_faces_are_adults_by_label(shared):

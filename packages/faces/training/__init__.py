@@ -1,1 +1,1 @@
-"""Making a manipulator: packing faces, networks, training in runs, export, checks on held-out faces, and the card."""
+"""Training of what the package ships: generator's readers and directions, photo networks, judges."""

@@ -1,4 +1,4 @@
-"""Could a further group be a pole beside White, Black and East Asian? How right readers are about each that FairFace's adults have.
+"""Accuracy of readers on further groups of FairFace, as possible poles.
 
 python -m training.further_groups FAIRFACE [--kept EMBEDDED.npz]
 
@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.stats.intervals.intervals import wilson
-from training.judges import FOLDS, GROUPS, SEED, embedded
-from training.race_reader import RaceReader, fitted
+from training.judges import FOLDS, GROUPS, SEED, embedded, fit_reading
 
 FURTHER = ("Southeast Asian", "Indian", "Latino_Hispanic", "Middle Eastern")
 READER, PAIR = 0.90, 0.95  # what is needed
@@ -27,7 +26,7 @@ HEADS = ("group", "people", "told among four", "the other three", *(f"or {group}
 
 @dataclass(frozen=True)
 class Told:
-    """Who was told rightly, true or false for everybody: of a further group, of the other three, and of it and each of the three."""
+    """Right answers of readers: on a further group, on the other three, and on pairs."""
 
     group: str
     own: np.ndarray
@@ -36,22 +35,22 @@ class Told:
 
 
 def told_among(vectors: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return for everybody the group a reader says that was fitted on the other folds: the likeliest, each against the rest."""
+    """Return everybody's likeliest group, by readers fitted on the other folds."""
     fold = _folds(len(vectors))
     said = np.empty_like(group)
     for one in range(FOLDS):
         learn, held = fold != one, fold == one
-        readers = [_fitted(vectors[learn], group[learn] == name) for name in np.unique(group)]
+        readers = [fit_reading(vectors[learn], group[learn] == name) for name in np.unique(group)]
         said[held] = np.unique(group)[np.argmax([reader.read(vectors[held]) for reader in readers], axis=0)]
     return said
 
 
 def told_apart(vectors: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return who of two groups was told rightly by a reader fitted on the other folds."""
+    """Return who of two groups a reader fitted on the other folds gets right."""
     fold = _folds(len(vectors))
     right = np.zeros(len(vectors), bool)
     for one in range(FOLDS):
-        reader = _fitted(vectors[fold != one], second[fold != one])
+        reader = fit_reading(vectors[fold != one], second[fold != one])
         right[fold == one] = (reader.read(vectors[fold == one]) > 0.5) == second[fold == one]
     return right
 
@@ -71,7 +70,7 @@ def _told(vectors: np.ndarray, group: np.ndarray, further: str) -> Told:
 
 
 def table(known: dict[str, np.ndarray]) -> str:
-    """Return the Markdown table, shares with their 95% intervals; what is less than needed is in bold."""
+    """Return the Markdown table of shares with 95% intervals; what falls short is bold."""
     lines = ["| " + " | ".join(HEADS) + " |", "|---" * len(HEADS) + "|"]
     for one in told(known):
         cells = [_cell(one.own, READER), _cell(one.others, 0.0), *(_cell(pair, PAIR) for pair in one.pairs)]
@@ -82,10 +81,6 @@ def table(known: dict[str, np.ndarray]) -> str:
 
 def _folds(count: int) -> np.ndarray:
     return np.random.default_rng(SEED).integers(0, FOLDS, count)
-
-
-def _fitted(vectors: np.ndarray, second: np.ndarray) -> RaceReader:
-    return fitted(vectors, second, vectors[:1], second[:1])
 
 
 def _cell(right: np.ndarray, needed: float) -> str:

@@ -1,4 +1,4 @@
-"""Judges of series that had no part in making them: linear readings of dlib's face embeddings, fitted on FairFace's adults.
+"""Judges of series: linear readings of dlib's face embeddings, fitted on FairFace's adults.
 
 python -m training.judges FAIRFACE packages/faces/src/portrayal_faces/series/judges.json [--kept EMBEDDED.npz]
 
@@ -14,6 +14,7 @@ import io
 import json
 import tarfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -22,17 +23,37 @@ import numpy as np
 from PIL import Image
 
 from portrayal.pictures.faces.detect import closest_to_centre, find_faces
+from portrayal.stats.models.logistic import fit
 from portrayal_faces.series.identity import embed
-from training.race_reader import fitted
 
 GROUPS = ("White", "Black", "East Asian")
 YEARS = {"20-29": 25.0, "30-39": 35.0, "40-49": 45.0, "50-59": 55.0, "60-69": 65.0, "more than 70": 75.0}
 FOLDS, SEED = 5, 0
 RIDGE = 30.0  # of a coordinate's variance: chosen by the folds' error, which it hardly changes
+STRENGTH = 10.0  # inverse penalty: embeddings have length about 1
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Linear reading of face embeddings: the chance of the second of two poles."""
+
+    coefficients: np.ndarray
+    intercept: float
+
+    def read(self, embeddings: np.ndarray) -> np.ndarray:
+        """Return the chance of the second pole, one number per embedding."""
+        return 1 / (1 + np.exp(-(embeddings @ self.coefficients + self.intercept)))
+
+
+def fit_reading(vectors: np.ndarray, second: np.ndarray) -> Reading:
+    """Fit a reading; both poles weigh the same however many faces they have."""
+    weights = np.where(second, 0.5 / second.mean(), 0.5 / (1 - second.mean()))
+    solution = fit(vectors, second, weights[:, None], C=STRENGTH)
+    return Reading(solution.coefficients[:, 0], float(solution.intercepts[0]))
 
 
 def embedded(folder: Path, groups: Sequence[str] = GROUPS, kept: Path | None = None) -> dict[str, np.ndarray]:
-    """Embed the adults of some groups in whom a face is found, or read what was embedded and kept."""
+    """Embed the adults of some groups, or read the stored embeddings."""
     if kept and kept.exists():
         with np.load(kept) as stored:
             return dict(stored)
@@ -57,7 +78,7 @@ def _embedded(folder: Path, groups: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def judges(known: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Fit every judge on everybody, and say how right it is about folds it was not fitted on."""
+    """Fit every judge on everybody, with its accuracy on folds left out."""
     vectors, group = known["embeddings"], known["group"]
     fold = np.random.default_rng(SEED).integers(0, FOLDS, len(vectors))
     found = {}
@@ -70,11 +91,11 @@ def judges(known: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def _logistic(vectors: np.ndarray, second: np.ndarray, fold: np.ndarray) -> dict[str, Any]:
-    right = sum(
-        fitted(vectors[fold != one], second[fold != one], vectors[fold == one], second[fold == one]).right
-        for one in range(FOLDS)
-    )
-    whole = fitted(vectors, second, vectors, second)
+    right = 0
+    for one in range(FOLDS):
+        reading = fit_reading(vectors[fold != one], second[fold != one])
+        right += int(((reading.read(vectors[fold == one]) > 0.5) == second[fold == one]).sum())
+    whole = fit_reading(vectors, second)
     return {"weights": _kept(whole.coefficients), "constant": whole.intercept, "right": right, "n": len(second)}
 
 

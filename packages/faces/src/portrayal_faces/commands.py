@@ -67,7 +67,7 @@ def generate(
     engine: Engine = None,
     workers: Workers = None,
 ) -> None:
-    """Make series of adults who do not exist; run again after a stop it goes on, and ends with the same bytes."""
+    """Make series of adults who do not exist; an interrupted run continues."""
     varied = [word.strip() for word in attributes.split(",") if word.strip()]
     with resumable():
         answer(portrayal.generate_faces(people, varied, size, seed, out, quiet, engine, workers, kind))
@@ -103,5 +103,5 @@ def shares(
         Path | None, typer.Option(help="A CSV with file and group of labelled pictures: how often the reader errs.")
     ] = None,
 ) -> None:
-    """Count who is shown for each occupation in your own pictures, as CSV; nothing is changed in them."""
+    """Count who is shown for each occupation in your own pictures, as CSV."""
     answer(portrayal.occupation_shares(where, labelled).write_csv().rstrip())

@@ -21,7 +21,7 @@ WORST = 1e6  # the condition of a confusion matrix above which a reader cannot t
 
 
 def shares_by_occupation(labels: pl.DataFrame, groups: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the share of each group among the labelled people of each occupation, the highest first."""
+    """Return each group's share among an occupation's labelled people, the highest first."""
     for column in ("occupation", "group"):
         if column not in labels.columns:
             raise PortrayalError(
@@ -113,7 +113,7 @@ def _by_share(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
 
 
 def _unmix(read: np.ndarray, confusion: np.ndarray) -> np.ndarray | None:
-    """Solve for the true shares; None where that is impossible. Shares are clipped to the simplex."""
+    """Solve for the true shares, clipped to the simplex; None if that is impossible."""
     rows = confusion.sum(axis=1, keepdims=True)
     if np.any(rows == 0):
         return None
@@ -125,7 +125,7 @@ def _unmix(read: np.ndarray, confusion: np.ndarray) -> np.ndarray | None:
 
 
 def _redrawn(read: np.ndarray, confusion: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw the shares behind both samples anew, half a case added to each count: what was never seen may still occur.
+    """Redraw the shares behind both samples, half a case added to each count.
 
     Returns the true shares of every draw, draws x groups; draws of a reader that cannot see a group are left out.
     """
@@ -139,7 +139,7 @@ def _redrawn(read: np.ndarray, confusion: np.ndarray, draws: int, rng: np.random
 def _inside(
     read: np.ndarray, confusion: np.ndarray, value: np.ndarray, tails: Sequence[float], rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the ends of the posterior of the shares themselves (Jeffreys), by importance sampling: ends x groups."""
+    """Return credible intervals of the shares (Jeffreys) by importance sampling: ends x groups."""
     from scipy import special
 
     centre = value * min(read.sum(), confusion.sum(axis=1).min()) / 4 + 0.5  # wider than the posterior

@@ -1,4 +1,4 @@
-"""Who is shown for each occupation in one's own pictures: Tables 3 and 4 of the paper, from labels or through a reader."""
+"""Shares of groups by occupation in one's own pictures (Tables 3 and 4)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READINGS = {
 
 
 def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> pl.DataFrame:
-    """Return the share of each group among the people shown for each occupation, in one's own pictures.
+    """Return the share of each group among an occupation's people in one's own pictures.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> 
 
 
 def _has_labels(path: Path) -> bool:
-    """Whether a table has labels of people: then nobody's face is read."""
+    """Return whether a table has labels of people, so that no face is read."""
     table = read_csv(path, "a table of pictures", "Expected a CSV with occupation and group, or file and occupation.")
     return {"occupation", "group"} <= set(table.columns)
 

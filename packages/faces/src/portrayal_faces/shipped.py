@@ -57,7 +57,7 @@ def list_faces(as_json: bool = False) -> str:
 
 
 def listed_pictures(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield file (a path that opens), person, attribute, poles, value and kind of every picture of a folder."""
+    """Yield file, person, attribute, poles, value and kind of a folder's pictures."""
     told = read_manifest(folder)
     for picture in told.pictures:
         yield {

@@ -15,17 +15,17 @@ import pytest
 import torch
 from PIL import Image
 from training.generated import others
-from training.generated.augment import augment, resized
-from training.generated.distil import distil_parser, distil_reader
 from training.generated.likely import likely
 from training.generated.make import suitable
-from training.generated.nets import Parser, ResidualReader
+from training.generated.networks.augment import augment, resized
+from training.generated.networks.distil import distil_parser, distil_reader
+from training.generated.networks.nets import Parser, ResidualReader
+from training.generated.networks.readers import OUTPUTS, read_packed, read_raw
+from training.generated.networks.small_onnx import parser_onnx, reader_onnx
+from training.generated.networks.tfjs import TfjsNetwork
 from training.generated.pack import pack
-from training.generated.readers import OUTPUTS, read_packed, read_raw
 from training.generated.small import changed
-from training.generated.small_onnx import parser_onnx, reader_onnx
 from training.generated.studio import GpuStudio, _looks
-from training.generated.tfjs import TfjsNetwork
 
 from portrayal_faces.generator.blend import face_only, feathered
 from portrayal_faces.generator.directions import Compass
@@ -173,7 +173,7 @@ def test_readers_are_averaged_and_age_is_read_twice() -> None:
 
 
 def test_small_networks_learn_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.generated.distil.READER", {"width": 4, "blocks": 1})
+    monkeypatch.setattr("training.generated.networks.distil.READER", {"width": 4, "blocks": 1})
     torch.manual_seed(0)
     shade = torch.randint(0, 256, (96, 1, 1, 1))
     pictures = shade.expand(96, 3, 64, 64).to(torch.uint8).contiguous()
@@ -228,7 +228,7 @@ def test_changed_people_read_between_the_ends_and_a_little_past() -> None:
 
 
 def test_packed_adults_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.generated.readers.HELD_OUT", 1)
+    monkeypatch.setattr("training.generated.networks.readers.HELD_OUT", 1)
     with tarfile.open(tmp_path / "adult_faces.tar", "w") as tar:
         for name, shade in (("a.jpg", 10), ("b.jpg", 200)):
             Image.new("RGB", (224, 224), (shade, shade, shade)).save(tmp_path / name, "JPEG")

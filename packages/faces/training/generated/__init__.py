@@ -1,1 +1,1 @@
-"""Directions in the face generator's styles: readers, styles read, directions, places along them, and the parser of masks."""
+"""Directions in the face generator's styles, and the sets of faces made by them."""

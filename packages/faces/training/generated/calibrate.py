@@ -42,7 +42,7 @@ def calibrated(studio: Any, compass: Compass, styles: np.ndarray, say: Callable[
 
 
 def corner_slopes(studio: Any, compass: Compass) -> tuple[np.ndarray, float]:
-    """Regress the distance of the mouth's corners on styles; returns 512 x 1 and how much they explain."""
+    """Regress the distance of the mouth's corners on styles; return slopes and R2."""
     drawn, _ = studio.styles(SLOPE_STYLES, SLOPE_SEED, 0.85, _mean(studio, compass))
     parts = drawn.split(AT_ONCE)
     seen = np.concatenate([studio.corners(studio.render(part.cpu().numpy())) for part in parts])
@@ -58,7 +58,7 @@ def _mean(studio: Any, compass: Compass) -> Any:
 def _corrected(
     studio: Any, compass: Compass, styles: np.ndarray, line: Line, corners: np.ndarray, say: Callable[[str], None]
 ) -> Compass:
-    """Turn one way against what drifts along it, a few times; the last way tried is taken."""
+    """Turn one way against what drifts along it, a few times; return the last."""
     held = [name for name in line.held if name not in UNREAD]
     slopes = np.column_stack([compass.slopes[:, places([line.varied, *held])], corners])
     against = compass.moves_of(slopes)[1:]
@@ -76,7 +76,7 @@ def _corrected(
 
 
 def _drift(studio: Any, compass: Compass, centre: Centre, line: Line, held: list[str]) -> tuple[np.ndarray, float]:
-    """Return the mean change of held readings from end to end, and how many units of the cue's way lie between."""
+    """Return the mean change of held readings from end to end, and the way's length."""
     ends = between(studio, compass, centre, line, (-2.0, 2.0), FACE_ONLY)
     pictures = [shown(studio, one, centre, FACE_ONLY) for one in ends]
     low, high = (studio.read(one)[:, places(held)] for one in pictures)

@@ -1,4 +1,6 @@
-"""People of several drawings in one file for `make.py`: `python -m training.generated.gathered OUT.npz SEED=PEOPLE.npz ... [--most N]`.
+"""People of several drawings in one file for `make.py`.
+
+`python -m training.generated.gathered OUT.npz SEED=PEOPLE.npz ... [--most N]`
 
 A person of seed s and number n there is number s x 1,000,000 + n here.
 """
@@ -20,7 +22,7 @@ def name_of(seed: int, number: int) -> int:
 
 
 def gathered(files: dict[int, Path], first: list[int], most: int | None = None) -> dict[str, np.ndarray]:
-    """Return the people of all files, those of `first` before all others, no more than `most`."""
+    """Return the people of all files, `first` first, no more than `most`."""
     tables = {seed: dict(np.load(path)) for seed, path in files.items()}
     whole = {key: np.concatenate([table[key] for table in tables.values()]) for key in ("styles", "readings", "age")}
     whole["number"] = np.concatenate(

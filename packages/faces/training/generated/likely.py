@@ -1,4 +1,4 @@
-"""Whom to look at for the set that ships, and for pairs: by the readings expected of styles, evenly over age bands too."""
+"""Choice of styles to look at, by expected readings, evenly over age bands too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AGE_SHARES = (0.5, 0.75, 0.92)
 
 
 def likely(expected: np.ndarray, count: int, groups: Sequence[str] = GROUPS) -> np.ndarray:
-    """Return who is looked at (indices), by readings expected of styles: of every cell as many, likeliest to be of its group first.
+    """Return indices of styles to look at: equally many of every cell, likeliest first.
 
     Expected readings have no zero of their own: genders are split at the median, ages at quantiles of the older half.
     """

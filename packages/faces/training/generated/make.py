@@ -1,4 +1,4 @@
-"""One command from FairFace's adults to series of people who do not exist; what is done already is used again.
+"""Pipeline from FairFace's adults to series of generated people; finished steps are reused.
 
 python -m training.generated.make PARTS FAIRFACE.npz STATE
 """
@@ -27,8 +27,16 @@ from portrayal_faces.generator.series import series_title
 from portrayal_faces.generator.steering import Centre, Line, between, find_centre, lines, shown, span_of
 from training.generated.calibrate import calibrated
 from training.generated.likely import likely
-from training.generated.readers import OUTPUTS, ResidualReader, accuracy, fine_tune, layout, pretrain, read_packed
-from training.generated.recogniser import Recogniser
+from training.generated.networks.readers import (
+    OUTPUTS,
+    ResidualReader,
+    accuracy,
+    fine_tune,
+    layout,
+    pretrain,
+    read_packed,
+)
+from training.generated.networks.recogniser import Recogniser
 from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
@@ -40,7 +48,7 @@ VALUES = {"gender": np.linspace(-2, 2, 7).round(4).tolist(), "race": [-2.0, -1.0
 
 
 class Job:
-    """What one run was asked for, and where its state lies."""
+    """Request of one run, and the folder of its state."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         self.asked, self.state, self.start = asked, asked.state, time.time()
@@ -103,7 +111,7 @@ def find(job: Job) -> Compass:
 
 
 def straightened(job: Job, compass: Compass) -> Compass:
-    """Correct the ways of race by people of the seed that finds; people who are judged come from other seeds."""
+    """Correct the ways of race by people of a seed of their own."""
     if compass.ways:
         return compass
     pool = job.asked.finders
@@ -162,7 +170,7 @@ def gather(job: Job, compass: Compass) -> None:
 def chosen_people(
     job: Job, compass: Compass, seed: int, pool: int, each: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Draw styles from a seed, look at a pool of the likeliest, and choose so many of every cell; all readings come with them."""
+    """Draw styles of a seed and choose so many people of every cell."""
     mean = torch.tensor(compass.mean, dtype=torch.float32, device=job.device)
     drawn, _ = job.studio.styles(DRAWN * pool, seed, TRUNCATION, mean)
     looked = likely(drawn.cpu().numpy() @ compass.slopes, pool, job.asked.groups)
@@ -177,13 +185,13 @@ def chosen_people(
 
 
 def suitable(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:
-    """Say who is an adult by every reading, faces the camera and wears no glasses."""
+    """Return who is an adult by every reading, faces the camera and wears no glasses."""
     ahead = np.abs(score(readings, "yaw")) < TURN
     return adult(readings, age_read) & ahead & (score(readings, "glasses") < GLASSES)
 
 
 def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tars: tuple[Any, Any]) -> None:
-    """Make and write the series of both kinds: pictures as WebP in tars, styles and readings beside them."""
+    """Make and write the series of both kinds: WebP in tars, styles and readings."""
     tables: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] = ({}, {})
     for line in lines():
         # One centre for both kinds where they have one middle, so that they meet in the same picture.
@@ -204,7 +212,7 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
 
 
 def placebos(job: Job, compass: Compass, centre: Centre, line: Line, made: list[Any], kind: str) -> list[Any]:
-    """Return a placebo step for each step of an axis, as large; each side of the centre goes a way of its own."""
+    """Return a placebo step of the same size for each step of an axis."""
     random = np.random.default_rng(WAYS_SEED)
     sizes = [job.studio.distance(pictures, centre.pictures) for _, pictures in made]
     middle = len(made) // 2

@@ -1,4 +1,4 @@
-"""What widens mouths: how far their corners lie apart, by landmarks, regressed on styles.
+"""Regression of mouth widths (distance of the corners by landmarks) on styles.
 
 The compass has a reading of mouths of its own, the spread of their pixels; it follows the thickness of lips, and turning a way against it
 did not keep the corners where they were.
@@ -34,7 +34,7 @@ class Looking(SmallStudio):
 
 @dataclass(frozen=True)
 class Mouths:
-    """What widens mouths: how they differ over styles, and the slopes of their width on styles, in units of that."""
+    """Spread of mouth widths over styles, and their slopes in units of it."""
 
     spread: float
     slopes: np.ndarray
@@ -59,7 +59,7 @@ def find_mouths(seed: int, workers: int) -> Mouths:
 
 
 def measurer() -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
-    """Return what draws styles by a seed and measures their mouths, in a studio of the worker's own."""
+    """Return a worker's function that draws a seed's styles and measures mouths."""
     studio, mean = Looking(best_device()[0]), ready_compass().mean
 
     def measured(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -60,7 +60,7 @@ def finder(
 
 
 def people(studio: SmallStudio, compass: Compass, seed: int, count: int) -> list[dict[str, Any]]:
-    """Return so many people, adults by both readers of age, pool by pool, as even over gender and group as pools allow."""
+    """Return so many adults, pool by pool, as even over gender and group as possible."""
     found: list[dict[str, Any]] = []
     turn = 0
     while len(found) < count:
@@ -78,7 +78,7 @@ def _looked(studio: SmallStudio, styles: np.ndarray) -> list[Seen]:
 def _shown(
     studio: SmallStudio, compass: Compass, chosen: list[dict[str, Any]], line: Line, out: Path, as_found: bool
 ) -> Iterator[dict[str, Any]]:
-    """Draw and write everybody's centre of one axis, or the face they were found with; yield what the manifest says of them."""
+    """Draw and write everybody's centre of one axis; yield entries of the manifest."""
     title = FOUND if as_found else series_title(line.attribute, line.poles)
     for one in chosen:
         path = out / (file := f"{one['name']}/{title}/+0.00.webp")

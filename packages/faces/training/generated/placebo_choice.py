@@ -1,4 +1,4 @@
-"""Which of a person's placebos is taken: adults at every step only, and so that by the readers that steer nothing moves."""
+"""Choice of placebos: adults at every step, and no reading moves over all people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWN = 2.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """One variant of a person's placebo: its styles, and at each step the picture and what is read of it."""
+    """A variant of a placebo: styles, and pictures and readings at each step."""
 
     styles: np.ndarray
     pictures: np.ndarray
@@ -29,7 +29,7 @@ class Candidate:
     told: dict[str, float]  # what the set's own readers said of the centre
 
     def below(self, upper: Candidate) -> Candidate:
-        """Return the placebo that has this one's lower side and another's upper one; their centre is the same."""
+        """Return a placebo with this lower side and another's upper one."""
         return Candidate(
             np.concatenate([self.styles[:MIDDLE], upper.styles[MIDDLE:]]),
             np.concatenate([self.pictures[:MIDDLE], upper.pictures[MIDDLE:]]),
@@ -52,19 +52,19 @@ class Candidate:
 
     @property
     def adult(self) -> bool:
-        """Whether every step shows an adult, by every reader of age."""
+        """Return whether every step shows an adult, by every reader of age."""
         wild = years(self.corrected, "wild age") >= LEAST
         return bool((grown(self.corrected, self.years) & wild).all())
 
     @property
     def shift(self) -> np.ndarray:
-        """What our own readers see move from end to end: probabilities of gender, and of the second group of each pair."""
+        """Return the readings' change from end to end, as probabilities."""
         shares = 1 / (1 + np.exp(-self.readings[:, places([BOTH, *CONTRASTS])]))
         return np.asarray(shares[-1] - shares[0])
 
 
 def chosen(found: Sequence[Sequence[np.ndarray]], rounds: int = 20) -> list[int]:
-    """Choose a placebo for everybody so that no reading moves, over all people nor much in anyone: each takes in turn what cancels most.
+    """Choose everybody's placebo so that readings cancel over people and stay small.
 
     Readings are those the placebos were steered by, not the judges'. That OWN is not 0, the judges did decide.
 

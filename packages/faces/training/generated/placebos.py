@@ -1,4 +1,4 @@
-"""Placebos as large as each axis, for a set that was made without them: two commands, the first on a GPU.
+"""Placebos of a set made without them: `find` on a GPU, then `write`.
 
 python -m training.generated.placebos find SET STATE     variants of styles, one file each; what is done already is used again
 python -m training.generated.placebos write SET STATE OUT     the set with one of each, every picture encoded anew, smaller
@@ -71,7 +71,7 @@ def find(
     workers: int,
     effort: Effort = FULL,
 ) -> None:
-    """Find the styles of people's placebos, so many variants of each; what is done already is left as it is."""
+    """Find styles of people's placebos, so many variants of each; skip finished ones."""
     state.mkdir(parents=True, exist_ok=True)
     asked = list(product(people, range(variants), axes))
     missing = [one for one in asked if not _path(state, *one).exists()]
@@ -79,7 +79,7 @@ def find(
 
 
 def finder(folder: Path, state: Path, effort: Effort) -> Callable[[Asked], None]:
-    """Return what finds one variant of a person's placebo and keeps its styles, in a studio of the worker's own."""
+    """Return a worker's function that finds and stores one variant of a placebo."""
     studio, compass = SmallStudio(best_device()[0]), ready_compass()
 
     def kept(asked: Asked) -> None:
@@ -133,14 +133,14 @@ def beside(
     random: np.random.Generator,
     effort: Effort,
 ) -> list[np.ndarray]:
-    """Return the styles of each step; each side of the centre goes a way of its own."""
+    """Return the styles of each step; each side goes its own way."""
     down = placebo(studio, compass, centre, sizes[:MIDDLE][::-1], FACE_ONLY, random, effort)[::-1]
     up = placebo(studio, compass, centre, sizes[MIDDLE + 1 :], FACE_ONLY, random, effort)
     return [*down, centre.styles, *up]
 
 
 def placed(studio: SmallStudio, centre: Centre, found: list[np.ndarray], sizes: list[np.ndarray]) -> list[np.ndarray]:
-    """Return the steps, longer or shorter on the same way, so that they are as large once they are encoded as the axis' are."""
+    """Return the steps rescaled to the axis' sizes as they are after encoding."""
     still = recoded(centre.pictures)
     for _ in range(ROUNDS):
         for place in (one for one in range(len(VALUES)) if one != MIDDLE):
@@ -153,7 +153,7 @@ def placed(studio: SmallStudio, centre: Centre, found: list[np.ndarray], sizes: 
 def candidates(
     studio: SmallStudio, folder: Path, state: Path, name: str, title: str, told: dict[str, float]
 ) -> tuple[list[Candidate], int]:
-    """Return what can be a person's placebo: of each side any variant, if every step shows an adult; and how many were looked at."""
+    """Return the candidates of a person's placebo, and how many were inspected."""
     still = seen(folder, [name], title, 0.0)
     centre = Centre(np.zeros((1, 0)), still, studio.regions(still), np.zeros((1, 0)))
     pairs = _pairs(state, name, title)
@@ -163,7 +163,7 @@ def candidates(
 
 
 def _pairs(state: Path, name: str, title: str) -> list[tuple[int, int]]:
-    """Return the variants of the lower and the upper side to choose from: all that were not thrown out by looking."""
+    """Return the variants of lower and upper side that were not rejected by eye."""
     thrown = json.loads(THROWN_OUT.read_text(encoding="utf-8"))[title].get(name, [[], []])
     there = range(len(list(state.glob(f"{name}-*-{title}.npy"))))
     lower, upper = ([one for one in there if one not in side] for side in thrown)
@@ -178,7 +178,7 @@ def _variant(studio: SmallStudio, centre: Centre, kept: Path, told: dict[str, fl
 
 
 def _all_drawn(studio: SmallStudio, centre: Centre, styles: np.ndarray, kept: Path) -> np.ndarray:
-    """Return the steps of a variant, drawn once: without a GPU that takes most of the time."""
+    """Return a variant's drawn steps, cached, as drawing is the slow part."""
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         np.save(kept, np.concatenate([_drawn(studio, centre, one, at) for at, one in enumerate(styles)]))
@@ -186,14 +186,14 @@ def _all_drawn(studio: SmallStudio, centre: Centre, styles: np.ndarray, kept: Pa
 
 
 def _drawn(studio: SmallStudio, centre: Centre, style: np.ndarray, place: int) -> np.ndarray:
-    """Return a step as the set has its axis' steps; the centre is the set's own."""
+    """Return a step drawn like the axis' steps; the centre is the set's own."""
     if place == MIDDLE:
         return np.asarray(centre.pictures)
     return recoded(studio.over(studio.render(style[None]), centre))
 
 
 def write(studio: SmallStudio, folder: Path, state: Path, out: Path) -> int:
-    """Write the set with its placebos; returns how many bytes it takes. Its checks are left out: they are to be done anew."""
+    """Write the set with its placebos, without its checks; return its bytes."""
     told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     pictures = [one for one in told["pictures"] if one["attribute"] != "placebo" or not one["poles"]]
     for file in sorted({one["file"] for one in pictures}):
@@ -221,7 +221,7 @@ def _title(file: str) -> str:
 
 
 def judge_again(out: Path, pictures: list[dict[str, Any]]) -> None:
-    """Say in the manifest what is read of pictures as they are stored: encoding moves an age by years here and there."""
+    """Write readings of the stored pictures into the manifest, as encoding moves ages."""
     for row in track(pictures, "judged"):
         # Steps share the centre's alignment; found in each of them, landmarks err where the light is harsh.
         picture, centre = (Image.fromarray(opened(out / file)) for file in (row["file"], _centre_of(row["file"])))
@@ -241,7 +241,7 @@ def _centre_of(file: str) -> str:
 def _taken(
     studio: SmallStudio, folder: Path, state: Path, centres: dict[str, dict[str, float]], title: str
 ) -> dict[str, Candidate]:
-    """Return everybody's placebo of an axis; what shows no adult at some step is thrown out, and counted."""
+    """Return everybody's placebo of an axis; count and drop what shows no adult."""
     drawn = {
         name: candidates(studio, folder, state, name, title, centres[name]) for name in track(list(centres), title)
     }
@@ -263,7 +263,7 @@ def _told(pictures: list[dict[str, Any]], title: str) -> dict[str, dict[str, flo
 
 
 def _placebo_pictures(taken: Candidate, out: Path, name: str, title: str) -> list[dict[str, Any]]:
-    """Store one person's placebo, and return what the manifest says of it; the centre is the axis' own."""
+    """Store one person's placebo and return its entries of the manifest."""
     poles = [one.replace("_", " ") for one in title.split("-")[1:]]
     rows = []
     for at, (value, picture) in enumerate(zip(VALUES, taken.pictures, strict=True)):
@@ -278,7 +278,7 @@ def _placebo_pictures(taken: Candidate, out: Path, name: str, title: str) -> lis
 
 
 def seen(folder: Path, people: list[str], title: str, value: float) -> np.ndarray:
-    """Return a step of everybody as the set has it, n x side x side x 3."""
+    """Return a step of everybody in the set, n x side x side x 3."""
     return np.stack([opened(folder / name / title / f"{value:+.2f}.webp") for name in people])
 
 

@@ -1,4 +1,4 @@
-"""Parts of the set that ships made anew by what ships: where a stored picture is read as too young, or a series goes nowhere.
+"""Series of the set that ships, remade where too young or without effect.
 
 python -m training.generated.remade SET [--placebo p03=race-Black-East_Asian] [--person p21=FOLDER/NAME]
 
@@ -53,7 +53,7 @@ class Set:
         self.styles: Styles = load_styles(folder / STYLES)
 
     def put(self, name: str, made: Made) -> None:
-        """Store one series in place of the one there is; a placebo's centre is its axis' own."""
+        """Replace one stored series; a placebo keeps its axis' centre."""
         middle = len(made.values) // 2
         rows = {
             f"{name}/{made.title}/{value:+.2f}.webp": at
@@ -100,7 +100,7 @@ def placebo(opened_set: Set, name: str, title: str) -> None:
 
 
 def person(opened_set: Set, name: str, source: Path) -> None:
-    """Show somebody else under a name: every series of theirs, as it was made and stored."""
+    """Replace the person of a name: every series, as it was made and stored."""
     told = json.loads((source.parent / MANIFEST).read_text(encoding="utf-8"))
     series: dict[str, list[dict[str, Any]]] = {}
     for one in told["pictures"]:
@@ -143,7 +143,7 @@ def _laid(studio: SmallStudio, styles: np.ndarray, still: np.ndarray) -> np.ndar
 
 
 def _will_do(name: str, series: Sequence[Made]) -> bool:
-    """Say whether series can be shown, and print why not."""
+    """Return whether series can be shown, and print why not."""
     for made in series:
         stored = [Image.open(io.BytesIO(encoded(one, made.title))).convert("RGB") for one in made.pictures]
         young = fewer_years(stored, stored[len(stored) // 2]).min() < LEAST
@@ -154,7 +154,7 @@ def _will_do(name: str, series: Sequence[Made]) -> bool:
 
 
 def encoded(picture: np.ndarray, title: str) -> bytes:
-    """Encode a picture as often as the set's were, or codes would tell it from them."""
+    """Encode a picture as often as the set's were, so that artefacts agree."""
     stored = b""
     for quality in (*EARLIER, *([QUALITY[axis_of(title)]] if axis_of(title) in QUALITY else [])):
         stored = webp(picture, quality)

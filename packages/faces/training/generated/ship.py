@@ -1,4 +1,6 @@
-"""The set that ships, out of what `make.py` left: `python -m training.generated.ship CHOSEN.json OUT STATE [SEED=STATE ...]`.
+"""The set that ships, assembled from the state of `make.py`.
+
+`python -m training.generated.ship CHOSEN.json OUT STATE [SEED=STATE ...]`
 
 CHOSEN says who was kept after two looks at every strip and who was thrown out and why; a person is named by the seed it was drawn from and
 its number there (`gathered.py` made one file of people of several seeds). Pictures are encoded once more, smaller; style vectors go into
@@ -67,7 +69,7 @@ def ship(
 def _sources(
     chosen: dict[str, Any], latest: Path, earlier: dict[int, Path], seed: int, number: int
 ) -> list[tuple[Path, str, tuple[str, ...]]]:
-    """Say where a person's series are: the state, the name there, and the axes, each with its placebo; the last one has race."""
+    """Return the state, name and axes that hold a person's series; the last has race."""
     person = [seed, number]
     if person in chosen.get("before", []):
         return [(earlier[seed], str(number), AXES)]
@@ -79,7 +81,7 @@ def _sources(
 def _series(
     sources: list[tuple[Path, str, tuple[str, ...]]], name: str
 ) -> tuple[list[tuple[dict[str, Any], bytes]], dict[str, np.ndarray]]:
-    """Return a person's pictures with what is read of them, and the style vectors they are made of."""
+    """Return a person's pictures with readings, and their style vectors."""
     rows: list[tuple[dict[str, Any], bytes]] = []
     styles: dict[str, np.ndarray] = {}
     for state, number, axes in sources:
@@ -95,7 +97,7 @@ def _series(
 
 
 def _axis(title: str) -> str:
-    """Return the axis of a series, or of the one its placebo stands beside: only race has poles."""
+    """Return the axis of a series or of a placebo's series; only race has poles."""
     return "race" if "-" in title else "gender"
 
 

@@ -1,4 +1,4 @@
-"""A person's test: strips of the set that ships, half of them shuffled, to be told by eye.
+"""Test for a person: tell shuffled strips of the set from ordered ones.
 
 python -m training.generated.shuffled lay SET OUT [--strips 60] [--seed 0]    sheets to look at, and key.json not to look at
 python -m training.generated.shuffled score OUT ANSWERS.json                  how many were told rightly
@@ -42,13 +42,13 @@ def shuffled(count: int, random: np.random.Generator) -> list[int]:
 
 
 def straight(count: int, random: np.random.Generator) -> list[int]:
-    """Return the right order, from either end: did all strips in order run the same way, that alone would tell many."""
+    """Return the right order, from a random end, so that direction tells nothing."""
     order = list(range(count))
     return order if random.random() < 0.5 else order[::-1]
 
 
 def lay(folder: Path, out: Path, count: int, seed: int) -> None:
-    """Draw strips, as many of each cue as of another, shuffle half of them, and write sheets and the key."""
+    """Draw as many strips of each cue, shuffle half, and write sheets and key."""
     random, every = np.random.default_rng(seed), strips(folder)
     cues: dict[str, list[str]] = {}
     for name in sorted(every):
@@ -85,7 +85,7 @@ def _sheet(laid: list[list[Path]], first: int) -> Image.Image:
 
 
 def score(out: Path, answers: dict[str, bool]) -> str:
-    """Say how many strips were told rightly, and which were not."""
+    """Return how many strips were recognised, and which were not."""
     key = json.loads((out / KEY).read_text(encoding="utf-8"))
     wrong = [number for number, one in key.items() if answers.get(number) is not one["in order"]]
     found = wilson(float(len(key) - len(wrong)), len(key))

@@ -1,4 +1,4 @@
-"""One command that teaches the two small networks that ship what the readers and the parser of `studio.py` see.
+"""Training of the two small networks that ship, taught by `studio.py`.
 
 python -m training.generated.small PARTS STATE OUT
 
@@ -22,11 +22,11 @@ from portrayal_faces.generator.directions import Compass, read_compass
 from portrayal_faces.generator.readings import READ, places
 from portrayal_faces.generator.steering import FARTHEST, PAIR_LEVEL, REACH, lines
 from portrayal_faces.generator.studio import PARSED, READER_SIDE
-from training.generated.augment import resized
-from training.generated.distil import agreement, distil_parser, distil_reader
 from training.generated.make import TRUNCATION, load_readers
-from training.generated.readers import _forward
-from training.generated.small_onnx import parser_onnx, reader_onnx
+from training.generated.networks.augment import resized
+from training.generated.networks.distil import agreement, distil_parser, distil_reader
+from training.generated.networks.readers import _forward
+from training.generated.networks.small_onnx import parser_onnx, reader_onnx
 from training.generated.studio import GLASSES, REGION, GpuStudio
 
 SEED = 11  # neither that of the styles directions were found with nor that of the people
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def looked_at(studio: GpuStudio, compass: Compass, pairs: int, say: Any) -> tuple[Any, Any, Any]:
-    """Return pictures (3 x pairs: plain, changed, changed face over plain), regions of the first two, readings of all."""
+    """Return pictures (plain, changed, pasted), regions of the first two, and all readings."""
     mean = torch.tensor(compass.mean, dtype=torch.float32, device=studio.device)
     plain = studio.styles(pairs, SEED, TRUNCATION, mean)[0].double().cpu().numpy()
     random = np.random.default_rng(SEED)
@@ -84,7 +84,7 @@ def looked_at(studio: GpuStudio, compass: Compass, pairs: int, say: Any) -> tupl
 
 
 def parsed(studio: GpuStudio, pictures: Any) -> Any:
-    """Return what each pixel is (n x PARSED x 256 x 256, probabilities); who is no background is a person."""
+    """Return each pixel's kind as probabilities; whatever is no background is a person."""
     kinds = [
         torch.stack([classes[:, REGION].sum(1), classes[:, GLASSES].sum(1), 1 - classes[:, 0]], 1).half()
         for classes in studio._parsed(pictures)
@@ -93,7 +93,7 @@ def parsed(studio: GpuStudio, pictures: Any) -> Any:
 
 
 def changed(compass: Compass, styles: np.ndarray, read: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return styles with one cue changed, another for each in turn, to anywhere between the ends of a series and a little past."""
+    """Return styles with one cue changed in turn, to slightly beyond a series' ends."""
     found, axes = styles.copy(), lines()
     for number, line in enumerate(axes):
         mine = np.arange(number, len(styles), len(axes))
@@ -108,7 +108,7 @@ def changed(compass: Compass, styles: np.ndarray, read: np.ndarray, random: np.r
 
 
 def teach(pictures: Any, regions: Any, readings: np.ndarray, asked: argparse.Namespace, say: Any) -> None:
-    """Teach both networks on all people but the last of them, and say how they follow their teachers on those."""
+    """Teach both networks on all people but the last; report agreement on those."""
     pairs, device = len(pictures) // 3, pictures.device
     last = max(1, pairs // HELD_OUT)
     which = torch.arange(pairs, device=device) < pairs - last
@@ -132,7 +132,7 @@ def teach(pictures: Any, regions: Any, readings: np.ndarray, asked: argparse.Nam
 
 
 def followed(reader: Any, units: dict[str, Any], pictures: Any, readings: np.ndarray) -> dict[str, Any]:
-    """Return R2 of the small reader's readings, and of how they change from a plain picture to the changed face over it."""
+    """Return R2 of the small reader's readings and of their changes."""
     with torch.no_grad():
         found = torch.cat(
             [_forward(reader, resized(part.float() / 127.5 - 1, READER_SIDE)) for part in pictures.split(256)]

@@ -1,4 +1,4 @@
-"""Rendering and reading on a GPU: the generator, the face parser, the readers and the age reader that only leaves out."""
+"""Rendering and reading on a GPU: generator, parser, readers and judge of age."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from portrayal_faces.generator.network import read_network
 from portrayal_faces.generator.readings import with_pairs
 from portrayal_faces.generator.studio import LANDMARKS
 from portrayal_faces.generator.torch_network import TorchNetwork
-from training.generated.readers import read_raw
-from training.generated.tfjs import TfjsNetwork
-from training.generated.wild_reader import WildReader
+from training.generated.networks.readers import read_raw
+from training.generated.networks.tfjs import TfjsNetwork
+from training.generated.networks.wild_reader import WildReader
 
 SIDE, PARSED = 256, 448
 LOGITS = "BiseNetV2/logits/segmentation_head_logits"
@@ -55,7 +55,7 @@ class GpuStudio:
         return mean + truncation * (drawn - mean), mean
 
     def render(self, styles: np.ndarray) -> Any:
-        """Return pictures of 256 pixels as whole levels on the device (uint8, n x 3 x 256 x 256)."""
+        """Return pictures of 256 pixels on the device (uint8, channels first)."""
         given = torch.as_tensor(np.asarray(styles, np.float32)).to(self.device)
         made = [
             functional.interpolate(self.synthesis(part).clamp(-1, 1), size=SIDE, mode="area")
@@ -76,7 +76,7 @@ class GpuStudio:
         return ((face & seen).sum((1, 2)) / face.sum((1, 2)).clamp(min=1)).double().cpu().numpy()
 
     def plain(self, pictures: Any) -> np.ndarray:
-        """Say which faces are lit evenly, by white light, and wear no hat."""
+        """Return which faces are lit evenly, by white light, and wear no hat."""
         found = []
         for at, classes in enumerate(self._parsed(pictures)):
             part = pictures[at * self.batch : (at + 1) * self.batch].float()
@@ -107,7 +107,7 @@ class GpuStudio:
         return torch.cat([_looks(part, pictures[at * self.batch : (at + 1) * self.batch]) for at, part in parts])
 
     def corners(self, pictures: Any) -> np.ndarray:
-        """Return how far apart the mouth's corners are: columns in which a mouth is seen, whatever the lips' thickness."""
+        """Return the distance of the mouth's corners, by the columns that show a mouth."""
         wide = [part[:, MOUTH].sum(1).amax(1).sum(1) / part.shape[-1] for part in self._parsed(pictures)]
         return (torch.cat(wide) * CORNERS).double().cpu().numpy()
 
@@ -116,7 +116,7 @@ class GpuStudio:
         return torch.cat([part[:, REGION].sum(1) for part in self._parsed(pictures)])
 
     def years(self, pictures: Any) -> np.ndarray:
-        """Return the judging age reader's years of pictures on the device; it leaves out, and never steers."""
+        """Return the judge's years of pictures; it excludes people and never steers."""
         shares = _judged(self.ages, pictures, 64)
         years = np.arange(shares.shape[1], dtype=float)
         years[0] = 0.25
@@ -159,7 +159,7 @@ def cropped(pictures: Any) -> Any:
 
 
 def _looks(classes: Any, pictures: Any) -> Any:
-    """Return yaw, pitch, mouth width, mouth open, glasses and background brightness, each about 1 in spread or less."""
+    """Return yaw, pitch, mouth, glasses and background, each about 1 in spread."""
     side = classes.shape[-1]
     place = (torch.arange(side, device=classes.device) + 0.5) / side
     face, nose, mouth = (classes[:, which].sum(1) for which in (FACE, NOSE, MOUTH))
@@ -190,7 +190,7 @@ def _spread(mass: Any, place: Any) -> Any:
 
 
 def chips(pictures: Any, side: int, template: np.ndarray = CHIP) -> Any:
-    """Return aligned crops, four samples a pixel: the age reader's, or those with landmarks where a template has them."""
+    """Return aligned crops, four samples a pixel, for the age reader or a template."""
     across = LANDMARKS @ [1, 1j]
     wanted = template @ [1, 1j]
     spread = across - across.mean()
@@ -205,7 +205,7 @@ def chips(pictures: Any, side: int, template: np.ndarray = CHIP) -> Any:
 
 
 def _judged(sessions: list[Any], pictures: Any, side: int) -> np.ndarray:
-    """Run one of the two judging networks on the crops it expects, one session a thread."""
+    """Run a judging network on the crops it expects, one session a thread."""
     crops = np.concatenate([chips(part, side).cpu().numpy() for part in pictures.split(960)])
     stack = ((crops - MEANS) / 256).astype(np.float32)
 

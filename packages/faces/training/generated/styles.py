@@ -1,4 +1,4 @@
-"""The style vectors a set keeps: of every series the centre and the two ends, as every step lies on the straight way between.
+"""Style vectors of a set: centre and ends, as steps lie on straight ways.
 
 One array a kind of series, people in the order of `people`: centres in half precision, ways to the ends in bytes, whose largest number is
 127 of their own `scale` (what is lost is about a hundredth of a way). A placebo's centre is its axis' own and is not kept twice.
@@ -30,7 +30,7 @@ def save_styles(path: Path, styles: Styles) -> None:
 
 
 def load_styles(path: Path) -> Styles:
-    """Read what `save_styles` wrote, or what sets of before had: one array for each person and series."""
+    """Read a file of `save_styles`, or an earlier one with an array a series."""
     with np.load(path) as kept:
         if PEOPLE not in kept:
             return _loaded_before({key: kept[key].astype(float) for key in kept.files})

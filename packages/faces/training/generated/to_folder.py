@@ -1,4 +1,6 @@
-"""A state's series as a folder the audit reads: `python -m training.generated.to_folder STATE OUT [--kind whole] [--people 12,77]`.
+"""A state's series as a folder that the audit reads.
+
+`python -m training.generated.to_folder STATE OUT [--kind whole] [--people 12,77]`
 
 STATE has face_only.tar (or whole.tar) and people.npz, as `make.py` leaves them. A placebo's centre is its axis' own.
 """
@@ -43,7 +45,7 @@ def to_folder(state: Path, out: Path, kind: str, wanted: set[str] | None = None)
 
 
 def beside(title: str) -> str:
-    """Return what an axis' placebo is called: 'placebo' beside gender, 'placebo-White-Black' beside race between these two."""
+    """Return the name of an axis' placebo: 'placebo', or 'placebo-White-Black' for race."""
     return "-".join(("placebo", *title.split("-")[1:]))
 
 
@@ -59,7 +61,7 @@ def picture_of(file: str, title: str, kind: str) -> dict[str, Any]:
 
 
 def people_of(state: Path, names: set[str]) -> dict[str, Any]:
-    """Say of everybody what was read of them where they were found."""
+    """Return the readings of everybody where they were found."""
     with np.load(state / "people.npz") as kept:
         numbers, readings, ages = kept["number"], kept["readings"], kept["age"]
     found = {}

@@ -1,4 +1,6 @@
-"""What judges see along whole ways with and without a correction: `python -m training.generated.whole_looks OUT COMPASS.npz ...`.
+"""Judgments along whole ways with and without a correction.
+
+`python -m training.generated.whole_looks OUT COMPASS.npz ...`
 
 `whole_ways.py` turns ways by what the small reader sees drift. Whether judges see that drift too is another matter. So the ends of
 people of other seeds are drawn along the ways of several compasses (`whole_ways age.npz --taken 1 0`, `whole_ways one.npz --shares
@@ -35,7 +37,7 @@ VALUES = (-2.0, 0.0, 2.0)
 
 
 def looks(out: Path, ways: list[Path], count: int, seed: int, workers: int) -> None:
-    """Draw everybody's ends along the ways of every compass, in a folder of its own that `faces check` reads."""
+    """Draw everybody's ends along each compass' ways, a folder each for `faces check`."""
     if len({path.stem for path in ways}) < len(ways):
         raise SystemExit("two compasses have one name, and their folders would too: rename one.")
     for path in ways:
@@ -71,7 +73,7 @@ def drawer(out: Path, ways: list[Path]) -> Callable[[tuple[int, int]], tuple[dic
 def _ends(
     studio: SmallStudio, compasses: dict[str, Compass], chosen: list[dict[str, Any]], line: Line, out: Path
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Draw and write centre and ends of one cue along every way, of adults everywhere; yield what manifests say of them."""
+    """Draw and write a cue's centre and ends along every way; yield entries."""
     styles = np.array([one["style"] for one in chosen])
     centre = find_centre(studio, ready_compass(), styles, line, span_of(line, WHOLE).neutral, EFFORT)
     drawn: dict[tuple[str, float], np.ndarray] = {}

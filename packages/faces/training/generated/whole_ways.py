@@ -1,4 +1,6 @@
-"""The ways of whole series, corrected by what is seen to drift along them: `python -m training.generated.whole_ways OUT.npz`.
+"""Ways of whole series, corrected for what drifts along them.
+
+`python -m training.generated.whole_ways OUT.npz`
 
 The ways that ship are corrected by what the face alone shows (`calibrate.py`). In a whole picture hair and place follow too, and with
 them age, the other cue and the mouth. So people are taken from end to end in whole pictures, and each cue's way is turned against that,
@@ -64,7 +66,7 @@ def corrected(
     turns: int,
     taken: dict[str, float],
 ) -> np.ndarray:
-    """Turn one cue's way, of faces whatever an earlier run left for whole series, against what drifts along it, a few times."""
+    """Turn one cue's way against what drifts along it, a few times."""
     counted, left = _aims(line, taken)
     slopes = compass.slopes[:, places([line.varied, *line.held])]
     slopes[:, 1 + line.held.index(MOUTH)] = mouths.slopes
@@ -84,7 +86,7 @@ def corrected(
 
 
 def added(compass: Compass, line: Line, sizes: dict[str, float]) -> np.ndarray:
-    """Return the move, for every unit of a cue's way, that adds so much to readings it holds and to nothing else it holds."""
+    """Return the move that adds to held readings per unit of a cue's way."""
     moves = compass.moves([line.varied, *line.held])[1:]
     along = np.zeros(len(line.held))
     for name, size in sizes.items():
@@ -95,21 +97,21 @@ def added(compass: Compass, line: Line, sizes: dict[str, float]) -> np.ndarray:
 
 
 def _aims(line: Line, taken: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return which held readings are turned against, and how much of their drift is to be left."""
+    """Return the held readings to correct, and how much of their drift may stay."""
     all_taken = {**dict.fromkeys((*AGES, *OTHER_CUE[line.attribute]), 0.0), **taken, MOUTH: 1.0}
     counted = np.array([float(name in all_taken) for name in line.held])
     return counted, np.array([1 - all_taken.get(name, 1.0) for name in line.held])
 
 
 def taken_alike(line: Line, age: float, other: float) -> dict[str, float]:
-    """Return how much is taken off where every reading of age, and every one of the other cue, is to have the same."""
+    """Return equal corrections for all readings of age and of the other cue."""
     return {**dict.fromkeys(AGES, age), **dict.fromkeys(OTHER_CUE[line.attribute], other)}
 
 
 def _drift(
     studio: Looking, compass: Compass, mouths: Mouths, centre: Centre, line: Line
 ) -> tuple[np.ndarray, float, float]:
-    """Return the mean change from end to end of held readings and of years, and how many units of the cue's way lie between."""
+    """Return the mean drift of held readings and years, and the way's length."""
     ends = between(studio, compass, centre, line, (-2.0, 2.0), WHOLE, EFFORT, FOUND[line.attribute])
     pictures = [studio.render(one) for one in ends]
     low, high = (studio.read(one)[:, places(list(line.held))] for one in pictures)
@@ -124,7 +126,7 @@ def _drift(
 def corrector(
     mouths: Mouths, styles: np.ndarray, turns: int, taken: ByReading, kept: list[Path]
 ) -> Callable[[int], Path]:
-    """Return what corrects the cue of a number and keeps its way, in a studio of the worker's own."""
+    """Return a worker's function that corrects and stores the way of a cue."""
     studio, compass = Looking(best_device()[0]), ready_compass()
 
     def keep(number: int) -> Path:
@@ -163,7 +165,7 @@ def main() -> None:
 
 
 def read_shares(path: Path) -> ByReading:
-    """Read how much is taken off from a JSON file; what is no cue, no reading it holds or no number is named."""
+    """Read corrections from a JSON file; refuse unknown cues, readings and values."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -186,7 +188,7 @@ def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]
 
 
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: ByReading) -> None:
-    """Write the compass with the corrected ways; a cue's is kept beside it until all are there, so that the same run goes on."""
+    """Write the compass with the corrected ways, each cue stored as it is done."""
     spans = {cue: asdict(span) for cue, span in FOUND.items()}
     compass, asked = ready_compass(), json.dumps([count, seed, turns, taken, spans], sort_keys=True)
     # What was kept for other wishes, or for nearer ends, is not taken.

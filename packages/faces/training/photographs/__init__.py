@@ -1,1 +1,1 @@
-"""A network that changes photographs, learnt from generated pairs, and the table that holds it against others."""
+"""Network that changes photographs, trained on generated pairs, and its comparisons."""

@@ -1,4 +1,4 @@
-"""FairFace's adults laid onto the generator's alignment: held-out ones in memory only, others packed for a training.
+"""FairFace's adults in the generator's alignment: held out in memory, others packed.
 
 python -m training.photographs.adults FOLDER OUT.npz packs those a training may look at: labelled 30 or older and not held out.
 """
@@ -21,7 +21,7 @@ from portrayal.pictures.faces.align import crop, fit_similarity, head_turn
 from portrayal.pictures.faces.detect import closest_to_centre, find_faces
 from portrayal_faces.series.attributes import ADULT_AGES
 from portrayal_faces.series.suitability import FRONTAL, is_grey
-from training.generated.readers import HELD_OUT
+from training.generated.networks.readers import HELD_OUT
 from training.generated.studio import LANDMARKS
 from training.photographs.packed import SIDE
 
@@ -44,7 +44,7 @@ class Adult:
 
 
 def held_out(rows: Sequence[Any]) -> set[int]:
-    """Return who no reader and no network was trained on (places in the label table), the same as `readers.read_packed` has it."""
+    """Return places in the label table that no reader or network was trained on."""
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))
     return set(order[:HELD_OUT].tolist())
 
@@ -56,7 +56,7 @@ def label_rows(folder: Path) -> list[dict[str, str]]:
 
 
 def adults(folder: Path, places: Sequence[int]) -> Iterator[Adult]:
-    """Yield those who look ahead, in colour; a face that is not found is passed over."""
+    """Yield adults who look ahead, in colour, and whose face is found."""
     from PIL import Image
 
     rows = label_rows(folder)
@@ -87,7 +87,7 @@ def aligned(picture: Any, row: dict[str, str]) -> Adult | None:
 
 
 def pack(folder: Path, out: Path) -> int:
-    """Write the aligned faces a training may look at as small JPEGs, without labels; returns how many."""
+    """Write the training's aligned faces as small JPEGs without labels; return their number."""
     rows = label_rows(folder)
     kept = held_out(rows)
     places = [place for place, row in enumerate(rows) if place not in kept and row["age"] in TRAINED_ON]

@@ -1,4 +1,6 @@
-"""The card of what changes photographs: `python -m training.photographs.card LOCAL/table-374.json FOLDER` puts the table's rows into it.
+"""Card of what changes photographs, with the rows of the table.
+
+`python -m training.photographs.card LOCAL/table-374.json FOLDER` puts the rows in.
 
 What only people can say (what it is, who it was trained on, what was seen, what it is not for) is written into FOLDER/card.json by hand.
 """
@@ -21,7 +23,7 @@ HEADS = {
 
 
 def write_card(kept: Path, folder: Path) -> None:
-    """Put the judged rows and the hashes of the files into card.json, and write CARD.md from it."""
+    """Put rows and hashes of files into card.json, and write CARD.md from it."""
     page = folder / "card.json"
     told: dict[str, Any] = json.loads(page.read_text(encoding="utf-8"))
     rows = {name.rpartition(" ")[0] or name: row for name, row in json.loads(kept.read_text(encoding="utf-8")).items()}

@@ -1,4 +1,4 @@
-"""The network: a photograph and a wanted value in, a flow, a residual and a mask out, laid together inside the network itself."""
+"""Network from a photograph and a value to flow, residual and mask."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tensor = Any
 
 
 class Told(nn.Module):
-    """Two convolutions around which the values go; their channels are scaled and shifted by the condition."""
+    """Two convolutions with a skip, their channels scaled and shifted by the condition."""
 
     def __init__(self, given: int, made: int) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Told(nn.Module):
 
 
 class Editor(nn.Module):
-    """Faces (n x 3 x side x side, -1 to 1; the side divides by 16) and conditions to changed faces and the mask of what changed."""
+    """U-Net from faces and conditions to changed faces and masks of the change."""
 
     def __init__(self, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Editor(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, faces: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what is added to each face, already masked, and the mask (n x 1 x side x side)."""
+        """Return the masked change of each face, and the mask."""
         flow, residual, logits = self.parts(faces, conditions)
         mask = (1.2 * logits.sigmoid() - 0.1).clamp(0, 1)
         return mask * (warped(faces, flow) - faces + residual), mask
@@ -80,7 +80,7 @@ class Editor(nn.Module):
 
 
 def warped(faces: Tensor, flow: Tensor) -> Tensor:
-    """Return faces whose pixels come from where the flow says (n x 2 x side x side, in shares of the side)."""
+    """Return faces resampled by a flow (n x 2 x side x side, shares)."""
     side = faces.shape[-1]
     line = (torch.arange(side, device=faces.device, dtype=torch.float32) + 0.5) * (2 / side) - 1
     across, down = line.view(1, 1, side).expand(1, side, side), line.view(1, side, 1).expand(1, side, side)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from portrayal.errors import PortrayalError
+from portrayal.errors import MissingExtra, PortrayalError
 from training.photographs.editor import Editor
 from training.photographs.lines import WIDTH
 
@@ -26,9 +26,7 @@ def open_editor(weights: Path) -> Any:
 
 
 def export(weights: Path, out: Path, side: int = 256) -> int:
-    """Write the file: `face` (n x 3 x side x side, -1 to 1) and `condition` in, `edit` and `mask` out; returns its size in bytes."""
-    from training.export import halve  # here, since where networks are trained onnx may be missing
-
+    """Write the network as ONNX; return its size in bytes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter warns about its own future
         torch.onnx.export(
@@ -41,6 +39,29 @@ def export(weights: Path, out: Path, side: int = 256) -> int:
     if size > LARGEST:
         raise PortrayalError(f"{out.name} has {size} bytes, but at most {LARGEST} may ship. Make the network narrower.")
     return size
+
+
+def halve(path: Path) -> None:
+    """Store large weights in half precision; the runtime widens them once."""
+    try:
+        import onnx
+        from onnx import helper, numpy_helper
+    except ImportError:
+        raise MissingExtra("exporting a model", "torch") from None
+    model = onnx.load(str(path))
+    casts: list[Any] = []
+    for weight in list(model.graph.initializer):
+        values = numpy_helper.to_array(weight)
+        if values.dtype == "float32" and values.size > 2048:
+            half = numpy_helper.from_array(values.astype("float16"), f"{weight.name}.half")
+            model.graph.initializer.remove(weight)
+            model.graph.initializer.append(half)
+            casts.append(helper.make_node("Cast", [half.name], [weight.name], to=onnx.TensorProto.FLOAT))
+    nodes = [*casts, *model.graph.node]
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(path))
 
 
 if __name__ == "__main__":

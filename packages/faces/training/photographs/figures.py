@@ -1,4 +1,4 @@
-"""Quick figures where the network is trained: generated people it never saw, and photographs it did; the table by judges comes later."""
+"""Quick figures during training, on generated people and photographs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def figures(editor: Any, studio: GpuStudio, eyes: Eyes, families: Families, held
 
 
 def read_along(editor: Any, studio: GpuStudio, eyes: Eyes, faces: Tensor) -> dict[str, Any]:
-    """Return, by cue, mean readings of the steering readers and of the two networks that only judge, at STEPS."""
+    """Return mean readings by cue at STEPS, of steering and of judging networks."""
     told: dict[str, Any] = {}
     for cue, line in enumerate(LINES):
         steps = [edited(editor, faces, cue, value) for value in STEPS]
@@ -61,7 +61,7 @@ def read_along(editor: Any, studio: GpuStudio, eyes: Eyes, faces: Tensor) -> dic
 
 
 def sheet(editor: Any, families: Families, held: int, out: Path, people: int = 5) -> None:
-    """Write strips of generated people never trained on: five of each cue, the picture given first."""
+    """Write strips of generated people not trained on, five of each cue."""
     from PIL import Image
 
     faces = families.pictures[families.members[held:, 0]][: people * 2 : 2]

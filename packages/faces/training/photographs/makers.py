@@ -1,4 +1,4 @@
-"""Whatever changes photographs, asked the same way: a photograph in the generator's alignment, a cue and values in, pictures out."""
+"""Makers of changed photographs behind one interface: photograph, cue, values to pictures."""
 
 from __future__ import annotations
 
@@ -7,35 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from portrayal.pictures.faces.align import crop, fit_similarity
 from portrayal.pictures.faces.detect import Face
 from portrayal_faces.generator.steering import Line
 from portrayal_faces.photographs.editor import open_editor
 from portrayal_faces.photographs.means import Means, open_means
 from portrayal_faces.photographs.series import Changed, make_series
 from portrayal_faces.series.suitability import Inspection
-from training import fader_series
-from training.manipulator import open_manipulator
 from training.photographs.adults import SIDE, Adult
 
 Maker = Callable[[Adult, Line, Sequence[float]], list[Any]]
 
 
-def fader(folder: Path | None = None, masked: bool = True) -> Maker:
-    """Return the Fader network of a folder, or the one that shipped before; without mask it is an ablation of the paper's."""
-    manipulator = open_manipulator(str(folder) if folder else None)
-
-    def made(adult: Adult, line: Line, values: Sequence[float]) -> list[Any]:
-        seen = replace(_seen(adult), aligned=crop(adult.picture, fit_similarity(adult.landmarks)))
-        return fader_series.make_series(
-            adult.picture, seen, manipulator, line.attribute, values, line.poles, masked
-        ).pictures
-
-    return made
-
-
 def mean_faces(path: Path, strength: float | None = None) -> Maker:
-    """Return the baseline of warped mean-face differences, as strong as its file says or as is asked."""
+    """Return the baseline of mean-face differences, with its own or a given strength."""
     found = open_means(path)
     return laid(found.series) if strength is None else moved(found, strength)
 
@@ -46,7 +30,7 @@ def moved(means: Means, strength: float) -> Maker:
 
 
 def editor(path: Path, masked: bool = True) -> Maker:
-    """Return the network of an ONNX file, inside the parser's mask as the package lays it."""
+    """Return the network of an ONNX file, inside the parser's mask."""
     return laid(open_editor(path).series, masked)
 
 

@@ -1,4 +1,4 @@
-"""The competitor: a photograph moved by the difference of two groups' mean faces, in shape and in colour, a times over.
+"""Baseline: a photograph moved by the scaled difference of two groups' mean faces.
 
 Faces are bent until their five landmarks agree and averaged; the difference in shape is the flow between two means, that in colour
 what is left once shapes agree.
@@ -30,7 +30,7 @@ STEADY, FARTHEST = 1.0, 8.0  # keeps flat places still (of the mean slope); pixe
 
 
 def differences(cells: dict[tuple[str, str], np.ndarray]) -> list[Difference]:
-    """Return one difference for each of LINES; `cells` has the mean face of every gender and group."""
+    """Return one difference for each of LINES, from mean faces by gender and group."""
     found = []
     for line in LINES:
         if line.attribute == "gender":
@@ -42,7 +42,7 @@ def differences(cells: dict[tuple[str, str], np.ndarray]) -> list[Difference]:
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> Difference:
-    """Return what leads from one mean face to another, half of it taken from either side."""
+    """Return the difference of two mean faces, half of it from either side."""
     flow = mean_flow(first, second)
     here, there = (
         sampled(first, np.indices(first.shape[:2]) - flow / 2),
@@ -52,7 +52,7 @@ def difference(first: np.ndarray, second: np.ndarray) -> Difference:
 
 
 def mean_flow(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return how far (rows, columns) each place of the first face lies off in the second, by Lucas and Kanade's steps, coarse to fine."""
+    """Return the flow between two faces by Lucas and Kanade, coarse to fine."""
     grey = [_even(face.mean(2)) for face in (first, second)]
     flow = np.zeros((2, *(length >> (LEVELS - 1) for length in grey[0].shape)))
     for level in reversed(range(LEVELS)):
@@ -118,7 +118,7 @@ def mean_faces(people: Sequence[Adult], faces: Sequence[np.ndarray]) -> dict[tup
 
 
 def age_difference(people: Sequence[Adult], faces: Sequence[np.ndarray]) -> Difference:
-    """Return what leads from adults of 30 to 39 to those of 40 to 59, genders and groups alike.
+    """Return the difference from adults of 30 to 39 to those of 40 to 59.
 
     Nobody is varied along it: a share of it is taken off where a difference of groups makes people look older, or younger.
     """

@@ -1,4 +1,4 @@
-"""What the network is asked for: the generated target, what readers see in it, an untouched rest; of photographs only what readers see."""
+"""Losses: the generated target, readings in it, an untouched rest; readings of photographs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from training.generated.augment import resized
-from training.generated.readers import SIDE as READ_SIDE
-from training.generated.readers import _combined
+from training.generated.networks.augment import resized
+from training.generated.networks.readers import SIDE as READ_SIDE
+from training.generated.networks.readers import _combined
 from training.generated.studio import CROP, GpuStudio, _mask
 from training.photographs.editor import warped
 from training.photographs.lines import READ, SHARES, UNITS, column, condition, perceived, value_of
@@ -31,7 +31,7 @@ NO_CHANGE = 0.08  # share of pairs whose two pictures are the same
 
 @dataclass(frozen=True)
 class Batch:
-    """What goes in, what shall come out, where it may differ, which cue, and its value."""
+    """Inputs, targets, masks of change, cues and values."""
 
     given: Tensor
     wanted: Tensor
@@ -53,7 +53,7 @@ class Eyes:
         return torch.randperm(len(self.nets))[:count].tolist()
 
     def read(self, faces: Tensor, some: list[int] | None = None) -> Tensor:
-        """Return gender, three ages and three contrasts (n x 7) of faces, by all readers or by some."""
+        """Return gender, three ages and three contrasts (n x 7) by chosen readers."""
         crops = face_crop(faces)
         which = range(len(self.nets)) if some is None else some
         small = resized(crops, READ_SIDE)
@@ -79,7 +79,7 @@ def face_crop(faces: Tensor) -> Tensor:
 
 
 def draw_pairs(families: Families, eyes: Eyes, count: int, people: Tensor) -> Batch:
-    """Draw pairs of `people` (rows of families), cues by their SHARES; the value is what readers see in the target."""
+    """Draw pairs of `people`, cues by their SHARES; values are the targets' readings."""
     row = people[torch.multinomial(shares_of(families.cues[people]), count, replacement=True)]
     width = families.members.shape[1]
     one = torch.randint(width, (count,), device=row.device)
@@ -116,13 +116,13 @@ def paired_loss(editor: Any, eyes: Eyes, batch: Batch) -> tuple[dict[str, Tensor
 
 
 def shares_of(cues: Tensor) -> Tensor:
-    """Return how often each row is drawn so that cues come up by their SHARES, however many families each has."""
+    """Return each row's frequency so that cues come up by their SHARES."""
     sizes = torch.bincount(cues, minlength=len(SHARES)).clamp(min=1)
     return (torch.tensor(SHARES, device=cues.device) / sizes)[cues]
 
 
 def evened(batch: Batch) -> Tensor:
-    """Return what a pair's pixels count: as much as all pairs change on average, by how much the pairs of its cue do.
+    """Return weights that give every cue's pairs the same mean change.
 
     Between a White and a Black face most pixels change, between a woman's and a man's few. Counted by levels the tint of the
     first is all that is learnt, and what it spills onto the others costs less than their own change would save.
@@ -134,7 +134,7 @@ def evened(batch: Batch) -> Tensor:
 
 
 def where_it_changes(batch: Batch) -> Tensor:
-    """Return what a pixel counts: 1, and in the mask 3 more on average, by how much it changes.
+    """Return each pixel's weight: 1, plus 3 on average where the mask changes.
 
     What tells women's faces from men's lies in brows, lips and beards: few pixels, outvoted by cheeks where nothing is to be done.
     """
@@ -144,20 +144,20 @@ def where_it_changes(batch: Batch) -> Tensor:
 
 
 def counted(cue: Tensor) -> Tensor:
-    """Return what each reading (n x 7) counts in a pair: the cue's own more, or it is given up for those that are held."""
+    """Return each reading's weight (n x 7): the cue's own more, unless given up."""
     counts = torch.ones(len(cue), READ, device=cue.device)
     return counts.scatter_(1, column(cue)[:, None], CUE_COUNTS)
 
 
 def counted_real(cue: Tensor) -> Tensor:
-    """Return the same where nobody knows the target: along one pair of groups the other two contrasts must follow, and count nothing."""
+    """Return the weights without a target: contrasts that must follow count nothing."""
     counts = torch.ones(len(cue), READ, device=cue.device)
     counts[:, 4:] = torch.where(cue[:, None] > 0, 0.0, 1.0)
     return counts.scatter_(1, column(cue)[:, None], CUE_COUNTS)
 
 
 def real_loss(editor: Any, eyes: Eyes, faces: Tensor, regions: Tensor) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-    """Return the terms for photographs (n x 3 x side x side, -1 to 1), the pictures made and those given."""
+    """Return the loss terms of photographs and their changed pictures."""
     given, region = shifted(faces, regions)
     count = len(faces)
     cue = torch.multinomial(torch.tensor(SHARES, device=faces.device), count, replacement=True)
@@ -217,7 +217,7 @@ def _rough(flow: Tensor) -> Tensor:
 
 
 def _blurred(faces: Tensor) -> Tensor:
-    """Soften and shift at random what readers look at, so that no pattern of single pixels pleases them."""
+    """Soften and shift pictures at random, so that no pixel pattern pleases readers."""
     side = faces.shape[-1]
     small = int(side / (1.0 + 1.6 * float(torch.rand(()))))
     soft = functional.interpolate(faces, size=(small, small), mode="bilinear", antialias=True, align_corners=False)

@@ -1,4 +1,4 @@
-"""Families of generated pictures: one person at several values of one cue, with what of each picture is face.
+"""Families of generated pictures: one person at several values of one cue.
 
 A pair is two pictures of a family. The first is the photograph, whole, so that hair and place go with the face as in real ones;
 the second is laid over it inside the parser's mask, so that only the face differs. Directions hold age, the other axis and groups,
@@ -24,7 +24,7 @@ from portrayal_faces.generator.readings import AGES, LOOKS, with_pairs
 from portrayal_faces.generator.readings import places as columns
 from portrayal_faces.generator.steering import REACH, Line
 from training.generated.likely import likely
-from training.generated.readers import read_raw
+from training.generated.networks.readers import read_raw
 from training.generated.studio import CROP, GpuStudio
 from training.photographs.lines import LINES
 
@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Families:
-    """Pictures (uint8) and their faces (bool) on the device; families as rows of places, and the cue of each."""
+    """Pictures (uint8) and masks on the device, rows of families, and their cues."""
 
     pictures: Tensor
     faces: Tensor
@@ -58,7 +58,7 @@ class Made:
 
 
 def read_quick(studio: GpuStudio, pictures: Tensor) -> np.ndarray:
-    """Return the readings of COLUMNS without what only the parser sees, which is 0 here and steered by nobody."""
+    """Return the readings of COLUMNS, with 0 for those of the parser."""
     side = pictures.shape[-1]
     top, bottom, left, right = (round(share * side) for share in CROP)
     crops = pictures[:, :, top:bottom, left:right].float() / 127.5 - 1
@@ -69,7 +69,7 @@ def read_quick(studio: GpuStudio, pictures: Tensor) -> np.ndarray:
 
 
 def moved(compass: Compass, styles: np.ndarray, start: np.ndarray, line: Line, value: np.ndarray) -> np.ndarray:
-    """Return styles at which the linear reading of a cue would be `value`, along the one direction that is everybody's.
+    """Return styles with a wanted linear reading of a cue, along its common direction.
 
     Corrected face by face ways are longer, cost identity and move age; what a step shows is read off it afterwards.
     """
@@ -79,7 +79,7 @@ def moved(compass: Compass, styles: np.ndarray, start: np.ndarray, line: Line, v
 
 
 def drawn_values(line: Line, count: int, random: np.random.Generator) -> list[np.ndarray]:
-    """Return wanted readings for the members but the first: towards one end, the other, and anywhere between."""
+    """Return wanted readings of the later members: one end, the other, and between."""
     reach = REACH[line.varied]
     near, far = random.uniform(0.4, 1.2, (2, count))
     return [-reach * near, reach * far, reach * random.uniform(-0.7, 0.7, count)]
@@ -88,7 +88,7 @@ def drawn_values(line: Line, count: int, random: np.random.Generator) -> list[np
 def family_styles(
     studio: GpuStudio, compass: Compass, styles: np.ndarray, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return styles (people x CUES x MEMBERS x 512) and cues (people x CUES): gender, and a pair of race for each person."""
+    """Return styles and cues of people's families: gender, and a pair of race."""
     pictures = studio.render(styles)
     start = read_quick(studio, pictures)
     # Nobody is moved anywhere before both kinds of readers take them for an adult.
@@ -106,7 +106,7 @@ def family_styles(
 
 
 def candidates(studio: GpuStudio, compass: Compass, count: int) -> np.ndarray:
-    """Return styles to start from, shuffled: of the older half, those likeliest to be of the rarer groups, and any."""
+    """Return shuffled styles to start from: half likely to be rare and older."""
     mean = torch.tensor(compass.mean, dtype=torch.float32, device=studio.device)
     drawn, _ = studio.styles(DRAWN * count, SEED, TRUNCATION, mean)
     styles = drawn.double().cpu().numpy()
@@ -121,13 +121,13 @@ def candidates(studio: GpuStudio, compass: Compass, count: int) -> np.ndarray:
 
 
 def adults(readings: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """Say who is read as an adult by every reader: those that steer (n x COLUMNS), and the one that only leaves out (years)."""
+    """Return who is an adult by every reader, steering or judging."""
     own = np.minimum(years(readings, "age"), years(readings, "age again"))
     return (judged >= YOUNGEST) & (own >= YOUNGEST_READ) & (years(readings, "wild age") >= YOUNGEST)
 
 
 def adult_families(readings: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """Say which families (n x MEMBERS x ...) show an adult of the same age throughout."""
+    """Return which families show an adult of the same age throughout."""
     adult = adults(readings.reshape(-1, readings.shape[-1]), judged.reshape(-1)).reshape(judged.shape)
     ages = readings[:, :, columns(list(AGES))]
     return adult.all(1) & ((ages.max(1) - ages.min(1)) < DRIFT).all(1)
@@ -137,7 +137,7 @@ def make(
     studio: GpuStudio, compass: Compass, people: int, seconds: float, clock: Callable[[], float], say: Say,
     chunk: int = 192,
 ) -> tuple[Families, np.ndarray]:  # fmt: skip
-    """Return families that show adults, and their styles (families x MEMBERS x 512), made until the time is up."""
+    """Return families of adults and their styles, made until the time is up."""
     random, begin, everybody = np.random.default_rng(SEED + 1), clock(), candidates(studio, compass, people)
     waiting: list[tuple[Made, Future[np.ndarray]]] = []
     with ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""How far the differences of mean faces go, pair by pair, judged on adults who are not held out; perceived age is steadied first.
+"""Strengths of mean-face differences by pair, with perceived age steadied.
 
 python -m training.photographs.strengths FAIRFACE LOCAL LOCAL/means.npz OUT.npz --people 240
 
@@ -42,7 +42,7 @@ SHOWN = ("second", "years", "other", "themselves", "far", "n")
 
 
 def best(rows: dict[str, Row]) -> float:
-    """Return the strength that leaves people most themselves at ±2, of those that pass every check of race with SPARE.
+    """Return the strength with the best identity at ±2 that passes with SPARE.
 
     Where none pass, the strongest of those that hold age and gender and leave people themselves; else PLAIN.
     """
@@ -78,7 +78,7 @@ def judged(folder: Path, local: Path, means: Path, pairs: Sequence[str], count: 
 
 
 def steadying(people: Sequence[Adult], means: Path, line: Line) -> float:
-    """Return the share of the difference of ages that makes up for what a pair's difference does to the age of the people it is of."""
+    """Return the share of the age difference that cancels a pair's change of age."""
     plain, aged = open_means(means), age_of(means)
     only = replace(plain, differences=dict.fromkeys(plain.differences, aged))
     asked = [one for one in people if one.race in line.poles]
@@ -87,7 +87,7 @@ def steadying(people: Sequence[Adult], means: Path, line: Line) -> float:
 
 
 def drift(made: Maker, asked: Sequence[Adult], line: Line) -> float:
-    """Return how much older people are read at one end than at the other, by the mean of two readings of age."""
+    """Return the change of perceived age from end to end, over two readings."""
     at = places(AGES)
     ends = (np.stack([np.asarray(one) for one in made(adult, line, (-2.0, 2.0))]) for adult in asked)
     return float(np.mean([np.diff(read_faces(pair)[:, at].mean(1))[0] for pair in ends]))
@@ -100,7 +100,7 @@ def age_of(means: Path) -> Difference:
 
 
 def steadied(means: Path, shares: dict[str, float]) -> Means:
-    """Return the differences with shares of that of ages added to the pairs that have one."""
+    """Return the differences with shares of the age difference added."""
     plain, aged = open_means(means), age_of(means)
     found = dict(plain.differences)
     for pair, share in shares.items():
@@ -111,7 +111,7 @@ def steadied(means: Path, shares: dict[str, float]) -> Means:
 
 
 def kept_of(local: Path, means: Path, pair: str, count: int) -> dict[str, Any]:
-    """Return what is kept of a pair with these differences: its share of the difference of ages, and rows by strength."""
+    """Return a pair's share of the age difference, and its rows by strength."""
     path = kept_at(local, pair, count)
     stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     found: dict[str, Any] = stored.get(_digest(means), {})

@@ -1,6 +1,6 @@
-"""One table: held-out adults through every maker, by the judges. Photographs stay in memory; only numbers are printed.
+"""Table of held-out adults through every maker, by the judges.
 
-python -m training.photographs.table FAIRFACE LOCAL --model fader --model means=local/means.npz --model editor=local/editor.onnx
+python -m training.photographs.table FAIRFACE LOCAL --model nothing --model means=local/means.npz --model editor=local/editor.onnx
 
 Rows are kept in LOCAL/table-PEOPLE.json under the content of each model's file: what was judged is not judged again.
 """
@@ -22,11 +22,10 @@ from portrayal_faces.generator.steering import Line
 from portrayal_faces.series.checks import OTHER_CUE
 from portrayal_faces.series.identity import embed
 from portrayal_faces.series.judges import Judge
-from training.packed import open_packed
 from training.photographs.adults import Adult, adults, held_out, label_rows
 from training.photographs.judges import female_and_years, fit_judges
 from training.photographs.lines import LINES
-from training.photographs.makers import Maker, editor, fader, mean_faces, nothing
+from training.photographs.makers import Maker, editor, mean_faces, nothing
 
 VALUES = (-2.0, -1.0, 1.0, 2.0)
 NEEDS = {
@@ -51,17 +50,11 @@ class Known:
     embedding: np.ndarray
 
 
-def people(folder: Path, count: int, choosing: bool = False, packed: Path | None = None) -> list[Known]:
-    """Return held-out adults who look ahead, a quarter of them (at least) of each judged group; or, while settings are chosen, others.
-
-    A packed file of faces narrows them to those that a training on it has held out as well.
-    """
+def people(folder: Path, count: int, choosing: bool = False) -> list[Known]:
+    """Return held-out adults who look ahead, at least a quarter of each group."""
     rows = label_rows(folder)
     apart = held_out(rows)
     pool = [place for place in range(len(rows)) if (place in apart) is not choosing]
-    if packed is not None:
-        unseen = held_names(packed)
-        pool = [place for place in pool if rows[place]["file"] in unseen]
     order = np.random.default_rng(5).permutation(pool).tolist()
     taken: list[int] = []
     for race in ("White", "Black", "East Asian"):
@@ -70,19 +63,8 @@ def people(folder: Path, count: int, choosing: bool = False, packed: Path | None
     return [Known(one, embed([one.picture], one.landmarks)[0]) for one in adults(folder, taken)]
 
 
-def _digest(packed: Path) -> str:
-    """Return what tells the people apart whom a training held out: rows are kept by it."""
-    return hashlib.sha256("\n".join(sorted(held_names(packed))).encode()).hexdigest()[:8]
-
-
-def held_names(packed: Path) -> set[str]:
-    """Return the files of those whom a training on packed faces never saw: its own held-out part."""
-    faces = open_packed(packed)
-    return set(faces["names"][faces["parts"] == "held"].tolist())
-
-
 def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Judge]) -> dict[str, float]:
-    """Return what the judges see at the ends, how far ages drift, and how many stay nearest to themselves."""
+    """Return the judges' readings at the ends, drift of age, and identity."""
     asked = [one for one in known if not line.poles or one.adult.race in line.poles]
     read, vectors = [], []
     for one in asked:
@@ -116,7 +98,7 @@ def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Ju
 
 
 def table(found: dict[str, dict[str, dict[str, float]]]) -> str:
-    """Return the Markdown table: a row for each maker and cue, figures that miss what is needed in bold."""
+    """Return the Markdown table, a row for each maker and cue."""
     lines = ["| | cue | " + " | ".join(HEADS.values()) + " |", "|---" * (len(HEADS) + 2) + "|"]
     for maker, cues in found.items():
         lines += [
@@ -132,7 +114,7 @@ def table(found: dict[str, dict[str, dict[str, float]]]) -> str:
 
 
 def cell(name: str, value: float | None) -> str:
-    """Return a figure as the table shows it, in bold where it misses what is needed; nothing where there is none."""
+    """Return a figure for the table, bold where it misses its requirement."""
     if value is None:
         return ""
     told = format(value, FORMS.get(name, ".3f"))
@@ -145,8 +127,6 @@ def open_maker(said: str) -> Maker:
     kind, path, number = _parts(said)
     makers = {
         "nothing": lambda: nothing,
-        "fader": lambda: fader(Path(path) if path else None),
-        "unmasked": lambda: fader(Path(path) if path else None, masked=False),
         "means": lambda: mean_faces(Path(path), float(number) if number else None),
         "editor": lambda: editor(Path(path)),
         "bare": lambda: editor(Path(path), masked=False),
@@ -157,10 +137,9 @@ def open_maker(said: str) -> Maker:
 
 
 def title(said: str) -> str:
-    """Return what a row is called: what was said, without the folder; a training's `model` goes by the training."""
+    """Return what a row is called: what was said, without the folder."""
     kind, path, number = _parts(said)
-    called = Path(path).parent.name if Path(path).name == "model" else Path(path).name
-    return kind + f"={called}" * bool(path) + f"@{number}" * bool(number)
+    return kind + f"={Path(path).name}" * bool(path) + f"@{number}" * bool(number)
 
 
 def _parts(said: str) -> tuple[str, str, str]:
@@ -170,24 +149,22 @@ def _parts(said: str) -> tuple[str, str, str]:
 
 
 def _key(said: str) -> str:
-    """Return what a row is kept under: what was said, and the content of its file or of its folder's files."""
+    """Return a row's cache key: the maker, and its file's content."""
     path = Path(_parts(said)[1] or "none")  # without one, what was said names the model
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    content = b"".join(file.read_bytes() for file in files if file.is_file())
-    digest = hashlib.sha256(content).hexdigest()[:12] if content else ""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""
     return f"{title(said)} {digest}".strip()
 
 
 def judged(
-    folder: Path, local: Path, models: Sequence[str], count: int, choosing: bool, kept: Path, packed: Path | None = None
+    folder: Path, local: Path, models: Sequence[str], count: int, choosing: bool, kept: Path
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return each model's figures by cue; those that are kept already are taken from there, the others are added."""
+    """Return each model's figures by cue, from the cache where possible."""
     stored = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     missing = [said for said in models if _key(said) not in stored]
     judges = fit_judges(folder, local / "judge.npz") if missing else {}
     right = {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right}
     print("judges are right about", right, file=sys.stderr)
-    known = people(folder, count, choosing, packed) if missing else []
+    known = people(folder, count, choosing) if missing else []
     for said in missing:
         maker = open_maker(said)
         stored[_key(said)] = {" to ".join(line.poles) or "gender": judge(maker, known, line, judges) for line in LINES}
@@ -208,13 +185,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--choosing", action="store_true", help="people who are not held out, while settings are chosen"
     )
-    parser.add_argument(
-        "--unseen", type=Path, metavar="FACES.npz", help="only people whom a training on these faces held out too"
-    )
     asked = parser.parse_args(arguments)
-    which = "choosing-" * asked.choosing + (f"unseen-{_digest(asked.unseen)}-" if asked.unseen else "")
+    which = "choosing-" * asked.choosing
     kept = asked.local / f"table-{which}{asked.people}.json"
-    rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept, asked.unseen)
+    rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept)
     print(table({title(said): row for said, row in rows.items()}))
 
 

@@ -1,4 +1,4 @@
-"""One command from the generator to a network that changes photographs; it goes on where an earlier run stopped.
+"""Training of the network that changes photographs; it continues an interrupted run.
 
 python -m training.photographs.train PARTS STATE OUT --adults ADULTS.npz
 PARTS holds the generator's, the parser's and the readers' files as for `training.generated.make`; STATE its compass and readers,
@@ -21,8 +21,8 @@ import torch
 from torch.nn import functional
 
 from portrayal_faces.generator.directions import read_compass
-from training.generated.nets import ResidualReader
-from training.generated.readers import OUTPUTS, layout
+from training.generated.networks.nets import ResidualReader
+from training.generated.networks.readers import OUTPUTS, layout
 from training.generated.studio import GpuStudio
 from training.photographs import pairs
 from training.photographs.editor import Critic, Editor
@@ -40,7 +40,7 @@ CRITIC_FROM, REAL_FROM = 0.25, 0.05  # of the training: before that pixels alone
 
 
 class Job:
-    """What one run was asked for, its networks, and where its state lies."""
+    """Request of one run, its networks, and the folder of its state."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         self.asked, self.start = asked, time.time()
@@ -68,7 +68,7 @@ class Job:
 
 
 def hastened(studio: GpuStudio, say: Callable[[str], None]) -> Any:
-    """Return the synthesis network with convolutions in half precision, where that is a GPU's and changes nothing to see."""
+    """Return the synthesis network with convolutions in half precision on a GPU."""
     plain = studio.synthesis
     if studio.device == "cpu":
         return plain
@@ -151,7 +151,7 @@ def gather(job: Job) -> pairs.Families:
 
 
 def photographs(job: Job) -> tuple[Any, Any]:
-    """Return packed photographs on the device and what of them is face; empty where none are given."""
+    """Return packed photographs on the device, and the masks of their faces."""
     side = job.asked.side
     if job.asked.adults is None:
         return torch.zeros(0, 3, side, side, dtype=torch.uint8), torch.zeros(0, side, side)
@@ -194,7 +194,7 @@ def set_rates(job: Job, progress: float) -> None:
 
 
 def report(job: Job, terms: dict[str, Any]) -> None:
-    """Say where the terms are; what has become no number goes back to the last checkpoint."""
+    """Print the terms; return to the last checkpoint if one is no number."""
     job.say(f"step {job.step} " + " ".join(f"{name} {float(one):.4f}" for name, one in terms.items()))
     if not math.isfinite(float(terms["loss"])):
         resume(job)
@@ -206,7 +206,7 @@ def held_from(families: pairs.Families) -> int:
 
 
 def one_step(job: Job, families: Any, real: Any, regions: Any, people: Any, progress: float) -> dict[str, Any]:
-    """Take one step of the editor, and one of the critic once it has begun; returns the terms."""
+    """Take one step of editor and critic; return the terms."""
     job.watch.turn(job.step)
     batch = draw_pairs(families, job.eyes, job.asked.batch, people)
     job.watch("drawing pairs")
@@ -241,7 +241,7 @@ def one_step(job: Job, families: Any, real: Any, regions: Any, people: Any, prog
 
 
 def _patches(job: Job, faces: Any) -> Any:
-    """Let the critic look at a random half of the side."""
+    """Judge a random half of the side by the critic."""
     half, side = faces.shape[-1] // 2, faces.shape[-1]
     down, across = (side // 8 + int(torch.randint(side // 4 + 1, ())) for _ in range(2))
     part = faces[:, :, down : down + half, across : across + half]
@@ -289,7 +289,7 @@ def begin(job: Job) -> None:
 
 
 def finish(job: Job, families: pairs.Families, real: Any) -> None:
-    """Write weights, the ONNX file where it can be made, figures and a sheet of generated people."""
+    """Write weights, ONNX file, figures, and a sheet of generated people."""
     weights = {name: one.half() for name, one in job.mean.state_dict().items()}
     torch.save(weights, job.asked.out / "weights.pt")
     found = figures(job.mean, job.studio, job.eyes, families, held_from(families), real)

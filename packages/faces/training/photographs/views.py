@@ -1,4 +1,4 @@
-"""Generated pictures made to look like photographs: moved, relit, softened, noisy, stored as JPEG; both of a pair alike."""
+"""Photographic views of generated pairs: moved, relit, softened, noisy, stored as JPEG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLE = [[16, 11, 10, 16, 24, 40, 51, 61], [12, 12, 14, 19, 26, 58, 60, 55], [14
 
 
 def views(first: Tensor, second: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return both pictures (n x 3 x side x side, -1 to 1) and the mask (n x 1 x ...) as a camera might have seen them.
+    """Return both pictures and the mask as a camera might have seen them.
 
     What adds to a picture (noise, rounding of a JPEG) is worked out on the first and added to both: the change to be learnt is clean.
     """
@@ -29,7 +29,7 @@ def views(first: Tensor, second: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, 
 
 
 def shifted(pictures: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Return photographs a little moved and lit otherwise; they have their own noise and softness already."""
+    """Return photographs slightly moved and relit; they have noise of their own."""
     moved = _moved(torch.cat([pictures, mask], 1))
     lit = (moved[:, :-1] + 1) * _uniform(pictures, 0.85, 1.1, 1, 1, 1) - 1
     return lit.clamp(-1, 1), moved[:, -1:].clamp(0, 1)
@@ -53,7 +53,7 @@ def _moved(pictures: Tensor) -> Tensor:
 
 
 def _relit(pictures: Tensor) -> Tensor:
-    """Change exposure, contrast, gamma, colour cast, and the side light comes from; alike for both pictures."""
+    """Change exposure, contrast, gamma, cast and side light, the same for both."""
     side, pairs = pictures.shape[-1], pictures.shape[1] // 3
     light = ((pictures + 1) / 2).clamp(1e-3, 1)
     light = light ** _uniform(pictures, 0.65, 1.5, 1, 1, 1)
@@ -70,7 +70,7 @@ def _relit(pictures: Tensor) -> Tensor:
 
 
 def _softened(pictures: Tensor) -> Tensor:
-    """Shrink two thirds of the pictures by 1.2 to 3.2 and bring them back, as small photographs are."""
+    """Shrink two thirds of the pictures and enlarge them, like small photographs."""
     side, count = pictures.shape[-1], len(pictures)
     found = [pictures[: count // 3]]
     for part in pictures[count // 3 :].chunk(3):
@@ -88,7 +88,7 @@ def _noise(pictures: Tensor) -> Tensor:
 
 
 def _stored(pictures: Tensor) -> Tensor:
-    """Round the cosines of squares of 8 pixels as a JPEG of quality 40 to 95 does, for half of the pictures."""
+    """Quantise half of the pictures as a JPEG of quality 40 to 95 does."""
     half, side = len(pictures) // 2, pictures.shape[-1]
     waves = _waves(pictures.device)
     quality = _uniform(pictures[:half], 40, 95, 1, 1, 1, 1, 1)

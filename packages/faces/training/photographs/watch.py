@@ -1,4 +1,4 @@
-"""Where the time of a step goes: every hundredth step is waited for, stage by stage, since a GPU works behind one's back."""
+"""Timing of every hundredth step by stage, since a GPU works asynchronously."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Watch:
         self.seconds: dict[str, float] = {}
 
     def turn(self, step: int) -> None:
-        """Say that a step begins; the first of every hundred is watched, but for a run's very first, which chooses its kernels."""
+        """Start a step; time every hundredth, except for the first of a run."""
         self.on = step % EVERY == 1
         if self.on:
             self.steps, self.last = self.steps + 1, self._now()
 
     def __call__(self, stage: str) -> None:
-        """Say that a stage ends."""
+        """End a stage."""
         if self.on:
             now = self._now()
             self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self.last

@@ -1,1 +1,1 @@
-"""People who do not exist: a face generator's networks, directions in its styles, and series made along them."""
+"""Generated people: the face generator's networks, directions in its styles, and series along them."""

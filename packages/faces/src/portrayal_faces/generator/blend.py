@@ -1,4 +1,4 @@
-"""The face only: a series laid over its own centre inside a feathered mask, so that hair, clothes and place stay."""
+"""Face-only series: a face laid over its centre inside a feathered mask."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CLOSED = 1 / 20  # of the side: holes up to twice as wide are closed in what the
 
 
 def face_only(edited: np.ndarray, centre: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Blend pictures over their centre; where the mask is 0 they are the centre's bit for bit."""
+    """Blend pictures over their centre, which stays bit for bit outside the mask."""
     share = mask[..., None].astype(np.float32)
     mixed = np.rint(centre + share * (edited.astype(np.float32) - centre)).astype(np.uint8)
     return np.where(share > 0, mixed, centre)
@@ -33,7 +33,7 @@ def feathered(centre: np.ndarray, edited: np.ndarray) -> np.ndarray:
 
 
 def _slid(values: np.ndarray, width: int, one_way: Callable[..., np.ndarray]) -> np.ndarray:
-    """Filter every pixel with its neighbours up to `width` away, along both axes; the edge counts as its own neighbour."""
+    """Filter every pixel with its neighbours up to `width` away, along both axes."""
     for axis in (-1, -2):
         values = one_way(values, 2 * width + 1, axis=axis, mode="nearest")
     return values

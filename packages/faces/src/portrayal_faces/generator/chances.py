@@ -1,4 +1,4 @@
-"""How likely a style is to show somebody who can be taken, before it is drawn: by the readings that directions promise of it."""
+"""Chance that a style shows an eligible person, estimated before it is drawn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_EXPLAINED = 0.98  # of a reading: keeps what cannot be foreseen of it above
 def likeliest(
     compass: Compass, middle: np.ndarray, styles: np.ndarray, count: int, cells: Sequence[Cell]
 ) -> np.ndarray:
-    """Return whom to look at (indices): of every cell as many, those likeliest to be of it and an adult seen from the front first."""
+    """Return the indices of the likeliest frontal adults, equally many of every cell."""
     expected = middle + (styles - compass.mean) @ compass.slopes
     unforeseen = compass.scale * np.sqrt(1 - np.minimum(compass.explained, MOST_EXPLAINED))
     found: dict[int, None] = {}
@@ -34,7 +34,10 @@ def likeliest(
 
 
 def chance_of(cell: Cell, expected: np.ndarray, unforeseen: np.ndarray) -> np.ndarray:
-    """Return the log of how likely each is to be read as an adult of a gender and group, as if readings erred independently."""
+    """Return the log chance that each is read as an adult of a cell.
+
+    Readings are taken to err independently.
+    """
     gender, group = cell
     side = 1 if gender == GENDERS[1] else -1
     wanted = [
@@ -49,7 +52,7 @@ def chance_of(cell: Cell, expected: np.ndarray, unforeseen: np.ndarray) -> np.nd
 
 
 def is_seen_well(readings: np.ndarray, middle: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Say who faces the camera and wears no glasses, beside the mean face."""
+    """Return who faces the camera and wears no glasses, beside the mean face."""
     yaw, glasses = ((readings - middle) / scale)[:, places(["yaw", "glasses"])].T
     return (np.abs(yaw) < FACING) & (glasses < BARE)
 
@@ -62,6 +65,6 @@ def _seen_well(off: np.ndarray, unforeseen: np.ndarray, scale: np.ndarray) -> np
 
 
 def _above(name: str, sign: int, least: float, expected: np.ndarray, unforeseen: np.ndarray) -> np.ndarray:
-    """Return the log of how likely a reading, or with a sign of -1 its opposite, is above the least."""
+    """Return the log chance that a reading (negated with sign -1) exceeds the least."""
     at = COLUMNS.index(name)
     return log_ndtr((sign * expected[:, at] - least) / unforeseen[at])

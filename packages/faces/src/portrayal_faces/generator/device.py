@@ -1,4 +1,4 @@
-"""Where faces are drawn: on a GPU through torch where there is one, else on the CPU through ONNX Runtime."""
+"""Device that faces are drawn on: a GPU through torch, else the CPU through ONNX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directions in the space of styles: where to go so that one reading changes and the others stay.
+"""Directions in the space of styles that change one reading and keep the others.
 
 Readings are regressed on styles (ridge). A move takes the way most probable under the styles' own spread, as in transects
 of a generator's space; linear readings are only the compass, and `steering.py` corrects by what is really read.
@@ -27,7 +27,7 @@ SLACK = 1e-3  # of a reading's own explained variance: keeps nearly equal readin
 
 @dataclass(frozen=True)
 class Compass:
-    """The mean style, what a style's spread and each reading's slope are, and how much of a reading is explained."""
+    """Linear model of readings: mean style, spread, slopes, and how much they explain."""
 
     mean: np.ndarray  # 512
     spread: np.ndarray  # 512 x 512, of styles
@@ -40,12 +40,12 @@ class Compass:
     ways: dict[str, np.ndarray] = field(default_factory=dict)
 
     def way(self, varied: str, held: Sequence[str], kind: str = FACE_ONLY) -> np.ndarray:
-        """Return the move that changes a cue by 1 in series of a kind: the corrected one where there is one."""
+        """Return the move that changes a cue by 1 in series of a kind."""
         known = self.ways.get(way_name(varied, kind), self.ways.get(varied))
         return self.moves([varied, *held])[0] if known is None else known
 
     def moves(self, names: Sequence[str]) -> np.ndarray:
-        """Return the move (one row a reading) that changes that reading by 1 and none of the others named."""
+        """Return the moves that each change one reading by 1 and no other."""
         return self.moves_of(self.slopes[:, places(list(names))])
 
     def moves_of(self, slopes: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ class Compass:
         return replace(self, near=np.linalg.inv(cost))
 
     def save(self, path: Path, half: bool = False) -> None:
-        """Write it; by half in numbers of 16 bits, which change no move by a hundredth."""
+        """Write it; half of it in 16 bits, which change no move by a hundredth."""
         large = {"spread": self.spread, "near": self.near, "slopes": self.slopes}
         kept = {name: values.astype(np.float16 if half else np.float32) for name, values in large.items()}
         np.savez_compressed(path, mean=self.mean.astype(np.float32), scale=self.scale, explained=self.explained,
@@ -96,7 +96,7 @@ def find_compass(styles: np.ndarray, readings: np.ndarray, mean: np.ndarray) -> 
 
 
 def regressed(styles: np.ndarray, embedded: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the slopes of a recogniser's embedding on styles, and how much of the embedding they explain."""
+    """Return an embedding's slopes on styles, and how much of it they explain."""
     centred, wanted = styles - styles.mean(axis=0), embedded - embedded.mean(axis=0)
     slopes = _ridge(centred, wanted)[1]
     return slopes, float(1 - ((wanted - centred @ slopes) ** 2).sum() / (wanted**2).sum())

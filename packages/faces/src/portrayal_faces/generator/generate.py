@@ -1,4 +1,4 @@
-"""What `portrayal faces generate` does: a folder of series of people who do not exist, for the audit to read."""
+"""Generation of a folder of series (`portrayal faces generate`)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def generate_faces(
     workers: int | None = None,
     kind: str = FACE_ONLY,
 ) -> str:
-    """Make series of people who do not exist: gender, race between three pairs of groups, and a placebo.
+    """Make series of people who do not exist: gender, race, and a placebo.
 
     People are even over perceived gender and group. A run that was broken off goes on when it is started again, and ends with the same
     bytes. Everybody is an adult by two readers at every step; who is not, or whose series do not do what they are for, is dropped before
@@ -103,7 +103,7 @@ def generate_faces(
 
 
 def effort_on(device: str) -> Effort:
-    """Return how much is drawn for a face: without a GPU less, and its series are coarser for it."""
+    """Return the effort for a device: less without a GPU, with coarser series."""
     return THRIFTY if device.startswith(CPU) else AMPLE
 
 
@@ -121,7 +121,7 @@ def make_folder(
     effort: Effort = THRIFTY,
     open_studio: Callable[[], SmallStudio] | None = None,
 ) -> str:
-    """Make what was asked for in a folder, going on where an earlier try stopped; returns what to say."""
+    """Make the requested series in a folder, continuing an earlier run; return the report."""
     _begin(folder, asked, how_made(effort, asked.kind))
     making = Making(studio, ready_compass(), asked, folder, effort, open_studio)
     start = time.monotonic()
@@ -149,7 +149,7 @@ def _asked(people: int, attributes: Sequence[str], size: int, seed: int, kind: s
 
 
 def _is_done(folder: Path, asked: Asked) -> bool:
-    """Say whether a folder holds what is asked for already; what was made for another wish is refused."""
+    """Return whether a folder holds the requested series already; refuse other series."""
     told = read_note(folder / MANIFEST)
     if told is None:
         return False
@@ -162,7 +162,7 @@ def _is_done(folder: Path, asked: Asked) -> bool:
 
 
 def how_made(effort: Effort, kind: str) -> dict[str, Any]:
-    """Return what people hang on beside the wish, as JSON has it: how much is drawn for a face, which way, how far, and who is taken."""
+    """Return the settings that people depend on beside the request, as JSON."""
     many = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(effort).items()}
     return {
         "effort": many,
@@ -179,7 +179,7 @@ def how_made(effort: Effort, kind: str) -> dict[str, Any]:
 
 
 def _begin(folder: Path, asked: Asked, how: dict[str, Any]) -> None:
-    """Make a folder ours, and note what was asked and how it is met; what was begun otherwise is refused."""
+    """Claim a folder and note the request; refuse one that was begun otherwise."""
     claim(folder, "pictures")
     before = read_note(folder / ASKED)
     if before is None:
@@ -197,7 +197,7 @@ def _begin(folder: Path, asked: Asked, how: dict[str, Any]) -> None:
 
 
 def _same(before: Any, asked: Asked) -> bool:
-    """Say whether a wish noted before is this one; earlier ones name no kind, since there was one."""
+    """Return whether an earlier request is this one; earlier ones name no kind."""
     return isinstance(before, dict) and {"kind": FACE_ONLY, **before} == asked.plain()
 
 

@@ -1,4 +1,4 @@
-"""The face generator of the package `random-face`: noise to styles, styles to faces of 1024 pixels, on any CPU.
+"""Face generator of the package `random-face`: noise to styles, styles to faces.
 
 Its two networks are written as ONNX once and kept in the user's cache; a GPU runs them through torch (`torch_network.py`).
 """
@@ -27,7 +27,7 @@ TRUNCATION = 0.85  # how far a drawn style may lie from the mean; nearer faces a
 
 
 def draw_noise(count: int, seed: int) -> np.ndarray:
-    """Return noise for `count` people, n x 512; the first people of a seed are the same whatever the count."""
+    """Return noise (n x 512) that for the first people does not depend on `count`."""
     return np.random.default_rng(seed).standard_normal((count, 512)).astype(np.float32)
 
 
@@ -42,7 +42,7 @@ def truncated(styles: np.ndarray, mean: np.ndarray, share: float = TRUNCATION) -
 
 
 def synthesise(styles: np.ndarray, side: int = 1024) -> np.ndarray:
-    """Return faces as uint8, n x side x side x 3; 1024 is averaged over squares, so `side` must divide it."""
+    """Return faces (uint8, n x side x side x 3), averaged from 1024 pixels."""
     return np.concatenate([_picture(style[None], side) for style in np.asarray(styles, np.float32)])
 
 
@@ -53,7 +53,7 @@ def _picture(style: np.ndarray, side: int) -> np.ndarray:
 
 
 def levels(planes: np.ndarray) -> np.ndarray:
-    """Return what a network drew (n x 3 x side x side, -1 to 1) as pictures."""
+    """Return a network's output (n x 3 x side x side) as pictures."""
     return np.floor(np.clip((planes + 1) * 127.5 + 0.5, 0, 255)).astype(np.uint8).transpose(0, 2, 3, 1)
 
 
@@ -63,7 +63,7 @@ def _network(name: str) -> Any:
 
 
 def session(path: Path) -> Any:
-    """Return a network of a file, ready to run on all cores, in a worker of an engine on one."""
+    """Return a network of a file, on all cores, in a worker on one."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,4 +1,4 @@
-"""Making people, one after the other: what is done is noted, so that a run that was broken off goes on with the same bytes."""
+"""Production of people one by one, noted so that an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STUCK = f"people dropped whose cue went under {LEAST_REACHED:.0%} of the way to 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a folder was asked for; another wish needs another folder."""
+    """Request that a folder answers; another request needs another folder."""
 
     people: int
     attributes: tuple[str, ...]
@@ -56,7 +56,7 @@ class Asked:
 
 
 class Making:
-    """One run. Iterating makes people, and yields after every series; its length is how many there will be."""
+    """One run: iterating makes people and yields after every series."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Making:
         return list(engine_map(partial(_looker, self.open_studio), list(styles), "face"))
 
     def _person(self, person: dict[str, Any]) -> Iterator[int]:
-        """Make one person's series, or take what was noted of them; nothing is written of who is dropped."""
+        """Make one person's series or read their note; who is dropped leaves nothing."""
         path = self._note(person)
         if (note := read_note(path)) is None:
             made = self._ahead.pop(person["name"], None)
@@ -164,7 +164,7 @@ class Making:
         return person["name"] in self._ahead or self._note(person).is_file()
 
     def _make_ahead(self, pool: list[dict[str, Any]], first: int, turn: int) -> None:
-        """Let the workers of an engine make those who will come next if nobody is dropped; whoever then does not is not written."""
+        """Let workers make those who come next if nobody is dropped."""
         if self.open_studio is None or not current_engine().named or self._is_made(pool[first]):
             return
         kept, left = list(self.kept), list(pool)
@@ -181,7 +181,7 @@ class Making:
 
 
 class Person(NamedTuple):
-    """Somebody made: what the manifest says of them, or why they are dropped, and their files."""
+    """A finished person: entry of the manifest or reason for being dropped, and files."""
 
     name: str
     note: dict[str, Any]
@@ -211,7 +211,7 @@ def _maker(
 def _series(
     studio: SmallStudio, compass: Compass, person: dict[str, Any], asked: Asked, effort: Effort
 ) -> Iterator[Made]:
-    """Yield a person's series, up to one for which they are dropped; their draws hang on their name alone."""
+    """Yield a person's series, up to one that disqualifies them; draws depend on the name."""
     random = np.random.default_rng(zlib.crc32(person["name"].encode()))
     style = np.array(person["style"])
     for made in person_series(studio, compass, style, asked.attributes, asked.size, random, effort, asked.kind):
@@ -221,7 +221,7 @@ def _series(
 
 
 def _finished(person: dict[str, Any], found: list[Made], kind: str) -> Person:
-    """Return pictures and styles as files, and what the manifest says of them; nothing of who is dropped."""
+    """Return a person's files and entry in the manifest, or why they are dropped."""
     name = person["name"]
     if why := against(found[-1]):
         return Person(name, {"dropped": why}, {})

@@ -1,4 +1,4 @@
-"""A network as OpenVINO writes it (`.xml` for the graph, `.bin` for its constants), read without OpenVINO."""
+"""Reader of OpenVINO networks (`.xml` graph, `.bin` constants) without OpenVINO."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Node:
         return [int(word) for word in self.options[option].split(",")]
 
     def has(self, option: str) -> bool:
-        """Say whether a yes-or-no option is set."""
+        """Return whether a yes-or-no option is set."""
         return self.options.get(option) == "true"
 
 
@@ -54,7 +54,7 @@ def read_network(graph: Path) -> Network:
 
 
 def _sources(root: Any) -> dict[int, dict[int, Place]]:
-    """Return, for each node and each of its input ports, the node and port it is fed from."""
+    """Return the source node and port of each input port of each node."""
     found: dict[int, dict[int, Place]] = {}
     for edge in root.iterfind("edges/edge"):
         to = found.setdefault(int(edge.get("to-layer")), {})
@@ -81,7 +81,7 @@ def _constant(node: Node, stored: bytes, graph: Path) -> np.ndarray:
 
 
 def _in_order(nodes: dict[int, Node]) -> Iterator[Node]:
-    """Yield what the result needs, each node after its inputs; without recursion, since chains are long."""
+    """Yield the result's ancestors, each node after its inputs; iterative, as chains are long."""
     done: set[int] = set()
     waiting = [(node.number, False) for node in nodes.values() if node.kind == "Result"]
     while waiting:

@@ -1,4 +1,4 @@
-"""A network of `network.py` written as ONNX, operation by operation, so that ONNX Runtime runs it on any CPU."""
+"""Translation of a `network.py` network to ONNX, operation by operation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OnnxWriter:
         return [f"{node.number}.{port}" for port in node.outputs]
 
     def constant(self, node: Node, place: int) -> np.ndarray:
-        """Return the constant that feeds an input, which ONNX wants as an option or in another shape."""
+        """Return the constant behind an input, for ONNX to take as an option."""
         source = node.inputs[place][0]
         if source not in self.network.constants:
             raise PortrayalError(f"input {place} of a {node.kind} is computed; expected a constant.")
@@ -40,7 +40,7 @@ class OnnxWriter:
 
 
 def to_onnx(network: Network, output_shape: Sequence[int]) -> bytes:
-    """Return the network as an ONNX model with an input `given` (n x 512) and an output `found`."""
+    """Return an ONNX model with an input `given` (n x 512) and an output `found`."""
     writer = OnnxWriter(network)
     for node in network.nodes:
         if node.kind not in WRITERS:
@@ -95,7 +95,7 @@ def _concat(writer: OnnxWriter, node: Node) -> object:
 
 
 def _prelu(writer: OnnxWriter, node: Node) -> object:
-    """ONNX lays a slope on the last axis, OpenVINO on the second: a number a channel gets axes of length 1."""
+    """Translate a slope per channel: ONNX aligns the last axis, OpenVINO the second."""
     slope = writer.constant(node, 1)
     shape = [1] if slope.size == 1 else [-1, 1, 1]
     return writer.graph.node(

@@ -1,4 +1,4 @@
-"""Choosing people: adults by every reading of age, up to so many of each perceived gender, group and age band."""
+"""Choice of people: adults by every reading, evenly over gender, group and age band."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def years(readings: np.ndarray, name: str) -> np.ndarray:
 def choose(
     readings: np.ndarray, age_read: np.ndarray, each: int, able: np.ndarray, groups: Sequence[str] = GROUPS
 ) -> np.ndarray:
-    """Return who of those `able` is taken (indices): up to `each` of every gender, group and age band, the plainest first."""
+    """Return indices of `able`: up to `each` of every cell, the plainest first."""
     gender = readings[:, COLUMNS.index("gender")] > 0
     band = (age_read + (years(readings, "age") + years(readings, "age again")) / 2) / 2
     found: list[int] = []
@@ -37,7 +37,7 @@ def choose(
 
 
 def adult(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:
-    """Say who is well over 30 by every reading of age."""
+    """Return who is well over 30 by every reading of age."""
     again = np.minimum(years(readings, "age"), years(readings, "age again"))
     return (age_read >= YOUNGEST) & (again >= YOUNGEST_AGAIN) & (years(readings, "wild age") >= YOUNGEST)
 
@@ -54,6 +54,6 @@ def score(readings: np.ndarray, name: str) -> np.ndarray:
 
 
 def grown(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:
-    """Say which steps of a series show an adult: by the reader that judges, and by both of our own readings of age."""
+    """Return which steps show an adult by the judge and both of our readers."""
     again = np.minimum(years(readings, "age"), years(readings, "age again"))
     return (age_read >= LEAST) & (again >= LEAST_AGAIN)

@@ -1,4 +1,4 @@
-"""Placebos: as large a change as a cue's, along a way of its own that changes no reading."""
+"""Placebos: changes as large as a cue's that change no reading."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def placebo(
     effort: Effort = FULL,
     line: Line | None = None,
 ) -> list[np.ndarray]:
-    """Return styles as far from the centre as each of `sizes` says, along one way that changes no reading.
+    """Return styles at given distances from the centre along one way without readings.
 
     Of a few random ways, each corrected by what is read, the one that changes readings least is taken for each face; the steps lie on it.
     In whole series it is then bent once more, so that its end reads as the centre does: in the background's brightness, as a cue's way is
@@ -60,7 +60,7 @@ def placebo(
 
 
 def _levelled(line: Line | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each reading that the end of a whole placebo is brought back in, with the readings among which: by the compass the others stay.
+    """Yield the readings to level at the end of a whole placebo, with their companions.
 
     Where nobody is read as a woman or a man faces answer by more than the compass says, so corrected as one of many gender was left off. It
     comes last, since its check is the narrower one. Beside race no check asked for as much.
@@ -73,7 +73,7 @@ def _levelled(line: Line | None) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _lengths(
     studio: Studio, centre: Centre, way: np.ndarray, sizes: Sequence[np.ndarray], kind: str, scales: Sequence[float]
 ) -> list[np.ndarray]:
-    """Return how much of each face's way is as large as each of `sizes` says, by looking at a few lengths of it."""
+    """Return the shares of each face's way that are as large as `sizes`."""
     looked = [
         studio.distance(shown(studio, centre.styles + scale * way, centre, kind), centre.pictures) for scale in scales
     ]
@@ -84,7 +84,7 @@ def _lengths(
 
 
 def _drawn_ways(compass: Compass, centre: Centre, kind: str, random: np.random.Generator) -> np.ndarray:
-    """Return a random way for each face: as styles spread, and in whole series more along what they spread most by.
+    """Return a random way for each face, drawn from the spread of styles.
 
     That is what changes hair and place, as a cue does there: as styles spread, the longest way allowed was too short. What would make
     somebody else of a face is left out of it, as it is of a cue's way: by one of two judges placebos moved P(female) by .03 to .07.
@@ -98,7 +98,7 @@ def _drawn_ways(compass: Compass, centre: Centre, kind: str, random: np.random.G
 def _quiet(
     studio: Studio, compass: Compass, centre: Centre, way: np.ndarray, sizes: np.ndarray, kind: str, rounds: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a way corrected until it is as large as wanted and changes no reading, and how much it still changes."""
+    """Return a way corrected to its size without changing a reading, and its remaining change."""
     at, moves = places(PLACEBO_HELD), compass.moves(PLACEBO_HELD)
     scale = compass.scale[at]
     way = way / np.maximum(compass.lengths(way), 1e-9)[:, None]
@@ -115,6 +115,6 @@ def _quiet(
 
 
 def _unrest(off: np.ndarray, larger: np.ndarray, kind: str) -> np.ndarray:
-    """Return how much ways change what they should not, and how far from the wanted size they are; the least is taken."""
+    """Return the unwanted change of ways and their error of size, as one penalty."""
     weights = np.array([COUNTS[name] for name in PLACEBO_HELD]) if kind == WHOLE else 1.0
     return ((off * weights) ** 2).sum(axis=1) + np.log(larger) ** 2

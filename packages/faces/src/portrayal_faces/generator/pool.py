@@ -1,4 +1,4 @@
-"""Whom series are made of: styles drawn by a seed, looked at, and taken evenly over perceived gender and group."""
+"""Pool of candidates: styles drawn by a seed and taken evenly over gender and group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOISE = 1_000_003  # keeps the pools of one seed apart from those of the next
 
 
 class Seen(NamedTuple):
-    """One face that was looked at: its readings, years by the reader that leaves out, and whether it is an adult seen plainly."""
+    """A face after inspection: readings, years by the judge, and whether it is eligible."""
 
     readings: np.ndarray
     years: float
@@ -32,7 +32,7 @@ Look = Callable[[np.ndarray], Sequence[Seen]]  # at styles, n x 512
 
 
 def look_at(studio: SmallStudio, style: np.ndarray) -> Seen:
-    """Draw a face and read it; the rules for photographs, which take longest, are asked of adults alone."""
+    """Draw a face and read it; only adults are tested by the slow rules."""
     picture = studio.render(style[None])
     readings, years = studio.read(picture), studio.years(picture)
     plain = bool(adult(readings, years)[0]) and bool(studio.plain(picture)[0])
@@ -42,7 +42,7 @@ def look_at(studio: SmallStudio, style: np.ndarray) -> Seen:
 def look_at_pool(
     look: Look, compass: Compass, seed: int, turn: int, missing: int, cells: Sequence[Cell] = CELLS
 ) -> dict[str, Any]:
-    """Draw and look at styles; return how many were looked at, how many were read as young, and who could be taken."""
+    """Draw and inspect styles; return how many, how many young, and the candidates."""
     count = min(MOST, max(FEWEST, EACH * missing))
     drawn = truncated(map_noise(draw_noise(DRAWN * count, seed * NOISE + turn)), compass.mean)
     middle = look(compass.mean[None])[0].readings
@@ -58,7 +58,7 @@ def look_at_pool(
 
 
 def room(kept: Sequence[dict[str, Any]], people: int) -> list[Cell]:
-    """Return the genders and groups of which more may be kept, if every one is to have as many, or one more where that does not go."""
+    """Return the genders and groups with room left, if all are to be even."""
     each, over = divmod(people, len(CELLS))
     full = Counter(map(cell_of, kept))
     most = each + (sum(count > each for count in full.values()) < over)
@@ -73,7 +73,7 @@ def cell_of(person: dict[str, Any]) -> Cell:
 def next_of(
     people: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]], cells: Sequence[Cell] = CELLS
 ) -> int | None:
-    """Return who comes next: of those in `cells`, the first whose gender and group, then age band, have been kept least often."""
+    """Return the next candidate: the first of the rarest cell and age band."""
     able = [place for place, one in enumerate(people) if cell_of(one) in cells]
     whole, banded = Counter(map(cell_of, kept)), Counter(map(_banded, kept))
     genders, races = Counter(one["gender"] for one in kept), Counter(one["race"] for one in kept)

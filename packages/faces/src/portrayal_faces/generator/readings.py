@@ -1,4 +1,4 @@
-"""What is read of a face to steer by: the cues, what is held, and the poles of race; names and order are the file's."""
+"""Readings of a face to steer by; names and order are those of the file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACEBO_HELD = ("gender", "wild gender", *AGES, *GROUPS, *LOOKS)
 
 
 def with_pairs(read: np.ndarray) -> np.ndarray:
-    """Add to READ the means of two ages and genders, each pair's contrast and the log odds of being read as one of the two."""
+    """Add means of two readers, contrasts of pairs and log odds of pairs to READ."""
     races = {name: read[:, READ.index(name)] for name in RACES}
     contrasts = [races[second] - races[first] for first, second in PAIRS]
     shares = [np.exp(races[first]) + np.exp(races[second]) for first, second in PAIRS]

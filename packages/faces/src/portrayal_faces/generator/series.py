@@ -1,4 +1,4 @@
-"""The series of one person who does not exist: every step drawn at its full size, over the centre of its own series."""
+"""Series of one generated person, each step drawn at full size over its centre."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READERS = {BOTH: ("gender", "wild gender")}  # of a cue that is steered by sever
 
 @dataclass(frozen=True)
 class Made:
-    """One series: for each value the style, the picture, what is read of it, and the judge's years of what is stored."""
+    """One series: for each value the style, picture, readings and the judge's years."""
 
     attribute: str
     poles: tuple[str, ...]
@@ -63,7 +63,7 @@ def person_series(
     effort: Effort,
     kind: str = FACE_ONLY,
 ) -> Iterator[Made]:
-    """Yield the series of one person: each cue, and after it a placebo as large at every step."""
+    """Yield a person's series: each cue, then a placebo as large at every step."""
     for line in wanted_lines(attributes):
         values = [round(value, 4) for value in steps(line.attribute).tolist()]
         centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)
@@ -83,13 +83,13 @@ def _reached(made: Made, line: Line, kind: str) -> float:
 
 
 def _straight(made: Made, line: Line) -> bool:
-    """Of gender two readers steer by their mean: where one of them sees a step back, others may too."""
+    """Return whether every reader that steers sees the cue rise at every step."""
     read = made.readings[:, places(list(READERS.get(line.varied, (line.varied,))))]
     return bool((np.diff(read, axis=0) >= 0).all())
 
 
 def is_calm(made: Made, compass: Compass) -> bool:
-    """Say whether a placebo leaves every cue and age about where they were."""
+    """Return whether a placebo leaves every cue and age about where they were."""
     at = places([BOTH, *CONTRASTS, "years"])
     moved = np.abs(made.readings - made.readings[len(made.values) // 2])[:, at] / compass.scale[at]
     return bool((moved <= CALM).all())
@@ -105,7 +105,7 @@ def _placebo_styles(
     effort: Effort,
     kind: str,
 ) -> list[np.ndarray]:
-    """Return a placebo's styles, as large as a series at every step; each side of the centre goes a way of its own."""
+    """Return a placebo's styles, as large as the series; each side goes its own way."""
     sizes = [studio.distance(picture[None], centre.pictures) for picture in made.pictures]
     middle = len(sizes) // 2
     down = placebo(studio, compass, centre, sizes[:middle][::-1], kind, random, effort, line)[::-1]

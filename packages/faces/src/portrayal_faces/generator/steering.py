@@ -1,4 +1,4 @@
-"""Finding styles with wanted readings: everybody is steered to a neutral point, and goes from there along one direction for all."""
+"""Steering of styles to wanted readings, from a neutral point along a common direction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TRIES, SCALES = (
 
 @dataclass(frozen=True)
 class Span:
-    """How far series go along a cue, and where their middle lies."""
+    """Extent of series along a cue, and the reading at their middle."""
 
     share: float  # of the reach, asked at value 2
     neutral: float = 0.0  # the cue's reading (log odds) at value 0, the same for everybody
@@ -52,14 +52,14 @@ class Span:
     even_in: Literal["log odds", "chance"] = "log odds"
 
     def part(self, share: float, end: np.ndarray) -> np.ndarray:
-        """Return how far from the middle a cue reads at a share of the steps to an end; both are log odds."""
+        """Return the cue's distance (log odds) from the middle at a share of an end."""
         if self.even_in == "log odds":
             return share * end
         middle = expit(self.neutral)
         return logit(middle + share * (expit(self.neutral + end) - middle)) - self.neutral
 
     def within(self, shares: Sequence[float]) -> tuple[float, ...]:
-        """Return the places to look at on the way, none beyond the farthest that anybody goes."""
+        """Return the places to look at, none beyond the farthest allowed."""
         return tuple(dict.fromkeys(float(np.clip(share, -self.most, self.most)) for share in shares))
 
 
@@ -75,7 +75,7 @@ SPANS = {
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is rendered for a face: every number here costs time, and takes faces nearer to what was asked."""
+    """Number of renderings for a face: more take longer and come closer."""
 
     rounds: int = ROUNDS  # of steering to the centre
     shares: tuple[float, ...] = SHARES  # places looked at on the way
@@ -94,7 +94,7 @@ PAIR_LEVEL = 1.0  # log odds of being read as one of a pair's two groups, the sa
 
 
 class Studio(Protocol):
-    """Whatever makes pictures of styles and reads them; what its pictures are made of is its own affair."""
+    """Maker of pictures from styles, and reader of them."""
 
     def render(self, styles: np.ndarray) -> Any:
         """Return the pictures of styles."""
@@ -125,7 +125,7 @@ class Centre:
 
 @dataclass(frozen=True)
 class Line:
-    """One cue: its name in lists, its poles, the reading that varies and those that are held."""
+    """A cue: its name, poles, the reading that varies and those that are held."""
 
     attribute: str
     poles: tuple[str, ...]
@@ -144,7 +144,7 @@ def lines() -> list[Line]:
 def find_centre(
     studio: Studio, compass: Compass, styles: np.ndarray, line: Line, neutral: float, effort: Effort = FULL
 ) -> Centre:
-    """Bring everybody to the cue's neutral point: by steering to its neighbourhood, then along the cue's own direction to it."""
+    """Move everybody to the cue's neutral point: steer near it, then along the cue."""
     start = studio.read(studio.render(styles))
     names, wanted = _wanted(line, start, neutral)
     near = steer(studio, compass, styles, names, wanted, effort.rounds)
@@ -165,7 +165,7 @@ def between(
     effort: Effort = FULL,
     span: Span | None = None,
 ) -> list[np.ndarray]:
-    """Return the styles at each value (-2 to 2): along the cue's direction from the centre, where the cue reads as wanted.
+    """Return the styles at each value (-2 to 2) along the cue's direction.
 
     The direction is everybody's: corrected face by face it was longer, cost identity and moved age. Where on it a step lies is what is read
     there, so steps are even in what is perceived. In whole series the background's brightness alone is held face by face: it is measured,
@@ -180,13 +180,13 @@ def between(
 
 @dataclass(frozen=True)
 class Ways:
-    """The move towards either end of a cue, by the linear readings: one for all, or one a face."""
+    """Move towards either end of a cue, by the linear readings."""
 
     down: np.ndarray
     up: np.ndarray
 
     def at(self, styles: np.ndarray, share: float | np.ndarray) -> np.ndarray:
-        """Return the styles at a share of the way, one for all or one a face; negative ones lie towards the lower end."""
+        """Return the styles at a share of the way; negative ones towards the lower end."""
         each = np.broadcast_to(share, (len(styles),))[:, None]
         return styles + each * np.where(each < 0, self.down, self.up)
 
@@ -201,7 +201,7 @@ def _stepped(
     effort: Effort,
     span: Span,
 ) -> list[np.ndarray]:
-    """Return the styles at each value: where on their way the cue reads as wanted, counted from the neutral point."""
+    """Return the styles where the cue reads as wanted, counted from the neutral point."""
     shares = span.within(effort.shares)
     looked = [shown(studio, ways.at(centre.styles, share), centre, kind) for share in shares]
     seen = _seen([studio.read(one) for one in looked], line) - centre.neutral
@@ -213,7 +213,7 @@ def _stepped(
 
 
 def _lit(studio: Studio, compass: Compass, centre: Centre, line: Line, ways: Ways, effort: Effort, span: Span) -> Ways:
-    """Return the ways towards both ends, for each face bent so that its background stays as bright as at the centre."""
+    """Return both ways, each bent so that its background stays as bright."""
     names = [line.varied, *line.held]
     ends = _stepped(studio, centre, line, ways, (-2.0, 2.0), WHOLE, effort, span)
     down, up = (
@@ -226,7 +226,7 @@ def _lit(studio: Studio, compass: Compass, centre: Centre, line: Line, ways: Way
 def levelling(
     studio: Studio, compass: Compass, centre: Centre, ends: np.ndarray, reading: str, names: Sequence[str]
 ) -> np.ndarray:
-    """Return the move that takes a reading of each whole end to the centre's, as far as its face is believed to allow.
+    """Return the move that brings a reading at both ends back to the centre's.
 
     By the compass the other readings named stay where they are.
     """
@@ -237,14 +237,14 @@ def levelling(
 
 
 def _bent(way: np.ndarray, gone: np.ndarray, aside: np.ndarray) -> np.ndarray:
-    """Return each face's way that ends aside of where it has gone; who has hardly gone anywhere keeps theirs."""
+    """Return each face's way to its new end; who hardly moved keeps theirs."""
     share = gone @ way / (way @ way)
     far = np.abs(share) >= LEAST_SHARE
     return way + (far / np.where(far, share, 1.0))[:, None] * aside
 
 
 def _amount(studio: Studio, wanted: np.ndarray, end: np.ndarray, move: np.ndarray, reading: str) -> np.ndarray:
-    """Return how much of a move each end needs to be read as wanted: by the compass, then by what that did (secant)."""
+    """Return each end's needed amount of a move: by the compass, then by secant."""
     at = places([reading])[0]
     now = studio.read(studio.render(end))[:, at]
     first = wanted - now
@@ -260,12 +260,12 @@ def span_of(line: Line, kind: str) -> Span:
 
 
 def reach(line: Line, kind: str) -> float:
-    """Return how far from its neutral point the cue's reading (log odds) is asked to be at value 2."""
+    """Return the distance (log odds) of a cue from neutral at value 2."""
     return asked_of(line, span_of(line, kind))
 
 
 def asked_of(line: Line, span: Span) -> float:
-    """Return how far from its neutral point the cue's reading is asked to be at value 2 of a span."""
+    """Return the requested distance of a cue from neutral at a span's value 2."""
     return REACH[line.varied] * span.share
 
 
@@ -275,7 +275,7 @@ def _way(compass: Compass, line: Line, kind: str = FACE_ONLY) -> np.ndarray:
 
 
 def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
-    """Return the cue's reading at every place looked at, n x places, never falling on the way from the first to the last."""
+    """Return the cue's readings (n x places), made monotone from first to last."""
     at = places([line.varied])[0]
     return np.maximum.accumulate(np.column_stack([one[:, at] for one in looked]), axis=1)
 
@@ -283,14 +283,14 @@ def _seen(looked: Sequence[np.ndarray], line: Line) -> np.ndarray:
 def _placed(
     styles: np.ndarray, ways: Ways, seen: np.ndarray, wanted: float | np.ndarray, shares: Sequence[float]
 ) -> np.ndarray:
-    """Return the styles where the cue reads as wanted; nobody goes past the places that were looked at."""
+    """Return the styles where the cue reads as wanted, within the places seen."""
     asked = np.broadcast_to(wanted, (len(seen),))
     share = np.array([np.interp(one, row, shares) for one, row in zip(asked, seen, strict=True)])
     return ways.at(styles, share)
 
 
 def _reached(seen: np.ndarray, value: float, wanted: float, span: Span) -> np.ndarray:
-    """Return the reading wanted of everybody at a value: even steps, up to the reach or as far as a face goes that cannot reach it."""
+    """Return everybody's wanted reading at a value, in even steps up to their reach."""
     farthest = seen[:, -1] if value > 0 else -seen[:, 0]
     return span.part(abs(value) / 2, np.sign(value) * np.clip(farthest, 0.0, wanted))
 
@@ -304,7 +304,7 @@ def shown(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
 def steer(
     studio: Studio, compass: Compass, styles: np.ndarray, names: Sequence[str], wanted: np.ndarray, rounds: int = ROUNDS
 ) -> np.ndarray:
-    """Correct styles until their readings are those wanted; returns for each face the best styles that were seen.
+    """Correct styles until their readings are as wanted; return each face's best.
 
     What a move does to a face's readings is learnt while it is corrected (Broyden's update): the compass is right on average only.
     """
@@ -335,20 +335,20 @@ def _counts(name: str) -> float:
 
 
 def _learnt(slopes: np.ndarray, taken: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Correct slopes so that they explain what the last move did (Broyden, 1965); none where nobody moved."""
+    """Correct slopes to explain the last move (Broyden, 1965); skip who did not move."""
     size = np.maximum((taken**2).sum(axis=1), 1e-6)  # who did not move has taken 0 and learns nothing
     missed = seen - np.einsum("nij,nj->ni", slopes, taken)
     return slopes + np.einsum("ni,nj->nij", missed, taken) / size[:, None, None]
 
 
 def _solved(slopes: np.ndarray, off: np.ndarray) -> np.ndarray:
-    """Return the moves that would take readings where they are wanted; short ones where slopes say little."""
+    """Return moves to the wanted readings; short ones where slopes say little."""
     turned = slopes.transpose(0, 2, 1)
     return np.linalg.solve(turned @ slopes + STEADY * np.eye(off.shape[1]), turned @ off[:, :, None])[:, :, 0]
 
 
 def _wanted(line: Line, start: np.ndarray, value: float) -> tuple[list[str], np.ndarray]:
-    """Name the readings to steer and their values: the cue's, the pair's level, and what is held as at the start."""
+    """Return readings to steer and their values: the cue, the pair's level, the held."""
     names = [line.varied, *((line.level,) if line.level else ()), *line.held]
     wanted = start[:, places(names)].copy()
     wanted[:, 0] = value

@@ -1,4 +1,4 @@
-"""Pictures as a folder of series stores them: what is judged of a picture is judged of the file that others open."""
+"""Encoding of pictures as a folder stores them, so that judges see the stored file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def webp(picture: np.ndarray) -> bytes:
 
 
 def as_stored(pictures: np.ndarray) -> np.ndarray:
-    """Return pictures as they are seen once they were encoded, n x side x side x 3."""
+    """Return pictures as they look after encoding, n x side x side x 3."""
     from PIL import Image
 
     return np.stack([np.asarray(Image.open(io.BytesIO(webp(one))).convert("RGB")) for one in pictures])

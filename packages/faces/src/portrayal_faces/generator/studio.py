@@ -1,4 +1,4 @@
-"""Rendering and reading without a GPU: the generator, and the two small networks that ship (`small/CARD.md` is their card)."""
+"""Rendering and reading without a GPU, by generator and two small networks (`small/CARD.md`)."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class SmallStudio:
         return self.drawn(styles, SIDE)
 
     def regions(self, pictures: np.ndarray) -> np.ndarray:
-        """Return each pixel's probability of being face, ears or neck, at the side that is looked at."""
+        """Return each pixel's probability of being face, ears or neck."""
         return parsed(pictures, PARSED[0])
 
     def over(self, pictures: np.ndarray, centre: Centre, below: np.ndarray | None = None) -> np.ndarray:
-        """Return faces laid over their centre; `below` is the centre at the pictures' side where that is another."""
+        """Return faces laid over their centre; `below` is the centre at another size."""
         mask = feathered(centre.regions, self.regions(pictures))
         return face_only(pictures, centre.pictures if below is None else below, resized(mask, pictures.shape[1]))
 
     def read(self, pictures: np.ndarray) -> np.ndarray:
-        """Return the readings of COLUMNS; how bright the edge is, is measured: the reader can only guess."""
+        """Return the readings of COLUMNS; brightness of the edge is measured."""
         readings = read_faces(pictures)
         readings[:, places(["background"])[0]] = LIGHT * edges(pictures)
         return readings
@@ -77,7 +77,7 @@ class SmallStudio:
         return np.array([fewer_years([one], one)[0] for one in opened])
 
     def plain(self, pictures: np.ndarray) -> np.ndarray:
-        """Say which faces the rules for photographs allow, with nobody at the sides: half a second face is seen there at times."""
+        """Return which faces pass the rules for photographs, with nobody at the sides."""
         from PIL import Image
 
         alone = np.array([not any(cut_sides(one)) for one in parsed(pictures, PARSED[2])])
@@ -90,7 +90,7 @@ class SmallStudio:
 
 
 def fewer_years(pictures: Sequence[Any], centre: Any) -> np.ndarray:
-    """Return the years read in pictures of one series, by the generator's landmarks or by those found in its centre: the fewer."""
+    """Return the years read in a series, the lower by two sets of landmarks."""
     marks = [LANDMARKS * centre.width]
     if faces := find_faces(centre, SMALLEST):
         marks.append(closest_to_centre(faces, centre.size).landmarks)
@@ -111,18 +111,18 @@ def edges(pictures: np.ndarray) -> np.ndarray:
 
 
 def parsed(pictures: np.ndarray, kind: str) -> np.ndarray:
-    """Return each pixel's probability of being of a kind of PARSED, at the side that is looked at."""
+    """Return each pixel's probability for a kind of PARSED."""
     return resized(_run("parser", pictures, PARSER_SIDE)[:, PARSED.index(kind)], SIDE)
 
 
 def cut_sides(person: np.ndarray) -> tuple[bool, bool]:
-    """Say whether the left and the right edge of a picture cut somebody off above the shoulders."""
+    """Return whether the left and right edge cut somebody off above the shoulders."""
     above = person[: round(SHOULDERS * len(person))]
     return is_cut(above[:, 0]), is_cut(above[:, -1])
 
 
 def is_cut(edge: np.ndarray) -> bool:
-    """Say whether an edge of a picture cuts a person off, by what the parser sees along it."""
+    """Return whether an edge cuts a person off, by the parser."""
     return bool((edge > SURE).mean() > CUT)
 
 
@@ -157,7 +157,7 @@ def resized(planes: np.ndarray, side: int) -> np.ndarray:
 
 @cache
 def _weights(given: int, made: int) -> np.ndarray:
-    """Return what each pixel takes of those there were (made x given): a triangle as wide as two steps of the coarser grid."""
+    """Return resampling weights (made x given): triangles two steps of the coarser grid wide."""
     scale = given / made
     centres = (np.arange(made) + 0.5) * scale
     off = np.abs(np.arange(given) + 0.5 - centres[:, None]) / max(scale, 1.0)
@@ -166,12 +166,12 @@ def _weights(given: int, made: int) -> np.ndarray:
 
 
 def _run(name: str, pictures: np.ndarray, side: int) -> np.ndarray:
-    """Run one of the two networks, a few pictures at a time: of hundreds its layers would fill gigabytes."""
+    """Run a network a few pictures at a time, which bounds memory."""
     parts = [_given(pictures[at : at + BATCH], side) for at in range(0, len(pictures), BATCH)]
     return np.concatenate([small_network(name).run(None, {"given": part})[0] for part in parts])
 
 
 def _given(pictures: np.ndarray, side: int) -> np.ndarray:
-    """Return what a small network is given: n x 3 x side x side, -1 to 1."""
+    """Return a small network's input: n x 3 x side x side, -1 to 1."""
     planes = shrunk(pictures).transpose(0, 3, 1, 2).astype(np.float32) / 127.5 - 1
     return np.ascontiguousarray(resized(planes, side))

@@ -53,7 +53,7 @@ class TorchNetwork:
 
 
 def _done_with(network: Network) -> dict[int, set[tuple[int, int]]]:
-    """Say after which node each value is needed no longer: all of them kept, 16 faces would take 30 GB."""
+    """Return after which node each value can be freed: 16 faces take 30 GB otherwise."""
     last = {place: node.number for node in network.nodes for place in node.inputs}
     made = {(node.number, port) for node in network.nodes for port in node.outputs}
     done: dict[int, set[tuple[int, int]]] = {node.number: set() for node in network.nodes}

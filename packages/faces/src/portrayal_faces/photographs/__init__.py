@@ -1,4 +1,4 @@
-"""Photographs of one's own: a network changes one cue of a face, which is laid back inside what a parser takes for face.
+"""Photographs of one's own: one cue of a face is changed by a network.
 
 Adults with a recorded source and consent only; pictures are read in place and never enter the package.
 """

@@ -1,4 +1,4 @@
-"""What `portrayal faces apply` does: series of a table of pictures, and who was left out."""
+"""Series of a table of pictures, and who was left out (`portrayal faces apply`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_face_series(
     model: Path | str | None = None,
     size: int = 512,
 ) -> str:
-    """Make series of counterfactual faces: the same picture of an adult with only the gender or race cue changed.
+    """Make series of counterfactual faces: an adult's picture with one cue changed.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _recipe(attributes: tuple[str, ...], poles: Sequence[str], size: int) -> Rec
 
 
 def _said(folder: Path) -> str:
-    """Say where the series are, who was left out and why, and which checks were missed or not judged, as a report does."""
+    """Report the folder, who was left out and why, and checks missed or not judged."""
     made, left = pl.read_parquet(folder / MADE), pl.read_parquet(folder / LEFT_OUT)
     reasons = left.group_by("reason").len().sort("reason").iter_rows()
     lines = [

@@ -1,4 +1,4 @@
-"""The network that changes photographs, as one ONNX file: a face in the generator's alignment, a cue and values in, pictures out.
+"""Network that changes photographs, as one ONNX file.
 
 It is told which of CUES varies and the value that shall be perceived; it gives what is added, and its own mask of what may change.
 Age is none of its cues. No torch is needed to use it. Whoever calls it has checked for consent (`series.require_consent`).
@@ -59,14 +59,14 @@ class Editor:
         conditions(attribute, [], poles)
 
     def _changed(self, own: np.ndarray, given: np.ndarray, told: np.ndarray) -> np.ndarray:
-        """Add what the network gives, one value at a time: memory does not grow with their number."""
+        """Add the network's output one value at a time, which bounds memory."""
         edit, mask = self.session.run(["edit", "mask"], {"face": given, "condition": told[None]})
         mixed = np.clip(np.rint(own + 127.5 * edit[0].transpose(1, 2, 0)), 0, 255).astype(np.uint8)
         return np.where(mask[0].transpose(1, 2, 0) > 0, mixed, own)
 
 
 def conditions(attribute: str, values: Sequence[float], poles: Sequence[str] = ()) -> np.ndarray:
-    """Return what the network is told, a row for each value; poles the other way round turn the values' sign.
+    """Return the network's conditions, a row a value; reversed poles flip the sign.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def open_editor(path: Path | str) -> Editor:
 
 
 def checked(face: np.ndarray) -> np.ndarray:
-    """Return a face as it is, or refuse one that is not in the generator's alignment."""
+    """Return a face, or refuse one that is not in the generator's alignment."""
     if face.shape != (SIDE, SIDE, 3) or face.dtype != np.uint8:
         raise PortrayalError(
             f"expected a face of {SIDE} x {SIDE} x 3 whole levels, but got {face.dtype} of {' x '.join(map(str, face.shape))}. "

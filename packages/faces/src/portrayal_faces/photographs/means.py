@@ -1,4 +1,4 @@
-"""A photograph moved by the difference of two groups' mean faces, in shape and in colour, as far as a value says.
+"""Photographs moved by the difference of two groups' mean faces, in shape and colour.
 
 The difference is laid onto a face's own eyes, nose and mouth. Colours are moved in log odds, so that dark skin stays above black and
 light skin below white. At 0 nothing is changed. The differences were worked out on adults of FairFace
@@ -37,7 +37,7 @@ Cue = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Difference:
-    """What leads from the first mean face to the second: a flow in pixels (2 x side x side) and log odds (side x side x 3)."""
+    """Difference of two mean faces: a flow in pixels and log odds of colour."""
 
     flow: np.ndarray
     colour: np.ndarray
@@ -50,14 +50,14 @@ class Difference:
         return np.clip(np.rint(moved), 0, 255).astype(np.uint8)
 
     def laid(self, places: np.ndarray) -> Difference:
-        """Return the difference as it lies on a face whose pixels correspond to these places (rows, columns) of the mean face."""
+        """Return the difference as it lies on a face, given corresponding places."""
         flow = sampled(self.flow.transpose(1, 2, 0), places)
         return Difference(flow.transpose(2, 0, 1), sampled(self.colour, places))
 
 
 @dataclass(frozen=True)
 class Means:
-    """The differences by cue, where the mean face has its landmarks, how far each cue goes, and what tells them apart."""
+    """Differences by cue, the mean face's landmarks, strengths, and a digest."""
 
     differences: Mapping[Cue, Difference]
     landmarks: np.ndarray  # left and right eye, nose, corners of the mouth (x, y)
@@ -76,7 +76,7 @@ class Means:
         poles: Sequence[str] = (),
         landmarks: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the face (in the generator's alignment, uint8) at each value of a cue; at 0 as it was.
+        """Return the aligned face at each value of a cue; unchanged at 0.
 
         Without `landmarks` its eyes, nose and mouth are taken to lie where the mean face has them.
         """
@@ -103,7 +103,7 @@ def open_means(path: Path) -> Means:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """Read the arrays of a file, or say which of them is not what it must be."""
+    """Read the arrays of a file, or name the one that is wrong."""
     try:
         with np.load(path) as opened:
             kept = {name: opened[name] for name in opened}
@@ -117,7 +117,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def warp(given: np.ndarray, wanted: np.ndarray, side: int = SIDE) -> np.ndarray:
-    """Return for every pixel its place (rows, columns) in another face: landmarks go onto landmarks, the edge stays.
+    """Return each pixel's place (rows, columns) in another face, by their landmarks.
 
     Between them it is a thin plate's bending.
 

@@ -1,4 +1,4 @@
-"""Who changes photographs: one maker for each attribute, chosen by the table in docs/counterfactuals.md. Age has none.
+"""Makers that change photographs, one for each attribute; age has none.
 
 A pair whose check the maker misses is refused: along a series in which age changes too, nothing is known of the cue.
 """
@@ -62,7 +62,7 @@ class Model:
 
     @property
     def identity(self) -> str:
-        """What tells it apart in names of folders."""
+        """Digest for names of folders."""
         told = "".join(f"{name} {one.identity}\n" for name, one in sorted(self.makers.items()))
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
@@ -90,7 +90,7 @@ class Model:
         poles: Sequence[str] = (),
         landmarks: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return an aligned face at each value of a cue: values x side x side x 3, uint8."""
+        """Return an aligned face at each value of a cue."""
         steps(attribute)
         return self.makers[attribute].series(face, attribute, values, poles, landmarks)
 

@@ -1,4 +1,4 @@
-"""A placebo of an edit: the same kind of change, as large at every step, that says nothing about the cue.
+"""Placebo of an edit: as large a change at every step, without the cue.
 
 What a step changes against the centre is multiplied by a smooth random field, so that it is taken forward in one part of the face and
 back in another; what of the cue is left is taken out, and the size of the step is restored. Each side of the centre has a field of its
@@ -15,7 +15,7 @@ PATCH = 1 / 10  # of the side: how wide a part that goes one way is (a Gaussian'
 
 
 def placebo_edits(face: np.ndarray, edits: np.ndarray, mask: np.ndarray, seed: int) -> np.ndarray:
-    """Return edits as large as those of an axis that are orthogonal to them, step by step."""
+    """Return edits as large as an axis' and orthogonal to them, step by step."""
     middle, random = len(edits) // 2, np.random.default_rng(seed)
     below, above = (smooth_field(mask.shape[0], random)[:, :, None] for _ in range(2))
     centre = face + edits[middle]
@@ -27,7 +27,7 @@ def placebo_edits(face: np.ndarray, edits: np.ndarray, mask: np.ndarray, seed: i
 
 
 def smooth_field(side: int, random: np.random.Generator) -> np.ndarray:
-    """Return a random field (side x side) of about -1 and 1, in parts about PATCH of the side wide.
+    """Return a smooth random field of about -1 and 1, side x side.
 
     It is bounded, so that nowhere is more added than the axis adds there, but for the scale that restores the size.
     """
@@ -38,7 +38,7 @@ def smooth_field(side: int, random: np.random.Generator) -> np.ndarray:
 
 
 def _beside(centre: np.ndarray, edit: np.ndarray, mask: np.ndarray, field: np.ndarray) -> np.ndarray:
-    """Return an edit as large as the one given inside the mask, and orthogonal to it there but for what black and white cut off."""
+    """Return an edit of the same size, orthogonal to it inside the mask."""
     size = float(np.sum((mask * edit) ** 2))
     if size == 0:
         return np.zeros_like(edit)

@@ -1,4 +1,4 @@
-"""A series of one photograph: the face is changed in the generator's alignment and laid back inside what the parser takes for face."""
+"""Series of one photograph: an aligned face is changed and laid back."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def make_series(
 
 
 def face_mask(face: np.ndarray) -> np.ndarray:
-    """Return the feathered mask of what the small parser takes for face, ears or neck: exactly 0 outside, 1 well inside."""
+    """Return the feathered mask of face, ears and neck: 0 outside, 1 well inside."""
     region = np.zeros((1, SIDE, SIDE), np.float32)
     # Without the outermost pixels: a neck goes on below the square, and the edit must have faded where the square ends.
     region[:, 1:-1, 1:-1] = parsed(face[None], PARSED[0])[:, 1:-1, 1:-1]
@@ -61,6 +61,6 @@ def face_mask(face: np.ndarray) -> np.ndarray:
 
 
 def _seed(face: np.ndarray, seed: int) -> int:
-    """Return a seed that follows from the picture, so that a series made again is the same."""
+    """Return a seed that depends on the picture, so that series can be repeated."""
     told = hashlib.sha256(np.ascontiguousarray(face).tobytes() + seed.to_bytes(8, "big", signed=True))
     return int.from_bytes(told.digest()[:8], "big")

@@ -39,7 +39,7 @@ def make_series(study: Study) -> FolderSeries:
 
 
 def plan_series(study: Study) -> pl.DataFrame:
-    """Return the stimuli without making any: of series not made yet as if nobody were left out."""
+    """Return the stimuli without making any, as if nobody were left out."""
     pictures, model, recipe, folder = _ingredients(study)
     if (folder / build_name(pictures, model, recipe) / MADE).exists():
         return make_series(study).stimuli
@@ -47,7 +47,7 @@ def plan_series(study: Study) -> pl.DataFrame:
 
 
 def with_starts(stimuli: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
-    """Add `start` where any is known: the group, on the series' own attribute, of the person before anything is edited."""
+    """Add `start` where known: the person's group on the series' attribute before editing."""
     if starts["start"].null_count() == starts.height:
         return stimuli
     keys = [name for name in starts.columns if name != "start"]
@@ -55,7 +55,7 @@ def with_starts(stimuli: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
 
 
 def starting_groups(study: Study) -> pl.DataFrame:
-    """Return picture, attribute and start: of the generated people as they were made, of others from columns `gender` and `race`."""
+    """Return picture, attribute and start, from generated people or from a table's columns."""
     settings: CounterfactualsSettings = study.settings
     if settings.pictures == "openpeople":
         labelled = {"gender": "sex", "race": "ethnicity"}
@@ -76,7 +76,7 @@ def starting_groups(study: Study) -> pl.DataFrame:
 
 
 def _ingredients(study: Study) -> tuple[pl.DataFrame, Model, Recipe, Path]:
-    """Return what a study's series are made of: pictures, model, recipe, and the folder they go to."""
+    """Return pictures, model, recipe and folder of a study's series."""
     settings: CounterfactualsSettings = study.settings
     if settings.pictures == "openpeople":
         pictures = check_pictures(openpeople_pictures(tuple(settings.kinds)))

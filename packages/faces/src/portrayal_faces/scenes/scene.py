@@ -1,4 +1,4 @@
-"""One series in one place: the centre cut out, lit as the place is, put at its lower edge; then every step's face on it."""
+"""Composition of one series in one place: a lit cut-out, with every step's face."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Seen:
-    """A series: its steps, which of them is the centre, what of each is face, and what of the centre is a person."""
+    """A series: steps, the centre's place, masks of the face, mask of the person."""
 
     steps: np.ndarray  # n x side x side x 3
     middle: int
@@ -36,7 +36,7 @@ class Seen:
 
 
 def compose_scene(seen: Seen, scene: Scene) -> Iterator[np.ndarray]:
-    """Yield every step in the place; where its mask of the face is 0 it is the centre's bit for bit."""
+    """Yield every step in the place, equal to the centre outside the mask."""
     height, width, _ = scene.picture.shape
     tall = height if is_cut(seen.person[0]) else round(TALL * height)
     left = _left(seen.person, width - tall)
@@ -57,12 +57,12 @@ def light_of(place: np.ndarray) -> np.ndarray:
 
 
 def fits(person: np.ndarray) -> bool:
-    """Say whether somebody can be shown: hair that both sides of the portrait cut off would end in mid-air."""
+    """Return whether somebody can be shown: no hair cut off at both sides."""
     return not all(cut_sides(person))
 
 
 def _left(person: np.ndarray, room: int) -> int:
-    """Return where the portrait's left edge lies: at a side of the scene where hair is cut off there, else in the middle."""
+    """Return the portrait's left edge: at a side that cuts hair, else in the middle."""
     first, second = cut_sides(person)
     return 0 if first else room if second else room // 2
 
@@ -74,7 +74,7 @@ def _scaled(picture: np.ndarray, side: int) -> np.ndarray:
 
 
 def _widened(portrait: np.ndarray, width: int, left: int) -> np.ndarray:
-    """Return a portrait of this width: beyond its sides shoulders go on, their edge repeated, lower with every pixel."""
+    """Return a portrait of this width, with shoulders that continue and fall off."""
     tall, have = portrait.shape[:2]
     across = np.arange(width) - left
     inside = np.clip(across, 0, have - 1)

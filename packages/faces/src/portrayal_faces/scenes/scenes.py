@@ -1,4 +1,4 @@
-"""Occupation scenes: what `portrayal faces scenes` does with a folder of series and pictures of work places.
+"""Occupation scenes: series of faces put into work places (`portrayal faces scenes`).
 
 Everybody is put into every place as head and shoulders. Only the face changes along a series: all the rest is the centre's.
 """
@@ -48,7 +48,7 @@ def compose_scenes(
     quiet: bool = False,
     look: Look = parsed,
 ) -> str:
-    """Put series of faces into work places, as head and shoulders: a folder that the audit reads.
+    """Put series of faces into work places, as head and shoulders.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _scenes(places: Path, size: int, pattern: str) -> list[Scene]:
 
 
 def _groups(taken: FolderSeries, folder: Path, people: int | None) -> list[pl.DataFrame]:
-    """Return the series to compose, each rising, or refuse what an audit would refuse of the scenes: before any is made."""
+    """Return the series to compose, in rising order; refuse what an audit would refuse."""
     if taken.stimuli.is_empty():
         told = ", ".join(f"{reason} ({number} source picture(s))" for reason, number in _reasons(taken))
         raise PortrayalError(f"everybody in {folder} is left out: {told}. Take series of adults.")
@@ -150,7 +150,7 @@ def _title(series: pl.DataFrame) -> str:
 
 
 def _check_steps(series: pl.DataFrame) -> None:
-    """Refuse a series without its centre, or with two pictures for one step: the second would be written over the first."""
+    """Refuse a series without its centre, or with two pictures for one step."""
     picture, values = series["picture"][0], series["value"]
     if not (values == 0).any():
         raise PortrayalError(f"the series of {picture!r} has no step at 0. Scenes need the centre.")

@@ -1,4 +1,4 @@
-"""What can be varied and by which values: gender and race, and nothing else; age never.
+"""Attributes that can be varied: gender and race, never age.
 
 Gender runs from -2 (feminine) to 2 (masculine), race between two named groups. All labels are other people's perceptions, none is a
 person's own word.

@@ -1,4 +1,4 @@
-"""From pictures to stimuli: every series written as PNG into a folder, with a manifest, the checks and what was left out.
+"""Series of pictures as PNG in a folder, with manifest, checks and omissions.
 
 What is there already is used again, so that a second run of a study makes nothing anew, and a run that was broken off goes on.
 The folder may show the people of the pictures it was given; it stays where the user put it and is never packed or reported.
@@ -37,7 +37,7 @@ TYPES = {"pole_low": pl.String, "pole_high": pl.String, "value": pl.Float64}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is made of each picture."""
+    """Recipe for the series of each picture."""
 
     attributes: tuple[str, ...] = ("gender", "race")
     pairs: tuple[tuple[str, str], ...] = (("White", "Black"),)  # the poles of race
@@ -47,7 +47,7 @@ class Recipe:
     seed: int = 0
 
     def axes(self) -> list[tuple[str, ...]]:
-        """Return what is varied: each attribute, race once a pair, and for each of them a placebo as large as it."""
+        """Return the axes: each attribute, race per pair, and a placebo of each."""
         axes: list[tuple[str, ...]] = [
             (attribute, *pair)
             for attribute in self.attributes
@@ -78,7 +78,7 @@ def build(pictures: pl.DataFrame, changer: Changer, recipe: Recipe, folder: Path
 
 
 def read_built(folder: Path) -> pl.DataFrame:
-    """Return the stimuli of a folder of made series; their files lie in it, wherever it was moved."""
+    """Return the stimuli of a folder of series, wherever it was moved."""
     made = pl.read_parquet(folder / MADE)
     if made.is_empty():
         return made
@@ -86,7 +86,7 @@ def read_built(folder: Path) -> pl.DataFrame:
 
 
 def planned_series(pictures: pl.DataFrame, recipe: Recipe) -> pl.DataFrame:
-    """Return the stimuli that `build` would make if nobody were left out; their files are not there, and nothing is looked at."""
+    """Return the stimuli that `build` would make if nobody were left out."""
     stems = file_stems(pictures["picture"].to_list())
     rows = [
         _stimulus(
@@ -117,7 +117,7 @@ def _part(entry: dict[str, Any], stem: str, changer: Changer, recipe: Recipe, fo
 
 
 def _done(folder: Path, entry: dict[str, Any]) -> Path:
-    """Return the note that says a picture's series are made, named after all that is said of it but where it lies."""
+    """Return the note that a picture's series are finished, named by its entry."""
     told = json.dumps({name: said for name, said in entry.items() if name != "file"}, sort_keys=True)
     return folder / f"{hashlib.sha256(told.encode()).hexdigest()[:16]}.done.json"
 
@@ -182,7 +182,7 @@ def _save(folder: Path, rows: list[dict[str, Any]], readings: list[Readings], le
 
 
 def build_name(pictures: pl.DataFrame, changer: Changer, recipe: Recipe) -> str:
-    """Name a build after all that goes in: every word about each picture and its content, wherever it lies, model and recipe."""
+    """Return a build's name: a digest of pictures, entries, model and recipe."""
     stems = file_stems(pictures["picture"].to_list())
     files = [
         [{name: told for name, told in row.items() if name != "file"}, _content(row), *_renamed(row, stems)]
@@ -194,7 +194,7 @@ def build_name(pictures: pl.DataFrame, changer: Changer, recipe: Recipe) -> str:
 
 
 def _renamed(row: dict[str, Any], stems: dict[str, str]) -> list[str]:
-    """Return a stem that is not the plain one: folders in which such pictures overwrote one another are not used again."""
+    """Return another stem, since earlier folders overwrote pictures of the plain one."""
     stem = stems[row["picture"]]
     return [] if stem == plain_stem(row["picture"]) else [stem]
 

@@ -1,4 +1,4 @@
-"""Manipulation checks: did only the cue change? Asked of every series before any result is believed.
+"""Manipulation checks: whether only the cue changed in a series.
 
 Each check is one row: what was measured, over how many faces, what it had to reach, and whether it did. A check that
 could not be done says so; it never passes silently.
@@ -31,7 +31,7 @@ COLUMNS = CHECKS
 
 @dataclass(frozen=True)
 class Readings:
-    """What independent readers see in one series."""
+    """Readings of one series by independent readers."""
 
     attribute: str
     values: np.ndarray
@@ -44,7 +44,7 @@ class Readings:
 
 
 def read_series(series: Series, identity: bool = True, person: str = "") -> Readings:
-    """Let the readers look at one series."""
+    """Return the readings of one series."""
     landmarks = series.landmarks
     female = read_gender([chips(picture, landmarks, "gender") for picture in series.pictures])
     age = read_age([chips(picture, landmarks, "age") for picture in series.pictures])
@@ -68,13 +68,13 @@ def checks_table(readings: Sequence[Readings]) -> pl.DataFrame:
 
 
 def monotone(readings: np.ndarray, falling: bool, slack: float = SLACK) -> np.ndarray:
-    """Say for each row whether it never moves the wrong way by more than the slack."""
+    """Return for each row whether it never falls back by more than the slack."""
     steps = np.diff(readings, axis=1)
     return np.all(steps <= slack, axis=1) if falling else np.all(steps >= -slack, axis=1)
 
 
 def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]:
-    """Ask whether the cue is seen: gender by the reader of faces, race by the judge of its two poles."""
+    """Check that the cue is perceived: gender by the reader, race by its judge."""
     if attribute == "race":
         return _perceived_race(readings)
     female = np.array([each.female for each in readings])
@@ -93,7 +93,7 @@ def _perceived(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]
 
 
 def _perceived_race(readings: list[Readings]) -> list[dict[str, Any]]:
-    """Let the judge of the two poles look, where one is and faces can be embedded."""
+    """Check perceived race by the judge of its poles, if one is installed."""
     poles, known = readings[0].poles, [each.embeddings for each in readings if each.embeddings is not None]
     judge, turned = judge_of(poles)
     if judge is None or not known:
@@ -121,7 +121,7 @@ def judge_of(poles: Sequence[str]) -> tuple[Judge | None, bool]:
 
 
 def _stays_fixed(attribute: str, readings: list[Readings]) -> list[dict[str, Any]]:
-    """Ask whether the controls stay: age by the reader; for race, perceived gender too."""
+    """Check that the controls stay: age by the reader; for race, perceived gender too."""
     age = np.array([each.age for each in readings])
     drift = clustered_mean(age[:, -1] - age[:, 0])
     rows = [check_row("perceived age stays", attribute, drift, len(age), "years, highest less lowest",
@@ -142,7 +142,7 @@ def _background(attribute: str, readings: list[Readings]) -> dict[str, Any]:
 
 
 def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
-    """Ask whether faces at about 1 on either side are nearest to an original of the same person."""
+    """Check that faces at about ±1 are nearest to an original of the same person."""
     known = [each for each in readings if each.embeddings is not None]
     needs, name = f"at least {THEMSELVES:g}", "identity stays"
     if len({each.person or place for place, each in enumerate(known)}) < 2:
@@ -155,7 +155,7 @@ def _identity(attribute: str, readings: list[Readings]) -> dict[str, Any]:
 
 
 def themselves(readings: Sequence[Readings]) -> np.ndarray:
-    """Say of each series, at about 1 on either side, whether the nearest of all originals shows the same person."""
+    """Return for each series whether ±1 is nearest to the same person's original."""
     vectors = np.array([each.embeddings for each in readings])
     people = np.array([each.person or f"{place} of nobody known" for place, each in enumerate(readings)])
     steps = [1 + place for place in _near_one(readings[0].values)[0]]
@@ -164,7 +164,7 @@ def themselves(readings: Sequence[Readings]) -> np.ndarray:
 
 
 def _near_one(values: np.ndarray) -> tuple[list[int], float]:
-    """Return the places of the two steps whose size is nearest to 1, and that size."""
+    """Return the places of the two steps nearest to size 1, and that size."""
     sizes = np.abs(values)
     size = float(sizes[np.argmin(np.abs(sizes - 1) + (sizes == 0))])
     return [place for place, one in enumerate(sizes) if np.isclose(one, size)], size

@@ -1,4 +1,4 @@
-"""How far two faces are apart for a face-recognition network, which knows nothing of the manipulator.
+"""Distance of two faces by a recognition network that had no part in editing.
 
 dlib's network (`face_recognition_models`, CC0) with its own aligned crop of 150 pixels. Its 68-landmark file is not
 used. Both packages are optional; without them the identity check is reported as not done.
@@ -21,7 +21,7 @@ SIDE, PADDING = 150, 0.25
 
 
 def can_embed() -> bool:
-    """Say whether both packages are installed."""
+    """Return whether both packages are installed."""
     return all(PARTS[name].module for name in PACKAGES)
 
 

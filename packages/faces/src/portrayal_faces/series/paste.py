@@ -1,4 +1,4 @@
-"""Laying an edit back into the picture it came from: outside the mask not one bit changes."""
+"""Pasting of an edit into its picture, which outside the mask stays bit for bit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def paste(picture: Any, edit: np.ndarray, mask: np.ndarray, similarity: Similari
 
 
 def changed_region(size: tuple[int, int], mask: np.ndarray, similarity: Similarity) -> np.ndarray:
-    """Return where a picture of this size (width, height) may change: a boolean array, height x width."""
+    """Return where a picture (width, height) may change: a boolean array."""
     region = np.zeros((size[1], size[0]), dtype=bool)
     left, top, right, bottom = _window(similarity, mask.shape[0], size)
     if right > left and bottom > top:
@@ -42,7 +42,7 @@ def changed_region(size: tuple[int, int], mask: np.ndarray, similarity: Similari
 
 
 def _window(similarity: Similarity, side: int, size: tuple[int, int]) -> tuple[int, int, int, int]:
-    """Return the part of the picture that the aligned face covers, cut at the picture's edges."""
+    """Return the picture's window that the aligned face covers."""
     corners = similarity.inverse()(np.array([[0, 0], [side, 0], [0, side], [side, side]], dtype=float))
     low = np.maximum(np.floor(corners.min(axis=0)), 0).astype(int)
     high = np.minimum(np.ceil(corners.max(axis=0)), size).astype(int)

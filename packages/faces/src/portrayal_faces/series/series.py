@@ -1,4 +1,4 @@
-"""A series: one picture, one attribute, several values. Refuses whoever is no adult or gave no consent."""
+"""A series: one picture, one attribute, several values; adults with consent only."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Changer(Protocol):
 
 
 def seen_landmarks(seen: Inspection) -> np.ndarray:
-    """Return the landmarks of a face that was seen, or refuse it for the reason there is against it."""
+    """Return the landmarks of an inspected face, or refuse it for its reason."""
     if seen.face is None or seen.reason:
         raise PortrayalError(f"this face is not manipulated: {REASONS[seen.reason or 'no face']}.")
     return seen.face.landmarks

@@ -1,4 +1,4 @@
-"""Pictures to manipulate: the generated people that ship, or a table that names source and consent for each file."""
+"""Pictures to manipulate: generated people, or a table with source and consent."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def openpeople_pictures(kinds: tuple[str, ...] = OPENPEOPLE) -> pl.DataFrame:
 
 
 def read_pictures(table: Path, also: Sequence[Path] = ()) -> pl.DataFrame:
-    """Read a table of pictures (CSV): file, source and consent are needed; person, license and age are welcome.
+    """Read a table of pictures (CSV) with file, source and consent.
 
     Files lie in the table's folder, or in those of `also`. People labelled under 20 stay in the table: `build` never manipulates
     them, and names them among those left out.
@@ -65,7 +65,7 @@ def read_pictures(table: Path, also: Sequence[Path] = ()) -> pl.DataFrame:
 
 
 def _refuse_twice(pictures: pl.DataFrame, table: str) -> None:
-    """Refuse a picture listed twice: one series would be written over the other, and one person counted as two."""
+    """Refuse a picture listed twice, whose series would overwrite each other."""
     files: dict[Path, int] = {}
     names: dict[str, int] = {}
     for row, (name, file) in enumerate(pictures.select("picture", "file").iter_rows(), 1):

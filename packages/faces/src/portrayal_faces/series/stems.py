@@ -10,7 +10,7 @@ DIGITS = 12  # of the hash that tells two names apart
 
 
 def plain_stem(picture: str) -> str:
-    """Return a picture's name as that of a file: whatever is no letter and no digit becomes a hyphen.
+    """Return a picture's name as a file stem, with hyphens for other characters.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def plain_stem(picture: str) -> str:
 
 
 def file_stems(pictures: Iterable[str]) -> dict[str, str]:
-    """Return the stem of each picture's files, the plain one wherever no other picture has it.
+    """Return each picture's file stem, the plain one unless two share it.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def file_stems(pictures: Iterable[str]) -> dict[str, str]:
 
 
 def told_apart(plain: Mapping[str, str]) -> dict[str, str]:
-    """Return what each thing is called; where two would be called the same, in either case of letters, with a hash of what it is."""
+    """Return distinct names, with a hash where two would be the same."""
     often = Counter(name.casefold() for name in plain.values())
     return {what: name if often[name.casefold()] == 1 else f"{name}~{_hash(what)}" for what, name in plain.items()}
 

@@ -1,4 +1,4 @@
-"""Whether a face may be manipulated: named reasons, counted, never a blind try."""
+"""Suitability of a face for manipulation, with named reasons."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was seen in a picture: the face taken, and the reason against it, if any."""
+    """Inspection of a picture: the face, and the reason against it, if any."""
 
     face: Face | None
     faces: int
@@ -66,6 +66,6 @@ def _reason(face: Face, aligned: np.ndarray, strict: bool) -> str:
 
 
 def is_grey(face: np.ndarray) -> bool:
-    """Say whether a face's three channels are (nearly) the same everywhere."""
+    """Return whether a face's three channels are (nearly) the same everywhere."""
     values = face.astype(int)
     return bool((values.max(axis=-1) - values.min(axis=-1)).mean() < 3.0)

@@ -1,4 +1,4 @@
-"""The two small networks of `distil.py` as ONNX: norms folded into their convolutions, weights of 16 bits."""
+"""The two small networks of `distil.py` as ONNX, with folded norms and 16-bit weights."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from portrayal.edges.onnx_graph import ANY, Graph
 from portrayal_faces.generator.studio import PARSER_SIDE, READER_SIDE
-from training.generated.nets import Block, Parser, ResidualReader
+from training.generated.networks.nets import Block, Parser, ResidualReader
 
 
 def reader_onnx(net: ResidualReader, mean: np.ndarray, spread: np.ndarray) -> bytes:
-    """Return the reader: `given` n x 3 x READER_SIDE x READER_SIDE (-1 to 1), `found` n x readings in their own units."""
+    """Return the reader as ONNX: pictures (-1 to 1) to readings in own units."""
     graph = Graph()
     first, norm = net.body[0], net.body[1]
     now = graph.node("Relu", [_folded(graph, "given", first, norm, "first")], "first.on")
@@ -30,7 +30,7 @@ def reader_onnx(net: ResidualReader, mean: np.ndarray, spread: np.ndarray) -> by
 
 
 def parser_onnx(net: Parser) -> bytes:
-    """Return the parser: `given` n x 3 x PARSER_SIDE x PARSER_SIDE (-1 to 1), `found` n x kinds x the same, probabilities."""
+    """Return the parser as ONNX: pictures (-1 to 1) to probabilities of each kind."""
     graph, kept, now = Graph(), [], "given"
     for place, pair in enumerate(net.down):
         if place:

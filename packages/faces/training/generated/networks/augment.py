@@ -9,7 +9,7 @@ from torch.nn import functional
 
 
 def augment(faces: Any, side: int, zoom: tuple[float, float] = (0.7, 1.2)) -> Any:
-    """Return one random view of each face (n x 3 x h x w, -1 to 1), at `side` pixels."""
+    """Return one random view of each face, at `side` pixels."""
     return _hidden(_blurred(_relit(_moved(faces, side, zoom))))
 
 
@@ -45,7 +45,7 @@ def _relit(faces: Any) -> Any:
 
 
 def _blurred(faces: Any) -> Any:
-    """Shrink half of the faces by 2 or 3 and bring them back, as small photographs are."""
+    """Shrink half of the faces by 2 or 3 and enlarge them, like small photographs."""
     half, side = len(faces) // 2, faces.shape[-1]
     small = side // int(torch.randint(2, 4, ()))
     soft = functional.interpolate(resized(faces[:half], small), size=(side, side), mode="bilinear")

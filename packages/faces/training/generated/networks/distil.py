@@ -1,4 +1,4 @@
-"""Two small networks that ship: one reads what steering needs, one finds the face; taught by those that found the directions.
+"""Distillation of the two small networks that ship: reader and parser.
 
 `small.py` makes the pictures they learn from, and keeps them.
 """
@@ -12,9 +12,9 @@ import torch
 from torch.nn import functional
 
 from portrayal_faces.generator.studio import PARSER_SIDE, READER_SIDE
-from training.generated.augment import resized
-from training.generated.nets import Parser, ResidualReader
-from training.generated.readers import Say, _fit, _forward, layout
+from training.generated.networks.augment import resized
+from training.generated.networks.nets import Parser, ResidualReader
+from training.generated.networks.readers import Say, _fit, _forward, layout
 
 READER = {"width": 32, "blocks": 2}
 
@@ -53,7 +53,7 @@ def distil_reader(
 
 
 def distil_parser(pictures: Any, regions: Any, epochs: int, say: Say) -> Any:
-    """Teach a small parser which pixels are what (n x kinds x 256 x 256, or of one kind n x 256 x 256; probabilities)."""
+    """Teach a small parser the large one's probabilities of each pixel's kind."""
     torch.manual_seed(2)
     regions = regions if regions.dim() == 4 else regions[:, None]
     net = Parser(outputs=regions.shape[1]).to(pictures.device, memory_format=layout(pictures.device))
@@ -69,7 +69,7 @@ def distil_parser(pictures: Any, regions: Any, epochs: int, say: Say) -> Any:
 
 
 def agreement(net: Any, pictures: Any, regions: Any, kind: int = 0) -> float:
-    """Return the overlap of what the small parser finds with what the large one does (intersection over union)."""
+    """Return the overlap of two parsers' regions (intersection over union)."""
     with torch.no_grad():
         found = torch.cat(
             [_forward(net, resized(part.float() / 127.5 - 1, PARSER_SIDE)) for part in pictures.split(256)]

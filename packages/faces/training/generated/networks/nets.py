@@ -1,4 +1,4 @@
-"""The small networks: a residual reader of faces, and a parser of masks; plain torch, so that both export."""
+"""Small networks in plain torch: a residual reader of faces, and a parser of masks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Block(nn.Module):
 
 
 class ResidualReader(nn.Module):
-    """Reads a face (n x 3 x side x side, -1 to 1) into a few numbers."""
+    """Reader of a few numbers from faces (n x 3 x side x side)."""
 
     def __init__(self, outputs: int, width: int = 32, blocks: int = 2, drop: float = 0.3) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class ResidualReader(nn.Module):
 
 
 class Parser(nn.Module):
-    """A small U-Net: each pixel's log odds of being what is looked for (face, ears or neck; glasses; a person)."""
+    """Small U-Net with each pixel's log odds of face, glasses or person."""
 
     def __init__(self, width: int = 16, outputs: int = 1) -> None:
         super().__init__()

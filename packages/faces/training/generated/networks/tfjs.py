@@ -1,4 +1,4 @@
-"""A network as TensorFlow.js keeps it (`model.json` and shards of weights), run by torch: what parser and recogniser need only."""
+"""TensorFlow.js networks (`model.json` and shards) in torch, for parser and recogniser."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _both(inputs: list[Any], join: Callable[[Any, Any], Any]) -> Any:
 
 
 def _channels(values: Any, other: Any) -> Any:
-    """Lay a constant of one number a channel on the second axis, where torch has channels."""
+    """Move a constant per channel to the second axis, torch's channels."""
     if (
         isinstance(values, torch.Tensor)
         and isinstance(other, torch.Tensor)

