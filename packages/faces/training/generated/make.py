@@ -36,7 +36,7 @@ from training.generated.networks.readers import (
     pretrain,
     read_packed,
 )
-from training.generated.networks.recogniser import Recogniser
+from training.generated.recogniser import Recogniser
 from training.generated.studio import GpuStudio
 
 FINDING_SEED, PEOPLE_SEED, WAYS_SEED = 1, 2, 3
