@@ -5,7 +5,6 @@ from __future__ import annotations
 from benchmarks.rows import (
     association,
     calls,
-    clip,
     composing,
     exact_p,
     genderedness,
@@ -33,7 +32,6 @@ ROWS = (
     logistic,
     tukey,
     scene_graphs,
-    clip,
     calls,
 )
 BENCHMARKS: dict[str, Benchmark] = {row.BENCHMARK.name: row.BENCHMARK for row in ROWS}

@@ -35,8 +35,8 @@ ASSUMPTIONS: dict[str, tuple[float, str]] = {
 }
 
 MEASURED = ("engine", "captions", "out_of_core", "index_size", "gpu_images")  # files of single benchmarks
-ROWS = ("indexing", "search", "genderedness", "CLIP", "recorded_calls")  # files of `make bench`
-BENCH_QUERIES, BENCH_BATCH = 250, 16  # of its rows: queries that are searched, pictures in a batch
+ROWS = ("indexing", "search", "genderedness", "recorded_calls")  # files of `make bench`
+BENCH_QUERIES = 250  # queries that are searched, of its rows
 
 Results = Mapping[str, Mapping[str, Any]]
 Given = Mapping[str, float]
@@ -52,7 +52,6 @@ class Step:
     seconds: float | None  # an item; None: not measured
     source: str
     remedy: str
-    instead: bool = False  # another way to do the step before: shown, not summed
 
     @property
     def hours(self) -> float | None:
@@ -120,22 +119,13 @@ def search_steps(results: Results, given: Given, documents: float = 1e9) -> list
 
 def picture_steps(results: Results, given: Given, pictures: float = 1e8) -> list[Step]:
     """Return the steps of an audit of so many pictures."""
-
-    def gpu(path: str) -> float | None:
-        rate = figure_of(results, "gpu_images", "images_per_second", path)
-        return None if rate is None else 1 / rate
-
+    rate = figure_of(results, "gpu_images", "images_per_second", "exact")
     rows = figure_of(results, "out_of_core", "jobs", "tags", -1, "rows")
     counting = figure_of(results, "out_of_core", "jobs", "tags", -1, "processor")
-    clip = row_cost(results, "CLIP")
     calls = each(figure_of(results, "recorded_calls", "ours", "seconds"), figure_of(results, "recorded_calls", "size"))
     return [
-        Step("decode and encode, fast", "GPU", pictures, gpu("fast"), "gpu_images",
-             "More GPUs: pictures do not depend on one another."),
-        Step("instead: decode exactly", "GPU", pictures, gpu("exact"), "gpu_images",
-             "More cores beside each GPU.", instead=True),
-        Step("instead: without a GPU, decoding not counted", "core", pictures,
-             None if clip is None else clip / BENCH_BATCH, "CLIP", "A GPU.", instead=True),
+        Step("decode and encode", "GPU", pictures, None if rate is None else 1 / rate, "gpu_images",
+             "More cores beside each GPU: pictures do not depend on one another."),
         Step("record answers, one run", "one", pictures, calls, "recorded_calls",
              "One run for each part of the pictures, each with a ledger of its own; or embeddings in files, read as recorded ones."),
         Step("count tags, files on disk", "core", pictures,
@@ -190,7 +180,7 @@ def job_lines(title: str, steps: Sequence[Step], given: Given, efficient: float 
             f" {shown(step.hours, f'{unit}-hours')} | {shown(count, many + ('' if count == 1 else 's'))} | {shown(cost)} |"
         )
     yield ""
-    yield bottleneck([step for step in steps if not step.instead], given, efficient)
+    yield bottleneck(steps, given, efficient)
     yield ""
 
 

@@ -32,7 +32,7 @@ ELSEWHERE = {
     "vision/faces/": "names of files and labels in a user's table",
     "audits/associations/datasets/": "names of files",
     "audits/contexts/datasets/": "names of files",
-    "systems/encoders/clip/": "names of a model's layers",
+    "systems/encoders/clip_weights.py": "names of a model's layers",
     "audits/search/measures/quality.py": "names of measures in a study",
 }
 # Modules that read no more of a text than this; their patterns are tried on so much. The last test tries them from outside.

@@ -72,7 +72,7 @@ def _answer(reader: str, kind: str, parameters: Mapping[str, Any] | None = None)
 
 
 def _weights(path: Path) -> Any:
-    from portrayal.systems.encoders.clip.checkpoint import read_weights
+    from portrayal.systems.encoders.clip_weights import read_weights
 
     return read_weights(path)
 

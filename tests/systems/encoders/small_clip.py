@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -45,8 +46,8 @@ def merges():
     return pairs
 
 
-def save(folder: Path, act="quick_gelu", seed=0):
-    """Save model, tokenizer and preparation; give back transformers' own model."""
+def random_clip(act="quick_gelu", seed=0):
+    """Return transformers' own model with random weights."""
     import torch
     from transformers import CLIPModel
 
@@ -54,6 +55,18 @@ def save(folder: Path, act="quick_gelu", seed=0):
     model = CLIPModel(config(act)).eval()
     for weights in model.parameters():  # far from zero, so that a wrong GELU or a lost bias shows
         weights.data.add_(0.05 * torch.randn_like(weights))
+    return model
+
+
+def write_open_clip_config(folder: Path, quick: bool):
+    """Say of a folder that its weights are this small CLIP's, under OpenCLIP's names."""
+    heads = {"vision_cfg": {"width": 64, "head_width": 32}, "text_cfg": {"width": 64, "heads": 2}}
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": {"quick_gelu": quick, **heads}}))
+
+
+def save(folder: Path, act="quick_gelu", seed=0):
+    """Save model, tokenizer and preparation; give back transformers' own model."""
+    model = random_clip(act, seed)
     model.save_pretrained(folder)
     (folder / "vocab.json").write_text(json.dumps(vocabulary_of_words()))
     (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(" ".join(pair) for pair in merges()))
@@ -85,3 +98,42 @@ def expected(model, texts, pictures, tokens, preparation):
         text = model.text_projection(model.text_model(input_ids=ids).pooler_output)
         vision = model.visual_projection(model.vision_model(pixel_values=pixels).pooler_output)
     return text.numpy(), vision.numpy()
+
+
+def open_clip_names(theirs):
+    """Return transformers' weights under OpenCLIP's names, renamed by hand in the direction the product does not take."""
+    import torch
+
+    weights = {}
+    for tower, ours in (("text_model", "transformer"), ("vision_model", "visual.transformer")):
+        layers = {name.split(".")[3] for name in theirs if name.startswith(f"{tower}.encoder.layers.")}
+        for layer in layers:
+            old, new = f"{tower}.encoder.layers.{layer}", f"{ours}.resblocks.{layer}"
+            for kind in ("weight", "bias"):
+                parts = [theirs[f"{old}.self_attn.{part}_proj.{kind}"] for part in ("q", "k", "v")]
+                weights[f"{new}.attn.in_proj_{kind}"] = torch.cat(parts)
+                weights[f"{new}.attn.out_proj.{kind}"] = theirs[f"{old}.self_attn.out_proj.{kind}"]
+                weights[f"{new}.ln_1.{kind}"] = theirs[f"{old}.layer_norm1.{kind}"]
+                weights[f"{new}.ln_2.{kind}"] = theirs[f"{old}.layer_norm2.{kind}"]
+                weights[f"{new}.mlp.c_fc.{kind}"] = theirs[f"{old}.mlp.fc1.{kind}"]
+                weights[f"{new}.mlp.c_proj.{kind}"] = theirs[f"{old}.mlp.fc2.{kind}"]
+    for kind in ("weight", "bias"):
+        weights[f"ln_final.{kind}"] = theirs[f"text_model.final_layer_norm.{kind}"]
+        weights[f"visual.ln_pre.{kind}"] = theirs[f"vision_model.pre_layrnorm.{kind}"]
+        weights[f"visual.ln_post.{kind}"] = theirs[f"vision_model.post_layernorm.{kind}"]
+    return weights | {
+        "token_embedding.weight": theirs["text_model.embeddings.token_embedding.weight"],
+        "positional_embedding": theirs["text_model.embeddings.position_embedding.weight"],
+        "text_projection": theirs["text_projection.weight"].T,
+        "visual.conv1.weight": theirs["vision_model.embeddings.patch_embedding.weight"],
+        "visual.class_embedding": theirs["vision_model.embeddings.class_embedding"],
+        "visual.positional_embedding": theirs["vision_model.embeddings.position_embedding.weight"],
+        "visual.proj": theirs["visual_projection.weight"].T,
+        "logit_scale": theirs["logit_scale"],
+    }
+
+
+def digest(weights):
+    """Return a SHA-256, cut short, over the sorted lines "name shape" of a state dict."""
+    lines = sorted(f"{name} {'x'.join(map(str, value.shape))}" for name, value in weights.items())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

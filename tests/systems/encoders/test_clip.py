@@ -1,19 +1,22 @@
 """CLIP on torch: published sizes and names, equality with transformers through every path, the wrong GELU."""
 
 import asyncio
-import hashlib
-import json
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.core.base import CallFailed, Question
+from portrayal.systems.core.base import Answer, CallFailed, Question
 from portrayal.systems.core.readers import read_answer
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.encoders.clip.sizes import SIZES, get_size, size_of_weights
-from portrayal.systems.encoders.images.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders import clip_weights
+from portrayal.systems.encoders import towers as towers_module
+from portrayal.systems.encoders.clip_weights import ARCHITECTURES
+from portrayal.systems.encoders.pairs import TransformersPair, open_pair
+from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from systems.encoders import small_clip
 
 torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
@@ -21,60 +24,54 @@ transformers = pytest.importorskip("transformers", reason="the reference: pip in
 
 TEXTS = ["a photo of a person", "angry woman", "happy scientist"]
 
-# Millions of parameters, total and of the vision tower: OpenCLIP, docs/model_profile.csv.
+# Millions of parameters, total and of the vision tower (OpenCLIP, docs/model_profile.csv); SHA-256 over the sorted lines "name
+# shape" of the state dict of OpenCLIP 3.3.0's own classes; the side of its pictures, and the width inside the vision blocks.
 PUBLISHED = {
-    "ViT-B/32": (151.28, 87.85),
-    "ViT-B/16": (149.62, 86.19),
-    "ViT-L/14": (427.62, 303.97),
-    "RN50": (102.01, 38.32),
-    "RN101": (119.69, 56.26),
-    "RN50x4": (178.30, 87.14),
-    "RN50x16": (290.98, 167.33),
-    "RN50x64": (623.26, 420.38),
-    "ViT-B-32-quickgelu": (151.28, 87.85),
-    "ViT-g-14": (1366.68, 1012.65),
-    "ViT-bigG-14": (2539.57, 1844.91),
+    "ViT-B/32": (151.28, 87.85, "33d93cd7d8ce2954", 224, 3072),
+    "ViT-B/16": (149.62, 86.19, "f0b7ddef9e82ee2e", 224, 3072),
+    "ViT-L/14": (427.62, 303.97, "322fc21453df65b0", 224, 4096),
+    "ViT-B-32-quickgelu": (151.28, 87.85, "33d93cd7d8ce2954", 224, 3072),
+    "ViT-g-14": (1366.68, 1012.65, "323ebec46f7ee1eb", 224, 6144),
+    "ViT-bigG-14": (2539.57, 1844.91, "77e269c90ac2b7a5", 224, 8192),
 }
-# SHA-256 over the sorted lines "name shape" of the state dict of OpenCLIP 3.3.0's own classes.
-NAMES = {
-    "ViT-B/32": "33d93cd7d8ce2954",
-    "ViT-B/16": "f0b7ddef9e82ee2e",
-    "ViT-L/14": "322fc21453df65b0",
-    "RN50": "69d4e3cd7d39c790",
-    "RN101": "3816e9fd8414262a",
-    "RN50x4": "a74a9b288ece95e0",
-    "RN50x16": "d29b61dc6505b9bc",
-    "RN50x64": "16813aea93099d46",
-    "ViT-B-32-quickgelu": "33d93cd7d8ce2954",
-    "ViT-g-14": "323ebec46f7ee1eb",
-    "ViT-bigG-14": "77e269c90ac2b7a5",
-}
+
+
+def of_real_size(name):
+    """Return transformers' CLIP of an architecture, without numbers."""
+    *_, side, hidden = PUBLISHED[name]
+    shape = ARCHITECTURES[name]
+    heads = shape.heads or shape.width // 64
+    vision = {"hidden_size": shape.width, "intermediate_size": hidden, "num_attention_heads": heads}
+    text = {"hidden_size": shape.text_width, "intermediate_size": 4 * shape.text_width}
+    text |= {"num_hidden_layers": shape.text_layers, "num_attention_heads": shape.text_width // 64}
+    with torch.device("meta"):
+        return transformers.CLIPModel(
+            transformers.CLIPConfig(
+                projection_dim=shape.embedding,
+                vision_config=vision
+                | {"num_hidden_layers": shape.layers, "patch_size": shape.patch, "image_size": side},
+                text_config=text,
+            )
+        )
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_every_architecture_at_its_real_size(name):
-    from portrayal.systems.encoders.clip.network import Clip
-
-    size = get_size(name)
-    with torch.device("meta"):
-        network = Clip(size).eval()
-        pictures = network.encode_image(torch.empty(2, 3, size.image_size, size.image_size))
-        texts = network.encode_text(torch.zeros(2, 77, dtype=torch.long), torch.zeros(2, dtype=torch.long))
-    assert tuple(pictures.shape) == tuple(texts.shape) == (2, size.embedding)
-    counts = [sum(p.numel() for p in part.parameters()) / 1e6 for part in (network, network.visual)]
-    assert [round(count, 2) for count in counts] == pytest.approx(list(PUBLISHED[name]), abs=1e-9)
-    shapes = {key: tuple(value.shape) for key, value in network.state_dict().items()}
-    lines = sorted(f"{key} {'x'.join(map(str, shape))}" for key, shape in shapes.items())
-    assert hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] == NAMES[name]
-    assert size_of_weights(shapes, size.gelu, size.vision_heads) == size
+    model = of_real_size(name)
+    weights = small_clip.open_clip_names(model.state_dict())
+    vision = sum(value.numel() for key, value in weights.items() if key.startswith("visual.")) / 1e6
+    total = sum(value.numel() for value in weights.values()) / 1e6
+    assert (round(total, 2), round(vision, 2), small_clip.digest(weights)) == PUBLISHED[name][:3]
+    assert clip_weights._shape(weights)[:6] == ARCHITECTURES[name][:6]
+    built = clip_weights.build_clip(weights, ARCHITECTURES[name], Path())
+    found = {key: value.shape for key, value in built.state_dict().items()}
+    assert found == {key: value.shape for key, value in model.state_dict().items()}
+    assert built.config.vision_config.num_attention_heads == model.config.vision_config.num_attention_heads
 
 
 def test_vit_b_32_has_the_parameters_openai_prints():
     # "Model parameters: 151,277,313", Interacting with CLIP, OpenAI's notebook.
-    from portrayal.systems.encoders.clip.network import Clip
-
-    with torch.device("meta"):
-        assert sum(p.numel() for p in Clip(SIZES["ViT-B/32"]).parameters()) == 151_277_313
+    assert sum(p.numel() for p in of_real_size("ViT-B/32").parameters()) == 151_277_313
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +82,7 @@ def saved(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reference(saved):
-    from portrayal.systems.encoders.clip.tokens import folder_tokens
+    from portrayal.systems.encoders.clip_tokens import folder_tokens
 
     folder, model = saved
     pictures = [small_clip.picture(seed) for seed in range(3)]
@@ -136,33 +133,7 @@ def open_clip_folder(saved, tmp_path_factory):
 
     folder, model = saved
     place = tmp_path_factory.mktemp("open_clip")
-    weights = {}
-    theirs = model.state_dict()
-    for tower, ours in (("text_model", "transformer"), ("vision_model", "visual.transformer")):
-        for layer in range(2):
-            old, new = f"{tower}.encoder.layers.{layer}", f"{ours}.resblocks.{layer}"
-            for kind in ("weight", "bias"):
-                parts = [theirs[f"{old}.self_attn.{part}_proj.{kind}"] for part in ("q", "k", "v")]
-                weights[f"{new}.attn.in_proj_{kind}"] = torch.cat(parts)
-                weights[f"{new}.attn.out_proj.{kind}"] = theirs[f"{old}.self_attn.out_proj.{kind}"]
-                weights[f"{new}.ln_1.{kind}"] = theirs[f"{old}.layer_norm1.{kind}"]
-                weights[f"{new}.ln_2.{kind}"] = theirs[f"{old}.layer_norm2.{kind}"]
-                weights[f"{new}.mlp.c_fc.{kind}"] = theirs[f"{old}.mlp.fc1.{kind}"]
-                weights[f"{new}.mlp.c_proj.{kind}"] = theirs[f"{old}.mlp.fc2.{kind}"]
-    for kind in ("weight", "bias"):
-        weights[f"ln_final.{kind}"] = theirs[f"text_model.final_layer_norm.{kind}"]
-        weights[f"visual.ln_pre.{kind}"] = theirs[f"vision_model.pre_layrnorm.{kind}"]
-        weights[f"visual.ln_post.{kind}"] = theirs[f"vision_model.post_layernorm.{kind}"]
-    weights |= {
-        "token_embedding.weight": theirs["text_model.embeddings.token_embedding.weight"],
-        "positional_embedding": theirs["text_model.embeddings.position_embedding.weight"],
-        "text_projection": theirs["text_projection.weight"].T,
-        "visual.conv1.weight": theirs["vision_model.embeddings.patch_embedding.weight"],
-        "visual.class_embedding": theirs["vision_model.embeddings.class_embedding"],
-        "visual.positional_embedding": theirs["vision_model.embeddings.position_embedding.weight"],
-        "visual.proj": theirs["visual_projection.weight"].T,
-        "logit_scale": theirs["logit_scale"],
-    }
+    weights = small_clip.open_clip_names(model.state_dict())
     save_file(
         {key: value.clone().contiguous() for key, value in weights.items()}, place / "open_clip_model.safetensors"
     )
@@ -171,25 +142,20 @@ def open_clip_folder(saved, tmp_path_factory):
     return place
 
 
-def write_config(folder, quick):
-    heads = {"vision_cfg": {"width": 64, "head_width": 32}, "text_cfg": {"width": 64, "heads": 2}}
-    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": {"quick_gelu": quick, **heads}}))
-
-
 def test_open_clip_names_equal_transformers(open_clip_folder, reference, tmp_path):
-    write_config(open_clip_folder, quick=True)
+    small_clip.write_open_clip_config(open_clip_folder, quick=True)
     found = answers(open_clip(open_clip_folder, path="."), questions(tmp_path, reference[0]))
     assert_equal(found, reference)
 
 
 def test_open_clips_other_gelu_gives_other_numbers(open_clip_folder, reference, tmp_path):
-    write_config(open_clip_folder, quick=False)
+    small_clip.write_open_clip_config(open_clip_folder, quick=False)
     found = answers(open_clip(open_clip_folder, path="."), questions(tmp_path, reference[0]))
     assert np.abs(np.stack(found[:3]) - reference[1]).max() > 1e-3
 
 
 def test_transformers_exact_gelu_equals_transformers(tmp_path, reference):
-    from portrayal.systems.encoders.clip.tokens import folder_tokens
+    from portrayal.systems.encoders.clip_tokens import folder_tokens
 
     model = small_clip.save(tmp_path, act="gelu")
     preparation = folder_preparation(tmp_path, small_clip.SIDE)
@@ -201,44 +167,32 @@ def test_transformers_exact_gelu_equals_transformers(tmp_path, reference):
 
 @pytest.mark.parametrize(("act", "architecture"), [("quick_gelu", "ViT-B-32"), ("gelu", "ViT-B/32")])
 def test_the_wrong_gelu_is_an_error(tmp_path, act, architecture):
-    from portrayal.systems.encoders.clip.checkpoint import load_clip
-
     small_clip.save(tmp_path, act=act)
     with pytest.raises(PortrayalError, match="GELU"):
-        load_clip(tmp_path, architecture)
+        open_pair(tmp_path, architecture)
 
 
 def test_a_bare_file_must_name_its_architecture(open_clip_folder, tmp_path):
-    from portrayal.systems.encoders.clip.checkpoint import load_clip
-
     bare = tmp_path / "weights.safetensors"
     bare.write_bytes((open_clip_folder / "open_clip_model.safetensors").read_bytes())
     with pytest.raises(PortrayalError, match="does not say which GELU"):
-        load_clip(bare)
+        open_pair(bare)
     with pytest.raises(PortrayalError, match="is not a ViT-B/32"):
-        load_clip(bare, "ViT-B/32")
+        open_pair(bare, "ViT-B/32")
 
 
-@pytest.mark.parametrize("name", ["RN50", "ViT-B/32"])
-def test_a_full_size_checkpoint_loads(tmp_path, name):
+def test_a_full_size_checkpoint_loads(tmp_path):
     from safetensors.torch import save_file
 
-    from portrayal.systems.encoders.clip.checkpoint import load_clip
-    from portrayal.systems.encoders.clip.network import Clip
-
-    with torch.device("meta"):
-        shapes = {key: (value.shape, value.dtype) for key, value in Clip(SIZES[name]).state_dict().items()}
-    weights = {key: torch.zeros(shape, dtype=kind).half() for key, (shape, kind) in shapes.items()}
-    save_file(weights, tmp_path / "clip.safetensors")
-    network = load_clip(tmp_path / "clip.safetensors", name)
-    assert next(network.parameters()).dtype == torch.float32
+    names = small_clip.open_clip_names(of_real_size("ViT-B/32").state_dict())
+    save_file({key: torch.zeros(value.shape).half() for key, value in names.items()}, tmp_path / "clip.safetensors")
+    model = open_pair(tmp_path / "clip.safetensors", "ViT-B/32").model
+    assert {part.dtype for part in model.parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"garbage", "cannot be read"), (None, "no weights"), ({}, "lack")])
 def test_damaged_checkpoints_are_one_line(tmp_path, content, message):
     from safetensors.torch import save_file
-
-    from portrayal.systems.encoders.clip.checkpoint import load_clip
 
     if isinstance(content, bytes):
         (tmp_path / "model.bin").write_bytes(content)
@@ -246,7 +200,7 @@ def test_damaged_checkpoints_are_one_line(tmp_path, content, message):
         save_file({"x": torch.zeros(2)}, tmp_path / "model.safetensors")
     target = tmp_path / "model.bin" if isinstance(content, bytes) else tmp_path
     with pytest.raises(PortrayalError, match=message) as caught:
-        load_clip(target, "RN50")
+        open_pair(target, "RN50")
     assert "\n" not in str(caught.value)
 
 
@@ -288,8 +242,8 @@ def test_mixed_precision_stays_close(saved, reference, tmp_path, precision):
 def test_a_processor_computes_in_single_precision_with_rounded_weights(saved, precision):
     towers = open_clip(saved[0], path=".", device="cpu", precision=precision).load()
     assert towers.dtype == torch.float32
-    exact = open_clip(saved[0], path=".", device="cpu").load().network.state_dict()
-    for name, weight in towers.network.state_dict().items():
+    exact = open_clip(saved[0], path=".", device="cpu").load().model.state_dict()
+    for name, weight in towers.model.state_dict().items():
         assert torch.equal(weight, exact[name].to(getattr(torch, precision)).float())
 
 
@@ -335,8 +289,6 @@ def test_a_missing_model_is_one_line(tmp_path):
 
 
 def test_another_two_tower_model_runs_through_transformers(tmp_path):
-    from portrayal.systems.encoders.transformers_pair import TransformersPair
-
     shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
     config = transformers.SiglipConfig(
         text_config={**shape, "vocab_size": 300, "max_position_embeddings": 8},
@@ -349,7 +301,8 @@ def test_another_two_tower_model_runs_through_transformers(tmp_path):
         vocab=str(tmp_path / "words" / "vocab.json"), merges=str(tmp_path / "words" / "merges.txt")
     )
     tokenizer.save_pretrained(tmp_path)
-    towers = TransformersPair(tmp_path)
+    towers = open_pair(tmp_path)
+    assert isinstance(towers, TransformersPair)
     pixels = np.stack([Preparation(32).pixels(small_clip.picture(seed)) for seed in range(2)])
     arrays = Preparation(32).normal(pixels)
     with torch.no_grad():
@@ -404,3 +357,52 @@ def test_captions_are_ranked_as_transformers_own_cosines_rank_them(saved, refere
     unit = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in (texts, images)]
     expected = [[TEXTS[place] for place in np.argsort(-row)[:2]] for row in unit[1] @ unit[0].T]
     assert found == expected
+
+
+def test_a_batch_is_decoded_while_another_is_encoded(saved, tmp_path, monkeypatch):
+    """The first batch is encoded only once the second was decoded: without overlap it would wait in vain."""
+    decoded, in_time = threading.Semaphore(0), []
+    cut_file = towers_module.cut_file
+
+    def counted(path, preparation):
+        decoded.release()
+        return cut_file(path, preparation)
+
+    class Waiting(towers_module.Towers):
+        preparation = Preparation(8)
+
+        def pictures(self, pixels):
+            in_time.append(all(decoded.acquire(timeout=20) for _ in range(2 if not in_time else 0)))
+            return np.zeros((len(pixels), 2), np.float32)
+
+    monkeypatch.setattr(towers_module, "cut_file", counted)
+    system = open_clip(saved[0], path=".")
+    monkeypatch.setattr(type(system), "load", lambda self: Waiting())
+    first, second = questions(tmp_path, [small_clip.picture(seed) for seed in range(2)])[len(TEXTS) :]
+
+    async def both():
+        await asyncio.gather(system.ask([first]), system.ask([second]))
+        await system.close()
+
+    asyncio.run(both())
+    assert in_time == [True, True]
+
+
+def test_answers_of_workers_are_kept(saved, tmp_path):
+    question = Question("t", "text", "a photo", "t")
+    system = open_clip(saved[0], path=".", cache=str(tmp_path / "cache.sqlite"))
+    answer = Answer(np.ones(3, "<f4").tobytes(), "application/x-float32", system.model_hash)
+    assert system.recalled([question]) == {}
+    system.remember([question], [answer])
+    assert system.recalled([question]) == {question.hash: answer}
+    asyncio.run(system.close())
+
+
+def test_a_misspelt_way_of_decoding_is_refused(saved):
+    with pytest.raises(PortrayalError, match="decode"):
+        open_clip(saved[0], path=".", decode="quick")
+
+
+def test_pictures_of_earlier_fast_studies_are_decoded_exactly(saved, reference, tmp_path):
+    found = answers(open_clip(saved[0], path=".", decode="fast"), questions(tmp_path, reference[0]))
+    assert_equal(found, reference)

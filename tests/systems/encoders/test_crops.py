@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from portrayal.systems.encoders.images.pictures import Preparation, folder_preparation
+from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 
 
 def columns(width: int, height: int) -> Image.Image:

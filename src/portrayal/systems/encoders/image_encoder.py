@@ -15,10 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.encoders.devices import choose_device
-from portrayal.systems.encoders.images.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation
 from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
-from portrayal.systems.encoders.onnx_session import open_session, run_rows
+from portrayal.systems.encoders.onnx_clip import open_session, run_rows
+from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation, folder_preparation, on_device
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
 
 
@@ -62,20 +61,18 @@ class FolderPictures(Towers):
     """Vision model of transformers: its pooled output, or its first token."""
 
     def __init__(self, path: Path, own: ImageSettings) -> None:
-        from portrayal.systems.encoders.transformers_pair import import_transformers, load_model
+        from portrayal.systems.encoders.pairs import choose_device, import_transformers, load_model
 
-        transformers = import_transformers()
         self.device = choose_device(own.device)
-        self.model: Any = load_model(transformers, path).to(self.device).eval()
+        self.model: Any = load_model(import_transformers(), path).to(self.device)
         self.preparation = folder_preparation(path, getattr(self.model.config, "image_size", own.side))
 
     def pictures(self, pixels: np.ndarray) -> np.ndarray:
         """Encode pictures."""
         import torch
 
-        ready = torch.from_numpy(self.preparation.normal(pixels)).to(self.device)
         with torch.inference_mode():
-            output = self.model(pixel_values=ready)
+            output = self.model(pixel_values=on_device(pixels, self.preparation, self.device))
         pooled = getattr(output, "pooler_output", None)
         pooled = output.last_hidden_state[:, 0] if pooled is None else pooled.flatten(1)
         return pooled.float().cpu().numpy()

@@ -1,40 +1,37 @@
-"""What encoders of pictures (and texts) share: decoding, batches, the cache, and one answer per question."""
+"""Base of encoders of pictures and texts: decoding, batches, the cache, one answer per question."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.core.base import Answer, BaseSystem, Question
 from portrayal.systems.encoders.embedding_cache import EmbeddingCache
-from portrayal.systems.encoders.images.decoding import Decoded, Decoder
-from portrayal.systems.encoders.images.device_cuts import device_cuts
-from portrayal.systems.encoders.images.jpegs import open_jpegs
-from portrayal.systems.encoders.images.pictures import Preparation
 from portrayal.systems.encoders.local import MEDIA, pack
+from portrayal.systems.encoders.pictures import Preparation, cut_file
 
-FAST = ":fast"  # how the version ends of an answer whose picture was decoded on the device
+THREADS = 4  # Pillow resizes outside Python's lock but decodes JPEGs inside it, so more threads gain little
 
 
 class Towers:
-    """A loaded model. `preparation` is how its pictures are made; a tower it lacks says so."""
+    """Loaded model with the preparation of its pictures."""
 
     preparation: Preparation = Preparation()
-    device: str = "cpu"
-    takes_tensors: bool = False  # `pictures` takes pixels on the device too
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
         """Return one embedding per text."""
         raise PortrayalError("this encoder reads pictures only. Use it for image-image tests.")
 
-    def pictures(self, pixels: Any) -> np.ndarray:
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
         """Return one embedding per cut-out picture (8 bit, batch x side x side x 3)."""
         raise PortrayalError("this encoder reads texts only.")
 
@@ -44,7 +41,7 @@ class TowerEncoder(BaseSystem):
     """An encoder of pictures and texts; its subclasses write `load`.
 
     Pictures are decoded outside the lock of the model: of the batches that a recorder asks about at once, one is encoded
-    while the next are read and decoded.
+    while the next are decoded.
     """
 
     batch: int = 64
@@ -53,9 +50,8 @@ class TowerEncoder(BaseSystem):
     model_hash: str = ""
     cache: Path | None = None
     decoders: int = 0  # processes that decode pictures; 0: threads
-    decode: str = "exact"  # "fast": JPEGs on the model's device, where it can
     _towers: Towers | None = None
-    _decoder: Decoder | None = None
+    _pool: Executor | None = None
     _kept: EmbeddingCache | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     # Of the model alone: a batch that begins looks into the cache while another is encoded.
@@ -71,89 +67,65 @@ class TowerEncoder(BaseSystem):
 
     async def close(self) -> None:
         """Let go of the model, the decoders and the cache."""
-        self._towers = None
-        if self._decoder is not None:
-            self._decoder.close()
-            self._decoder = None
+        if self._pool is not None:
+            self._pool.shutdown()
         if self._kept is not None:
             self._kept.close()
-            self._kept = None
+        self._towers = self._pool = self._kept = None
 
     def recalled(self, questions: Sequence[Question]) -> dict[str, Answer | Exception]:
         """Return what the cache has, by content hash."""
+        if self.cache is None:
+            return {}
         with self._lock:
-            return dict(self._cached(questions))
+            self._kept = self._kept or EmbeddingCache(self.cache)
+            vectors = self._kept.get(self.model_hash, [question.hash for question in questions])
+        return {key: self._answer(vector) for key, vector in vectors.items()}
 
     def remember(self, questions: Sequence[Question], answers: Sequence[Answer | Exception]) -> None:
-        """Put answers that came from elsewhere into the cache, where there is one."""
-        with self._lock:
-            self._keep({question.hash: answer for question, answer in zip(questions, answers, strict=True)})
+        """Put answers into the cache, where there is one."""
+        if self._kept is not None:
+            pairs = zip(questions, answers, strict=True)
+            vectors = {q.hash: np.frombuffer(a.raw, "<f4") for q, a in pairs if isinstance(a, Answer)}
+            with self._lock:
+                self._kept.put(self.model_hash, vectors)
 
     def _answers(self, questions: list[Question]) -> list[Answer | Exception]:
-        with self._lock:  # several workers share one model
-            found: dict[str, Answer | Exception] = dict(self._cached(questions))
-            missing = list({q.hash: q for q in questions if q.hash not in found}.values())
-            decoder = self._opened() if missing else None
-        if decoder is not None:
-            decoded = decoder.decoded([question for question in missing if question.kind == "image"])
-            with self._encoding:
-                new = self._encoded([question for question in missing if question.kind != "image"], decoded)
-            with self._lock:
-                self._keep(new)
+        found = self.recalled(questions)
+        missing = list({question.hash: question for question in questions if question.hash not in found}.values())
+        if missing:
+            towers, pool = self._opened()
+            new = self._encoded(missing, towers, pool)
+            self.remember(missing, [new[question.hash] for question in missing])
             found |= new
         return [found[question.hash] for question in questions]
 
-    def _opened(self) -> Decoder:
-        """Load the model, and return what decodes its pictures."""
-        self._towers = self._towers or self.load()
-        if self._decoder is None:
-            fast = self.decode == "fast" and self._towers.takes_tensors
-            jpegs = open_jpegs(self._towers.device) if fast else None
-            self._decoder = Decoder(self._towers.preparation, self.decoders, jpegs)
-        return self._decoder
+    def _opened(self) -> tuple[Towers, Executor]:
+        """Return the model and what decodes its pictures, made once."""
+        with self._lock:
+            self._towers = self._towers or self.load()
+            # Spawned, not forked: a fork would copy the locks of torch's threads.
+            self._pool = self._pool or (
+                ProcessPoolExecutor(self.decoders, mp_context=get_context("spawn"))
+                if self.decoders
+                else ThreadPoolExecutor(THREADS)
+            )
+            return self._towers, self._pool
 
-    def _encoded(self, texts: Sequence[Question], pictures: Decoded) -> dict[str, Answer | Exception]:
-        """Encode what the cache does not have; a picture that cannot be read is an error of its own."""
-        towers = self._towers = self._towers or self.load()
-        found: dict[str, Answer | Exception] = dict(pictures.failed)
-        if texts:
-            vectors = towers.texts([question.content for question in texts])
-            found |= self._versioned(texts, vectors, self.model_hash)
-        if pictures.cut:
-            vectors = towers.pictures(np.stack([cut for _, cut in pictures.cut]))
-            found |= self._versioned([question for question, _ in pictures.cut], vectors, self.model_hash)
-        if pictures.whole:
-            cuts = device_cuts([whole for _, whole in pictures.whole], towers.preparation)
-            asked = [question for question, _ in pictures.whole]
-            found |= self._versioned(asked, towers.pictures(cuts), self.model_hash + FAST)
-        return found
+    def _encoded(self, questions: Sequence[Question], towers: Towers, pool: Executor) -> dict[str, Answer | Exception]:
+        """Encode texts and pictures; a picture that cannot be read is an error of its own."""
+        texts = [question for question in questions if question.kind != "image"]
+        pictures = [question for question in questions if question.kind == "image"]
+        cut = partial(cut_file, preparation=towers.preparation)
+        cuts = list(pool.map(cut, [question.content for question in pictures], chunksize=4))
+        pairs = list(zip(pictures, cuts, strict=True))
+        found: dict[str, Answer | Exception] = {q.hash: made for q, made in pairs if isinstance(made, Exception)}
+        readable = [(question, made) for question, made in pairs if not isinstance(made, Exception)]
+        with self._encoding:
+            vectors = list(towers.texts([question.content for question in texts])) if texts else []
+            vectors += list(towers.pictures(np.stack([made for _, made in readable]))) if readable else []
+        encoded = [*texts, *(question for question, _ in readable)]
+        return found | {q.hash: self._answer(vector) for q, vector in zip(encoded, vectors, strict=True)}
 
-    def _versioned(self, questions: Sequence[Question], vectors: np.ndarray, version: str) -> dict[str, Answer]:
-        return {
-            question.hash: Answer(pack(vector), MEDIA, version)
-            for question, vector in zip(questions, vectors, strict=True)
-        }
-
-    def _cached(self, questions: Sequence[Question]) -> dict[str, Answer]:
-        """Return what is kept. An exact embedding serves either way of decoding, a fast one only the fast."""
-        if self.cache is None:
-            return {}
-        self._kept = self._kept or EmbeddingCache(self.cache)
-        found: dict[str, Answer] = {}
-        for version in (self.model_hash, *([self.model_hash + FAST] if self.decode == "fast" else [])):
-            missing = [question.hash for question in questions if question.hash not in found]
-            kept = self._kept.get(version, missing)
-            found |= {key: Answer(pack(vector), MEDIA, version) for key, vector in kept.items()}
-        return found
-
-    def _keep(self, found: dict[str, Answer | Exception]) -> None:
-        """Put answers into the cache, under the version each of them has."""
-        if self._kept is None:
-            return
-        for ending in ("", FAST):
-            version = self.model_hash + ending
-            good = {key: answer for key, answer in found.items() if isinstance(answer, Answer)}
-            vectors = {
-                key: np.frombuffer(answer.raw, "<f4") for key, answer in good.items() if answer.version == version
-            }
-            self._kept.put(version, vectors)
+    def _answer(self, vector: np.ndarray) -> Answer:
+        return Answer(pack(vector), MEDIA, self.model_hash)

@@ -1,4 +1,4 @@
-"""Pictures as an encoder wants them: shortest side resized, centre cut out, normalised. Pillow and numpy only."""
+"""Pictures for encoders: shortest side resized, centre cut out, normalised, by Pillow and numpy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from portrayal.systems.core.pictures import read_picture
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_DEVIATION = (0.26862954, 0.26130258, 0.27577711)
 RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3}
+OPEN_CLIP = "open_clip_config.json"
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a picture becomes numbers. The defaults are CLIP's."""
+    """Size, resampling and normalisation of an encoder's pictures; the defaults are CLIP's."""
 
     side: int = 224
     shortest: int | None = None  # the shortest side before the cut; None: `side`
@@ -42,18 +43,25 @@ class Preparation:
     def pixels(self, picture: Any) -> np.ndarray:
         """Return the cut-out as 8-bit pixels, side x side x 3."""
         picture = picture.convert("RGB")
-        target = self.target(picture.size)
+        target = (self.side, self.side) if self.square else _scaled(picture.size, self.shortest or self.side)
         if picture.size != target:
-            picture = picture.resize(target, RESAMPLING[self.resample], reducing_gap=None)
-        return _centre(np.asarray(picture), self.side, self.crop)
+            picture = picture.resize(target, RESAMPLING[self.resample])
+        return _centre(np.asarray(picture), self.side, self.crop == "transformers")
 
-    def target(self, size: tuple[int, int]) -> tuple[int, int]:
-        """Return width and height that a picture of this width and height is resized to."""
-        return (self.side, self.side) if self.square else _scaled(size, self.shortest or self.side)
+
+def on_device(pixels: np.ndarray, preparation: Preparation, device: str) -> Any:
+    """Return 8-bit pixels on a device, normalised there as `Preparation.normal` does it."""
+    import torch
+
+    scaled = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2).float() / 255
+    mean, deviation = (
+        torch.tensor(values, device=device)[:, None, None] for values in (preparation.mean, preparation.deviation)
+    )
+    return (scaled - mean) / deviation
 
 
 def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
-    """Read, decode and cut one picture; what cannot be read is given back as an error, not raised."""
+    """Return the cut-out of a file, or the error of one that cannot be read."""
     try:
         return preparation.pixels(read_picture(path))
     except CallFailed as error:
@@ -61,43 +69,45 @@ def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
 
 
 def folder_preparation(folder: Path, side: int) -> Preparation:
-    """Read how a folder prepares pictures (transformers, OpenCLIP); CLIP's own preparation where it does not say."""
-    from portrayal.tables import read_json
-
-    if (folder / "open_clip_config.json").is_file():
-        return _open_clip_preparation(folder / "open_clip_config.json", side)
+    """Return the preparation of a model's folder, by default CLIP's own."""
+    if (folder / OPEN_CLIP).is_file():
+        return _open_clip_preparation(folder / OPEN_CLIP, side)
     path = folder / "preprocessor_config.json"
     if not path.is_file():
         return Preparation(side)
-    given = read_json(path, "a config")
-    size, crop = given.get("size", side), given.get("crop_size", side)
+    config = _read_config(path)
+    size, crop = config.get("size", side), config.get("crop_size", side)
     shortest = size if isinstance(size, int) else size.get("shortest_edge", size.get("height"))
     cut = crop if isinstance(crop, int) else crop.get("height", side)
     names = {number: name for name, number in RESAMPLING.items()}
-    resample = names.get(given.get("resample", 3))
+    resample = names.get(config.get("resample", 3))
     if resample is None:
-        raise PortrayalError(f"{path.name} asks for resampling {given['resample']}. Known: {', '.join(RESAMPLING)}.")
+        raise PortrayalError(f"{path.name} asks for resampling {config['resample']}. Known: {', '.join(RESAMPLING)}.")
     return Preparation(
-        side=cut if given.get("do_center_crop", True) else shortest,
+        side=cut if config.get("do_center_crop", True) else shortest,
         shortest=shortest,
-        square=not given.get("do_center_crop", True),
+        square=not config.get("do_center_crop", True),
         resample=resample,
         crop="transformers",
-        mean=tuple(given.get("image_mean", CLIP_MEAN)),
-        deviation=tuple(given.get("image_std", CLIP_DEVIATION)),
+        mean=tuple(config.get("image_mean", CLIP_MEAN)),
+        deviation=tuple(config.get("image_std", CLIP_DEVIATION)),
     )
 
 
-def _open_clip_preparation(path: Path, side: int) -> Preparation:
-    from portrayal.tables import read_json
+def _read_config(path: Path) -> Any:
+    from portrayal.tables import read_json  # needs polars, which preparing pictures does not
 
-    given = read_json(path, "a config").get("preprocess_cfg", {})
-    mode, resample = given.get("resize_mode", "shortest"), given.get("interpolation", "bicubic")
+    return read_json(path, "a config")
+
+
+def _open_clip_preparation(path: Path, side: int) -> Preparation:
+    config = _read_config(path).get("preprocess_cfg", {})
+    mode, resample = config.get("resize_mode", "shortest"), config.get("interpolation", "bicubic")
     if mode not in ("shortest", "squash") or resample not in RESAMPLING:
         raise PortrayalError(
             f"{path.name} asks for resize_mode {mode!r}, interpolation {resample!r}, which are not known."
         )
-    mean, deviation = given.get("mean", CLIP_MEAN), given.get("std", CLIP_DEVIATION)
+    mean, deviation = config.get("mean", CLIP_MEAN), config.get("std", CLIP_DEVIATION)
     return Preparation(side, None, mode == "squash", resample, mean=tuple(mean), deviation=tuple(deviation))
 
 
@@ -109,21 +119,13 @@ def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
     return int(shortest * width / height), shortest
 
 
-def window(length: int, side: int, crop: str) -> tuple[int, int]:
-    """Return how many black lines come before one side of a picture, and where its cut then begins."""
-    theirs = crop == "transformers"
-    # Of an odd number of black lines torchvision puts the one more below and right, transformers above and left.
-    before = (max(side - length, 0) + theirs) // 2
-    half = (max(length, side) - side) / 2
-    return before, int(half) if theirs else round(half)
-
-
-def _centre(pixels: np.ndarray, side: int, crop: str) -> np.ndarray:
-    """Cut the centre out; where the picture is smaller than the cut, it is filled up with black."""
-    lengths = pixels.shape[:2]
-    (above, top), (beside, left) = (window(length, side, crop) for length in lengths)
-    if min(lengths) < side:
-        lines = [max(side - length, 0) for length in lengths]
-        around = [(first, many - first) for first, many in zip((above, beside), lines, strict=True)]
-        pixels = np.pad(pixels, (*around, (0, 0)))
-    return pixels[top : top + side, left : left + side]
+def _centre(pixels: np.ndarray, side: int, up_and_left: bool) -> np.ndarray:
+    """Return the centre, filled up with black where the picture is smaller."""
+    border, start = [(0, 0), (0, 0), (0, 0)], [0, 0]
+    for axis, length in enumerate(pixels.shape[:2]):
+        missing, half = max(side - length, 0), max(length - side, 0) / 2
+        # Of an odd number of black lines torchvision puts the one more below and right, transformers above and left.
+        before = (missing + up_and_left) // 2
+        border[axis] = (before, missing - before)
+        start[axis] = int(half) if up_and_left else round(half)
+    return np.pad(pixels, border)[start[0] : start[0] + side, start[1] : start[1] + side]

@@ -18,7 +18,7 @@ import numpy as np
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json
 
-VOCABULARY = Path(__file__).parents[1] / "vocabularies" / "clip_merges.txt.gz"
+VOCABULARY = Path(__file__).parent / "vocabularies" / "clip_merges.txt.gz"
 START, END = "<|startoftext|>", "<|endoftext|>"
 PIECES = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 MERGES = 49152 - 256 - 2  # the vocabulary less single bytes and the two special tokens

@@ -1,1 +1,0 @@
-"""CLIP and models of its form, on torch alone: sizes, network, checkpoints, pictures, tokens, saliency."""
