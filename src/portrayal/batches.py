@@ -74,7 +74,8 @@ def _uncut(source: Source, keys: Sequence[str], columns: Sequence[str], rows: in
     held = None
     for batch in batches(source, columns, rows):
         joined = batch if held is None else pl.concat([held, batch])
-        last = _last_start(joined, keys)
+        begins = starts(joined.select(keys), keys).arg_true()
+        last = int(begins[-1]) if len(begins) else 0
         held = joined[last:]
         if last:
             yield joined[:last]
@@ -148,12 +149,6 @@ def _selected(table: pl.LazyFrame, columns: Sequence[str], name: str) -> pl.Lazy
         if column not in found:
             raise PortrayalError(f"{name} lacks column {column!r} (found: {', '.join(found)}).")
     return table.select(columns)
-
-
-def _last_start(frame: pl.DataFrame, keys: Sequence[str]) -> int:
-    """Return where the last unit begins."""
-    begins = starts(frame.select(keys), keys).arg_true()
-    return int(begins[-1]) if len(begins) else 0
 
 
 class Columns:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -57,16 +56,12 @@ def redact_run(run: Run, target: Run) -> None:
     write_text(target.manifest, json.dumps(manifest, indent=1))
     write_text(target.folder / FILE, json.dumps({"said": REASON, "removed": removed}, indent=1))
     tables = {name: _without(table, [*answers, *references], WORDS) for name, table in measured.tables.items()}
-    warnings, remarks = (_lines(lines, answers) for lines in (measured.warnings, measured.remarks))
+    lines = (pl.DataFrame({"line": list(each)}, {"line": pl.String}) for each in (measured.warnings, measured.remarks))
+    warnings, remarks = (_without(each, answers)["line"].to_list() for each in lines)
     copy = type(measured)(
         _without(measured.results, answers), tables, [f"This run was redacted: {REASON}.", *warnings], remarks=remarks
     )
     write_measured(target, copy)
-
-
-def _lines(lines: Sequence[str], answers: list[str]) -> list[str]:
-    """Take the answers out of lines of text."""
-    return _without(pl.DataFrame({"line": list(lines)}, {"line": pl.String}), answers)["line"].to_list()
 
 
 def _redact_ledger(run: Run, target: Run) -> None:

@@ -245,7 +245,7 @@ class Ledger:
             if state in _ANSWERED:
                 media = media or "" if is_whole(raw, sha256) else BROKEN + DAMAGED
                 answer = Answer(raw or b"", media, version or "", cost, state == "refused")
-            yield Entry(*about, _parameters(parameters), state, answer, error)
+            yield Entry._make((*about, _parameters(parameters), state, answer, error))
 
     def raw(self, system: str, digest: str, repeat: int) -> tuple[bytes, str, str]:
         """Return a question's stored bytes, their media type and its state, if any."""

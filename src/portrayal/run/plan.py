@@ -55,7 +55,8 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     )
     calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
     total = f"in all {calls} calls, about ${dollars_text(dollars)}"
-    return "\n".join([head, *_table(rows), total, *get_audit(study.audit).power(study, stimuli)])
+    table = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
+    return "\n".join([head, *aligned(table), total, *get_audit(study.audit).power(study, stimuli)])
 
 
 def _states(study: Study, file: str) -> dict[str, str]:
@@ -88,11 +89,6 @@ def _system_plan(
 
 def _counted(amount: int, noun: str) -> str:
     return f"{amount} {noun}{'' if amount == 1 else 's'}"
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    cells = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
-    return aligned(cells)
 
 
 QUESTIONS = 3

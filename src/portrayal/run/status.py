@@ -47,15 +47,15 @@ def _without_answers(run: Run) -> Iterator[tuple[str, bool, str]]:
         for system, states in responses.counts(ledger).items():
             left = {state: count for state, count in states.items() if state not in ("done", "refused")}
             some, total, again = sum(left.values()), sum(states.values()), asking_again(run, states)
-            why = f"({_counted(left)}): {_reason(ledger, system)}"
+            reason = " ".join((ledger.commonest_error(system) or "not asked").split())
+            shown = reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 3] + "..."
+            counted = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in left.items() if count)
             if total and some == total:
-                yield (
-                    system,
-                    True,
-                    f"{system}: no answer to any of {total} questions {why}. Mend it, then ask again: {again}",
-                )
-            elif again:
-                yield system, False, f"{system}: {some} of {total} questions have no answer {why}. Ask again: {again}"
+                line = f"no answer to any of {total} questions ({counted}): {shown}. Mend it, then ask again: {again}"
+            else:
+                line = f"{some} of {total} questions have no answer ({counted}): {shown}. Ask again: {again}"
+            if again or (total and some == total):
+                yield system, some == total, f"{system}: {line}"
 
 
 def with_unanswered(messages: Sequence[str], lines: Mapping[str, str]) -> list[str]:
@@ -71,15 +71,6 @@ def asking_again(run: Run, states: Mapping[str, int]) -> str:
     if not again and not states.get("planned"):
         return ""
     return " ".join(["portrayal", "retry", shlex.quote(str(run.folder)), *again])
-
-
-def _counted(states: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states.items() if count)
-
-
-def _reason(ledger: Ledger, system: str) -> str:
-    reason = " ".join((ledger.commonest_error(system) or "not asked").split())
-    return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 3] + "..."
 
 
 def states_table(run: Run) -> pl.DataFrame:

@@ -102,14 +102,10 @@ def face_reader() -> Callable[[Any], Sequence[Seen]]:
     from portrayal.pictures.faces.reader import read_face
 
     def read(picture: Any) -> list[Seen]:
-        return [_seen(*read_face(picture, face.landmarks)) for face in find_faces(picture)]
+        readings = [read_face(picture, face.landmarks) for face in find_faces(picture)]
+        return [Seen(age, [("woman", f) if f >= 0.5 else ("man", 1 - f)]) for f, age in readings]
 
     return read
-
-
-def _seen(female: float, age: float) -> Seen:
-    label = ("woman", female) if female >= 0.5 else ("man", 1 - female)
-    return Seen(age, [label])
 
 
 # What services write when their own filter stopped a prompt or an image.

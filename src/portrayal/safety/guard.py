@@ -91,6 +91,7 @@ IMAGE_INPUTS = re.compile(
     r"\b(images?|img\w*|init\w*|inpaint\w*|masks?|photos?|references?|control\w*|\w*adapters?|loras?|embed\w*"
     r"|inversion|strength|base64|urls)\b"
 )
+COUNTS = ("num_images", "n_images", "num_images_per_prompt")
 SAFETY = re.compile(r"safe|nsfw|filter|moderat|censor|guard|uncensor|explicit")
 SAFE_VALUES = (True, "on", "true", "strict", "high", "default", "auto", "enabled", "vendor")
 # Parameters that name a technical thing; their text is held against the list of refused words, not against
@@ -162,11 +163,12 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> None:
     keys = [key.lower() for key in path]
     name = ".".join(path)
+    apart = (re.sub(r"[_\-.]|(?<=[a-z])(?=[A-Z])", " ", key).lower() for key in path)  # init_image and initImage alike
     if any(SAFETY.search(key) for key in keys):
         plain = value.lower() if isinstance(value, str) else value
         if plain not in SAFE_VALUES or (value == 1 and value is not True):
             raise PromptRefused(f"the parameter {name!r} turns a safety filter off or lower")
-    elif any(IMAGE_INPUTS.search(_spaced(key)) for key in path) and not _is_count(keys, value):
+    elif any(map(IMAGE_INPUTS.search, apart)) and not (keys[-1] in COUNTS and isinstance(value, int)):
         raise PromptRefused(f"the parameter {name!r} gives the generator an image or an adapter")
     elif any("negative" in key for key in keys):
         check_prompt(question.content, negative=value)
@@ -174,16 +176,6 @@ def _check_parameter(path: tuple[str, ...], value: Any, question: Question) -> N
         _check_text(name, keys, value, question)
     elif value is not None and not isinstance(value, bool | int | float):
         raise PromptRefused(f"the parameter {name!r} is a {type(value).__name__}")
-
-
-def _spaced(key: str) -> str:
-    """Set the words of a name apart: init_image, initImage and init-image alike."""
-    return re.sub(r"[_\-.]|(?<=[a-z])(?=[A-Z])", " ", key).lower()
-
-
-def _is_count(keys: Sequence[str], value: Any) -> bool:
-    """Return True for a number of images, which is no image."""
-    return keys[-1] in ("num_images", "n_images", "num_images_per_prompt") and isinstance(value, int)
 
 
 def _check_text(name: str, keys: Sequence[str], value: str, question: Question) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import NamedTuple
 
@@ -48,11 +48,7 @@ def refuse_listed(text: str) -> None:
 def without_exceptions(text: str) -> str:
     """Return the text with each harmless phrase replaced by what it is read as."""
     pattern, read_as = _exceptions()
-    return pattern.sub(lambda match: read_as[_spaced(match.group())], text)
-
-
-def _spaced(phrase: str) -> str:
-    return phrase.lower().replace("-", " ")
+    return pattern.sub(lambda match: read_as[match.group().lower().replace("-", " ")], text)
 
 
 def _readings(text: str) -> Iterator[Sequence[str]]:
@@ -208,33 +204,29 @@ def next_noun(entries: Sequence[Entry], place: int, skipped: Sequence[str] = DES
     return "", ""
 
 
-def _kind(entries: Sequence[Entry], place: int) -> str:
-    return entries[place][1] if 0 <= place < len(entries) else ""
-
-
-def _word_at(entries: Sequence[Entry], place: int) -> str:
-    return entries[place][0] if 0 <= place < len(entries) else ""
+def _at(entries: Sequence[Entry], place: int) -> Entry:
+    return entries[place] if 0 <= place < len(entries) else ("", "")
 
 
 def _check_age(entries: Sequence[Entry], place: int) -> None:
     """A year needs its number, and nothing but years makes a number an age."""
     entry = entries[place][0]
-    if entry in ("year", "years") and _kind(entries, place - 1) != "number":
+    if entry in ("year", "years") and _at(entries, place - 1)[1] != "number":
         raise PromptRefused(f"{entry!r} has no number before it")
-    if entry == "aged" and _word_at(entries, place - 1) != "middle" and _kind(entries, place + 1) != "number":
+    if entry == "aged" and _at(entries, place - 1)[0] != "middle" and _at(entries, place + 1)[1] != "number":
         raise PromptRefused("'aged' has no number after it")
-    unit = _word_at(entries, place - 1)
-    if entry == "old" and _kind(entries, place - 2) == "number" and unit not in ("year", "years"):
+    unit = _at(entries, place - 1)[0]
+    if entry == "old" and _at(entries, place - 2)[1] == "number" and unit not in ("year", "years"):
         raise PromptRefused(f"an age in {unit!r} is not an age in years")
 
 
 def _check_whose(entries: Sequence[Entry], place: int) -> None:
     """Somebody's own clothing is worn, not held or put aside."""
     before = place - 1
-    while _kind(entries, before) in ("trait", "photograph", "group"):
+    while _at(entries, before)[1] in ("trait", "photograph", "group"):
         before -= 1
-    owned = _word_at(entries, before) in POSSESSIVES
-    if owned and _word_at(entries, before - 1) not in (*WORN, "in"):
+    owned = _at(entries, before)[0] in POSSESSIVES
+    if owned and _at(entries, before - 1)[0] not in (*WORN, "in"):
         raise PromptRefused(
             f"{entries[place][0]!r} is somebody's own and not said to be worn; write 'wearing' before it"
         )
@@ -242,11 +234,11 @@ def _check_whose(entries: Sequence[Entry], place: int) -> None:
 
 def _check_towards_people(entries: Sequence[Entry], place: int) -> None:
     """Refuse activities done to people, unless prompt_activities.csv calls them 'social'."""
-    following = _word_at(entries, place + 1)
+    following = _at(entries, place + 1)[0]
     noun, kind = next_noun(entries, place)
-    described = _word_at(entries, place - 1) in (*ARTICLES, "of", "")  # 'a praying woman'
+    described = _at(entries, place - 1)[0] in (*ARTICLES, "of", "")  # 'a praying woman'
     direct = following in (*ARTICLES, *POSSESSIVES) and kind in ("person", "occupation")
-    ends_in_her = following == "her" and _kind(entries, place + 2) in ("", "function")
+    ends_in_her = following == "her" and _at(entries, place + 2)[1] in ("", "function")
     if direct or ends_in_her or (following in CROWDS and not described):
         raise PromptRefused(
             f"{entries[place][0]!r} is not known as something done to people ({noun or following!r}); "
@@ -262,38 +254,24 @@ class Rule(NamedTuple):
     others: frozenset[str]
     reason: str
 
+    def broken(self, words: Set[str], entries: Sequence[Entry]) -> str:
+        """Say how a prompt breaks the rule, if it does."""
+        if self.rule == "never_with":
+            company = sorted(self.others & words) if self.word in words else []
+            return f"{self.word!r} may not stand with {company[0]!r}" if company else ""
+        places = [place for place, (entry, _) in enumerate(entries) if entry == self.word]
+        if self.rule == "needs":
+            alone = places and not self.others & words
+            return f"{self.word!r} needs one of: {', '.join(sorted(self.others))}" if alone else ""
+        nouns = (next_noun(entries, place, ("trait", "age", "photograph"))[0] for place in places)
+        return next((f"{self.word!r} may not stand before {n!r}" for n in nouns if self.others & set(n.split())), "")
+
 
 def check_combinations(words: Sequence[str], entries: Sequence[Entry]) -> None:
     """Refuse words whose company is not neutral."""
     for rule in _rules():
-        broken = RULES[rule.rule](rule, frozenset(words), entries)
-        if broken:
+        if broken := rule.broken(frozenset(words), entries):
             raise PromptRefused(f"{broken} ({rule.reason})")
-
-
-def _never_with(rule: Rule, words: frozenset[str], entries: Sequence[Entry]) -> str:
-    company = sorted(rule.others & words) if rule.word in words else []
-    return f"{rule.word!r} may not stand with {company[0]!r}" if company else ""
-
-
-def _never_before(rule: Rule, words: frozenset[str], entries: Sequence[Entry]) -> str:
-    for place, (entry, _) in enumerate(entries):
-        noun = next_noun(entries, place, ("trait", "age", "photograph"))[0] if entry == rule.word else ""
-        if rule.others & set(noun.split()):
-            return f"{rule.word!r} may not stand before {noun!r}"
-    return ""
-
-
-def _needs(rule: Rule, words: frozenset[str], entries: Sequence[Entry]) -> str:
-    alone = any(entry == rule.word for entry, _ in entries) and not rule.others & words
-    return f"{rule.word!r} needs one of: {', '.join(sorted(rule.others))}" if alone else ""
-
-
-RULES: Mapping[str, Callable[[Rule, frozenset[str], Sequence[Entry]], str]] = {
-    "never_with": _never_with,
-    "never_before": _never_before,
-    "needs": _needs,
-}
 
 
 @cache

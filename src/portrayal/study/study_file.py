@@ -208,7 +208,8 @@ def _lines(table: Mapping[str, Any], place: tuple[str, ...]) -> Iterator[str]:
     """Yield plain values first: in TOML whatever follows a table's head belongs to it."""
     inner = {}
     for key, value in table.items():
-        if isinstance(value, Mapping) or _is_tables(value):
+        tables = value if isinstance(value, list | tuple) else [value]
+        if tables and all(isinstance(one, Mapping) for one in tables):
             inner[key] = value
         elif value is not None:
             yield f"{_key(key)} = {_value(value, (*place, str(key)))}"
@@ -218,10 +219,6 @@ def _lines(table: Mapping[str, Any], place: tuple[str, ...]) -> Iterator[str]:
         for one in [value] if isinstance(value, Mapping) else value:
             yield f"\n[{head}]" if isinstance(value, Mapping) else f"\n[[{head}]]"
             yield from _lines(one, path)
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
 def _key(key: Any) -> str:

@@ -43,8 +43,14 @@ def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
     short = [Path(folder).resolve().name for folder in folders]
     names = short if len(set(short)) == len(short) else [str(folder) for folder in folders]
     shared = _shared(raw)
+
+    def cut(table: pl.DataFrame) -> pl.DataFrame:
+        return table.join(shared, on="stimulus", how="semi", maintain_order="left")
+
     return [
-        make_wave(name, study, _cut(evidence, shared), manifest)
+        make_wave(
+            name, study, replace(evidence, stimuli=cut(evidence.stimuli), responses=cut(evidence.responses)), manifest
+        )
         for name, (study, evidence, manifest) in zip(names, raw, strict=True)
     ]
 
@@ -87,13 +93,6 @@ def _shared(raw: Sequence[tuple[Study, Evidence, dict[str, Any]]]) -> pl.DataFra
     if shared.is_empty():
         raise PortrayalError("the runs share no stimulus of the same content. Expected waves of one study.")
     return shared
-
-
-def _cut(evidence: Evidence, shared: pl.DataFrame) -> Evidence:
-    if evidence.stimuli.height == shared.height:
-        return evidence
-    stimuli = evidence.stimuli.join(shared, on="stimulus", how="semi")
-    return replace(evidence, stimuli=stimuli, responses=evidence.responses.join(shared, on="stimulus", how="semi"))
 
 
 DIGITS = 6  # of a vector's numbers: what is beyond them is arithmetic
