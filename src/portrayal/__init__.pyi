@@ -37,7 +37,7 @@ from portrayal.run.plan import tried_text as tried_text
 from portrayal.run.plan import try_study as try_study
 from portrayal.run.status import status_text as status_text
 from portrayal.run.status import unanswered as unanswered
-from portrayal.study.export import export_stimuli as export_stimuli
+from portrayal.study.questions import export_stimuli as export_stimuli
 from portrayal.study.registry import get_audit as get_audit
 from portrayal.study.registry import names as names
 from portrayal.study.study_file import example_study as example_study

@@ -215,7 +215,7 @@ class Seen:
         return None
 
     def in_two(self, tables: Iterable[pl.DataFrame]) -> tuple[Any, ...] | None:
-        """Return a unit that is in two of the tables, read again, as far as `again` has not told."""
+        """Return a unit that two of the tables have, unless `again` told it."""
         hashes, seen = self._repeated(), set[tuple[Any, ...]]()
         for units in tables if len(hashes) else ():
             matching = units.filter(pl.Series(np.isin(hashes_of(units), hashes))).rows()

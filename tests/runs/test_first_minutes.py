@@ -112,8 +112,6 @@ def test_exported_stimuli_are_answered_elsewhere_and_replayed(tmp_path: Path) ->
 def test_pictures_without_recorded_consent_are_withheld(tmp_path: Path, monkeypatch) -> None:
     import polars as pl
 
-    from portrayal.study import export
-
     (tmp_path / "a.png").write_bytes(b"one")
     (tmp_path / "b.png").write_bytes(b"two")
     rows = [
@@ -121,7 +119,7 @@ def test_pictures_without_recorded_consent_are_withheld(tmp_path: Path, monkeypa
          "source": "mine", "consent": consent}
         for name, consent in (("a", "signed"), ("b", "none"))
     ]  # fmt: skip
-    monkeypatch.setattr(export, "make_stimuli", lambda study: pl.DataFrame(rows))
+    monkeypatch.setattr("portrayal.study.questions.make_stimuli", lambda study: pl.DataFrame(rows))
     study = {**WORDS, "systems": [{"name": "simulated", "use": "phantom:associations"}]}
     portrayal.export_stimuli(study, tmp_path / "out")
     copied = [path.read_bytes() for path in (tmp_path / "out" / "pictures").iterdir()]

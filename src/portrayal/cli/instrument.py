@@ -1,9 +1,9 @@
-"""Commands about the instruments, the packages they need, and faces (from the distribution `portrayal-faces`)."""
+"""Commands about search engines, instruments, parts, and faces (from `portrayal-faces`)."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,79 @@ import typer
 import portrayal
 from portrayal.cli.app import Commands, Engine, Workers, answer, app, say
 from portrayal.edges.console import keep_json
-from portrayal.errors import MissingFaces
+from portrayal.errors import MissingFaces, PortrayalError
+
+CollectionPath = Annotated[
+    str, typer.Argument(help="A folder with documents, queries and judgments, or ir_datasets:ID.", metavar="COLLECTION")
+]
+StopList = Annotated[
+    str | None, typer.Option(help="Stop list: lucene, snowball, none, or a file with one word a line.")
+]
+
+
+@app.command(name="rank")
+def rank_command(
+    collection: CollectionPath,
+    ranker: Annotated[str, typer.Option(help="bm25, qlm, tfidf, add, si, sentence, drmm or matchpyramid.")] = "bm25",
+    depth: Annotated[int, typer.Option(min=1, help="The most results a query may have.")] = 1000,
+    out: Annotated[Path | None, typer.Option(help="The run file; COLLECTION.RANKER.run by default.")] = None,
+    vectors: Annotated[str | None, typer.Option(help="Word vectors by name or path; for add, si and neural.")] = None,
+    stop: StopList = None,
+    stem: Annotated[str | None, typer.Option(help="Stemmer of bm25, qlm, tfidf: porter, english or none.")] = None,
+    debias: Annotated[
+        str | None, typer.Option(help="How a gender direction is taken out of the vectors: none, regular or strong.")
+    ] = None,
+    k1: Annotated[float | None, typer.Option(help="Of bm25.")] = None,
+    b: Annotated[float | None, typer.Option(help="Of bm25.")] = None,
+    mu: Annotated[float | None, typer.Option(help="Of qlm.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other setting of the ranker: NAME=VALUE; may be repeated.")
+    ] = None,
+    index: Annotated[Path | None, typer.Option(help="A folder to keep the index in, for the next time.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
+) -> None:
+    """Run a ranker over a collection's queries and write a TREC run."""
+    named = {"vectors": vectors, "stop": stop, "stem": stem, "debias": debias, "k1": k1, "b": b, "mu": mu}
+    settings = {key: value for key, value in named.items() if value is not None} | _settings(setting or [])
+    path, lines = portrayal.rank_collection(collection, ranker, depth, out, settings, quiet, index)
+    say(lines)
+    answer(path)
+
+
+def _settings(pairs: Sequence[str]) -> dict[str, str]:
+    """Return NAME=VALUE settings; their values are typed by the ranker's own settings."""
+    for item in pairs:
+        if "=" not in item:
+            raise PortrayalError(f"--set is given {item!r}. Expected NAME=VALUE, such as --set epochs=5.")
+    return {name: value for name, _, value in (item.partition("=") for item in pairs)}
+
+
+@app.command()
+def gsr(
+    collection: CollectionPath,
+    run: Annotated[Path, typer.Option(help="A TREC run made on it.")],
+    vectors: Annotated[str, typer.Option(help="Measuring vectors: a name or a file.")] = "glove",
+    cutoff: Annotated[int, typer.Option(min=1, help="Results looked at for a query without judgments.")] = 100,
+    discount: Annotated[str, typer.Option(help="Rank discount: definition, code or none.")] = "definition",
+    seed: Annotated[int, typer.Option(help="Of the test's sign flips.")] = 0,
+    stop: StopList = None,
+    direction: Annotated[
+        str, typer.Option(help="How the defining pairs give the direction: component, mean or first.")
+    ] = "component",
+    inflected: Annotated[
+        bool, typer.Option(help="Leave inflected forms of the query's words out of documents too.")
+    ] = True,
+    quality: Annotated[
+        list[str] | None, typer.Option(help="A measure of quality to add, such as map, AP or nDCG@10; may be repeated.")
+    ] = None,
+) -> None:
+    """Print the gender stereotype reinforcement of a run as one JSON object."""
+    import json
+
+    options = {"cutoff": cutoff, "discount": discount, "stop": stop or "snowball", "direction": direction}
+    further = {"inflected": inflected, "quality": quality or []}
+    row = portrayal.gsr_of_run(collection, run, vectors, seed, **options, **further)
+    answer(json.dumps(row))
 
 
 @app.command()

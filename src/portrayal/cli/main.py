@@ -14,7 +14,7 @@ from portrayal.cli.app import app
 from portrayal.edges.console import shown_fault, shown_line
 from portrayal.errors import PortrayalError
 
-ORDER = ("study", "search", "instrument")  # each adds its commands; help shows them so
+ORDER = ("study", "instrument")  # each adds its commands; help shows them so
 for commands in ORDER:
     import_module(f"portrayal.cli.{commands}")
 

@@ -13,6 +13,7 @@ import numpy as np
 
 IR, OPSET = 8, 13
 FLOAT, INTEGER, HALF = 1, 7, 10  # of 32, 64 and 16 bits
+STORED = {FLOAT: "<f4", INTEGER: "<i8", HALF: "<f2"}
 ANY = -1  # a length of a shape that is known only when the network runs
 Attribute = int | float | str | Sequence[int]
 
@@ -24,20 +25,17 @@ class Graph:
     nodes: list[bytes] = field(default_factory=list)
     tensors: list[bytes] = field(default_factory=list)
 
-    def tensor(self, name: str, values: np.ndarray) -> str:
+    def tensor(self, name: str, values: np.ndarray, kind: int = FLOAT) -> str:
         """Add an array of floats, or of integers as they are; return its name."""
+        kind = INTEGER if np.issubdtype(values.dtype, np.integer) else kind
         dims = b"".join(_number(1, length) for length in values.shape)
-        kind, stored = (INTEGER, "<i8") if np.issubdtype(values.dtype, np.integer) else (FLOAT, "<f4")
-        raw = np.asarray(values, dtype=stored).tobytes()
+        raw = np.asarray(values, dtype=STORED[kind]).tobytes()
         self.tensors.append(dims + _number(2, kind) + _text(8, name) + _bytes(9, raw))
         return name
 
     def half(self, name: str, values: np.ndarray) -> str:
         """Add an array kept as floats of 16 bits; return its name."""
-        dims = b"".join(_number(1, length) for length in values.shape)
-        raw = np.asarray(values, dtype="<f2").tobytes()
-        self.tensors.append(dims + _number(2, HALF) + _text(8, f"{name}.half") + _bytes(9, raw))
-        return self.node("Cast", [f"{name}.half"], name, to=FLOAT)
+        return self.node("Cast", [self.tensor(f"{name}.half", values.astype("<f2"), HALF)], name, to=FLOAT)
 
     def node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Attribute) -> str:
         """Add a node; return the name of its output."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from portrayal.edges.console import aligned
 from portrayal.errors import MissingPart, PortrayalError
@@ -44,13 +45,13 @@ class Part:
 
 def _read(path: Path) -> dict[str, Part]:
     with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    parts = {}
+        rows: list[Any] = list(csv.DictReader(lines))
     for row in rows:
-        modules, sizes = tuple(row["modules"].split()), (int(row["download_mb"]), int(row["disk_mb"]))
-        about = (row["package"], row["version"], row["file"], modules, row["gives"])
-        parts[row["package"]] = Part(*about, *sizes, row["license"])
-    return parts
+        row |= {
+            "modules": tuple(row["modules"].split()),
+            **{name: int(row[name]) for name in ("download_mb", "disk_mb")},
+        }
+    return {row["package"]: Part(**row) for row in rows}
 
 
 PARTS = _read(FOLDER / "parts.csv")

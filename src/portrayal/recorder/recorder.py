@@ -64,12 +64,10 @@ class Journal:
         entries = [one for one in self._waiting if not (one.needless_when_cancelled and one.done.cancelled())]
         self._waiting = []
         error = self._try(entries)
-        if error is None or len(entries) == 1:
-            for entry in entries:
-                _settle(entry, error)
-            return
         for entry in entries:
-            _settle(entry, self._try([entry]))
+            own = error if error is None or len(entries) == 1 else self._try([entry])
+            if not entry.done.done():
+                entry.done.set_result(None) if own is None else entry.done.set_exception(own)
 
     def _try(self, entries: list[_Entry]) -> Exception | None:
         try:
@@ -79,15 +77,6 @@ class Journal:
         except Exception as error:
             return error
         return None
-
-
-def _settle(entry: _Entry, error: Exception | None) -> None:
-    if entry.done.done():
-        return
-    if error is None:
-        entry.done.set_result(None)
-    else:
-        entry.done.set_exception(error)
 
 
 DRAINING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -135,7 +135,7 @@ def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterab
 
 
 def _cells(module: str, flow: Flow, seed: int, cases: Sequence[tuple[str, float, int]]) -> Iterator[dict[str, Any]]:
-    """Yield, for each shape, effect and number of audits, how many find something; all share one pool."""
+    """Yield how many audits of each case find something; all share one pool."""
     jobs = [(shape, seed + place, effect) for shape, effect, count in cases for place in range(count)]
     hits = iter(over_seeds(partial(_is_found, module, flow, jobs), range(len(jobs))))
     for shape, effect, count in cases:

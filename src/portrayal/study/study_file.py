@@ -166,7 +166,7 @@ SYSTEM = "system.py"
 
 
 def new_study(stem: str, out: Path | str | None = None) -> Path:
-    """Write a commented study and a stub of the system it asks; return the study's path.
+    """Write a commented study and a stub of its system; return the study's path.
 
     Parameters
     ----------
