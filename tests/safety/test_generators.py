@@ -262,7 +262,7 @@ def test_an_endpoint_is_gated(monkeypatch):
         seen.append(json.loads(request.content))
         return httpx2.Response(200, stream=httpx2.ByteStream(json.dumps(body).encode()))
 
-    system.inner._idle = [httpx2.AsyncClient(transport=httpx2.MockTransport(handle))]
+    system.inner._client = httpx2.AsyncClient(transport=httpx2.MockTransport(handle))
     system.gates = gates()
     (answer,) = ask(system)
     assert (outcome(answer), answer.version) == ("kept", "m-7")

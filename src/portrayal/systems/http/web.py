@@ -2,18 +2,18 @@
 
 All systems behind HTTP share this. The rule: ask again only where it is proven that no answer was
 produced. No connection, 429 and 503 prove it; a timeout or a reset after sending proves nothing. What a status proves is
-in `portrayal.systems.core.status`, what a closed connection proves in `portrayal.systems.http.connection`.
+in `portrayal.systems.core.status`.
 """
 
 from __future__ import annotations
 
 import re
+import socket
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import httpx2
 
@@ -30,11 +30,7 @@ from portrayal.systems.core.base import (
     largest,
 )
 from portrayal.systems.core.status import error_for
-from portrayal.systems.http.connection import NeverRead, causes, why_unreachable
-from portrayal.systems.http.transport import Transport
 from portrayal.systems.http.wire import UNDERSTOOD, Body, gather, unpacked
-
-TRIES_TO_CONNECT = 3  # connections opened for one question that nobody read
 
 _VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
 SECRET_PARAMETER = re.compile(r"(?i)(^|[_-])(key|token|secret|password|apikey)$")
@@ -43,77 +39,42 @@ SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "passw", "credenti
 
 @dataclass
 class WebSystem(BaseSystem):
-    """A system behind HTTP; subclasses write `ask` and `read`.
+    """A system behind HTTP; subclasses write `ask`.
 
-    It keeps one client, with one connection, for each question on its way.
+    Every question gets a connection of its own: a server may close one that is kept just as a question is written to it,
+    or say something unasked, which would be taken for the next answer.
     """
 
     remote: bool = True
-    _idle: list[httpx2.AsyncClient] = field(default_factory=list)
-    _security: ssl.SSLContext | None = None
+    _client: httpx2.AsyncClient | None = None
 
     async def send(self, method: str, url: str, **request: Any) -> Body:
-        """Send one request, as `send` does."""
-        client = self._idle.pop() if self._idle else self._open()
+        """Send one request and return the body of its answer if the service accepted it."""
+        self._client = self._client or open_client(self.limits)
+        auth = request.pop("auth", None)
+        prepared = _prepared(self._client, method, url, request)
         try:
-            return await send(client, method, url, largest(self.kind), self.limits.errors_billed, **request)
-        finally:
-            self._idle.append(client)
-
-    def _open(self) -> httpx2.AsyncClient:
-        if self._security is None:
-            self._security = httpx2.create_ssl_context()
-        return open_client(self.limits, self._security)
+            return await _exchange(self._client, prepared, largest(self.kind), self.limits.errors_billed, auth)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError) as error:
+            host, seconds = prepared.url.netloc.decode(), self._client.timeout.connect or 0.0
+            raise Unreachable(why_unreachable(error, host, seconds)) from None
 
     def broken(self, body: Body) -> Answer:
         """Return an incomplete body as an answer that cannot be read."""
         return broken_answer(body.content, body.broken, self.limits.price)
 
     async def close(self) -> None:
-        """Close the connections."""
-        while self._idle:
-            await self._idle.pop().aclose()
+        """Close the client."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
 
 
-def open_client(limits: Limits, security: ssl.SSLContext) -> httpx2.AsyncClient:
-    """Open a client that gives connecting less time than the question.
-
-    Through a proxy of the environment every question gets a connection of its own: the client's own way of keeping
-    them takes what a server says unasked for the next answer.
-    """
-    timeout = httpx2.Timeout(limits.timeout, connect=connecting_time(limits.timeout), pool=None)
-    headers = {"accept-encoding": UNDERSTOOD}
-    security.set_alpn_protocols(["http/1.1"])
-    if getproxies().keys() & {"http", "https", "all"}:
-        sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
-        return httpx2.AsyncClient(verify=security, timeout=timeout, limits=sockets, headers=headers)
-    return httpx2.AsyncClient(transport=Transport(security), timeout=timeout, headers=headers)
-
-
-def connecting_time(timeout: float) -> float:
-    """Return the seconds that a connection, and then its encryption, may take."""
-    return min(10.0, 0.4 * timeout)
-
-
-async def send(
-    client: httpx2.AsyncClient, method: str, url: str, most: int, errors_billed: bool = True, **request: Any
-) -> Body:
-    """Send one request and return the body of its answer if the service accepted it.
-
-    A connection that was closed before the request was read is opened again at once.
-    """
-    auth = request.pop("auth", None)
-    prepared = _prepared(client, method, url, request)
-    for attempt in range(TRIES_TO_CONNECT):
-        try:
-            return await _exchange(client, prepared, most, errors_billed, auth)
-        except httpx2.ConnectError as error:
-            again = any(isinstance(cause, NeverRead) for cause in causes(error))
-            if not again or attempt + 1 == TRIES_TO_CONNECT:
-                raise _unreachable(client, prepared, error) from None
-        except (httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError) as error:
-            raise _unreachable(client, prepared, error) from None
-    raise AssertionError("the loop returns or raises")
+def open_client(limits: Limits) -> httpx2.AsyncClient:
+    """Open a client that gives connecting, and then its encryption, less time than the question."""
+    timeout = httpx2.Timeout(limits.timeout, connect=min(10.0, 0.4 * limits.timeout), pool=None)
+    sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+    return httpx2.AsyncClient(timeout=timeout, limits=sockets, headers={"accept-encoding": UNDERSTOOD})
 
 
 def _prepared(client: httpx2.AsyncClient, method: str, url: str, request: Mapping[str, Any]) -> httpx2.Request:
@@ -154,8 +115,21 @@ async def _exchange(
     return body
 
 
-def _unreachable(client: httpx2.AsyncClient, request: httpx2.Request, error: Exception) -> Unreachable:
-    return Unreachable(why_unreachable(error, request.url.netloc.decode(), client.timeout.connect or 0.0))
+def why_unreachable(error: Exception, host: str, seconds: float) -> str:
+    """Return in words why there is no connection: name, certificate, refusal or silence."""
+    if "Timeout" in type(error).__name__:
+        return f"{host} does not answer: no connection within {seconds:g} s"
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, socket.gaierror):
+            return f"the name {host!r} is not known (DNS: {cause.strerror})"
+        if isinstance(cause, ssl.SSLError):
+            return f"no secure connection to {host} (TLS: {getattr(cause, 'verify_message', '') or cause.reason})"
+        addresses = getattr(cause, "exceptions", (cause,))  # a host may have several, which all refuse
+        if all(isinstance(one, ConnectionRefusedError) for one in addresses):
+            return f"{host} refuses connections"
+        cause = cause.__cause__ or cause.__context__
+    return f"cannot connect to {host}: {error or type(error).__name__}"
 
 
 def fill_secrets(headers: Mapping[str, str]) -> dict[str, str]:
