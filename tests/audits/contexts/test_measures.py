@@ -8,19 +8,17 @@ import pytest
 from scipy import stats
 
 from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
-from portrayal.audits.contexts.measures.counting import count_runs, divided
 from portrayal.audits.contexts.measures.design import FACETS, Design
 from portrayal.audits.contexts.measures.membership import WordLists
-from portrayal.audits.contexts.measures.mixed import _coefficient
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.audits.contexts.measures.ratings import median, ratings
 from portrayal.audits.contexts.measures.rq2_recognition import independence
-from portrayal.audits.contexts.measures.rq4_descriptions import HEADLINE, cosine_distance, distances
+from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, distances
 from portrayal.audits.contexts.measures.views import View
 from portrayal.audits.contexts.warnings import remarks_of
 from portrayal.errors import PortrayalError
-from portrayal.stats.models.random_intercept import Fitted
+from portrayal.stats.intervals.intervals import t_estimate
 from portrayal.tables import REVIEWS
 from portrayal.text.words.typology import load_typology
 
@@ -202,10 +200,10 @@ def test_distance_by_hand_and_all_zero_is_missing():
     stimuli, answers = audit(
         lambda person, gender, place: ["woman", "hair"] if place is None else ["hair"], crowd(2, 0)
     )
-    found = distances(View.of(pictures_of(stimuli, answers)), "F1", ["gender"])[HEADLINE]
+    found = distances(View.of(pictures_of(stimuli, answers)), "F1", ["gender"])
     assert found.values == pytest.approx([1 - 1 / np.sqrt(2)] * 2)
     stimuli, answers = audit(lambda person, gender, place: ["woman"] if place is None else ["zzz"], crowd(2, 0))
-    assert np.isnan(distances(View.of(pictures_of(stimuli, answers)), "F1", ["gender"])[HEADLINE].values).all()
+    assert np.isnan(distances(View.of(pictures_of(stimuli, answers)), "F1", ["gender"]).values).all()
 
 
 def test_small_cells_are_na_with_their_reason():
@@ -323,32 +321,6 @@ def test_factors_called_like_clusters_are_fine():
     assert "age" in pictures_of(stimuli.with_columns(age=pl.lit("30")), answers).columns
 
 
-@pytest.mark.parametrize("each", [7, 300])
-def test_counting_equals_a_naive_count(each):
-    random = np.random.default_rng(0)
-    pictures = np.repeat(np.arange(40), each)
-    tags = random.integers(0, 50, len(pictures))
-    member = random.random((50, 19)) < 0.3
-    naive = np.zeros((40, 19), int)
-    np.add.at(naive, pictures, member[tags])
-    assert np.array_equal(count_runs(tags, np.arange(40) * each, member), naive.T)
-
-
-@pytest.mark.parametrize("longest", [1, 3, 4, 31, 32, 255, 256, 70_000])
-def test_the_fullest_counts_do_not_spill_into_the_next_cluster(longest):
-    lengths = np.array([1, longest, longest, 1])
-    starts, tags = np.cumsum(lengths) - lengths, np.zeros(lengths.sum(), np.int32)
-    member = np.ones((1, 40), bool)
-    member[:, ::3] = False
-    assert np.array_equal(count_runs(tags, starts, member), member.T * lengths)
-
-
-def test_shares_of_nothing_are_missing():
-    found = divided([np.array([1, 0, 3]), np.array([2, 0, 0])], np.array([4, 0, 3]))
-    assert np.array_equal(found, [[0.25, 0.5], [np.nan, np.nan], [1, 0]], equal_nan=True)
-    assert divided([], np.array([4, 0])).shape == (2, 0)
-
-
 def test_mixed_model_equals_statsmodels_and_finds_the_planted_congruence():
     random = np.random.default_rng(0)
 
@@ -438,14 +410,11 @@ def test_people_without_a_baseline_are_missing_in_every_distance():
 
 def test_a_coefficient_has_a_t_interval_and_needs_a_degree_of_freedom():
     # 0.3 with error 0.1 on one degree of freedom: t(.975, 1) = 12.7062.
-    fitted = Fitted(np.array([0.5, 0.3]), np.array([0.2, 0.1]), 0.0, 0.0)
-    found = _coefficient(fitted, 1, 1)
+    found = t_estimate(0.3, 0.1, 1)
     assert (found.value, found.low, found.high) == pytest.approx((0.3, 0.3 - 1.270620, 0.3 + 1.270620), abs=1e-5)
     assert found.p == pytest.approx(2 * stats.t.sf(3, 1))
-    for one in (_coefficient(fitted, 1, 0), _coefficient(None, 1, 5)):
+    for one in (t_estimate(0.3, 0.1, 0), t_estimate(0.3, 0.0, 5)):
         assert np.isnan([one.value, one.low, one.high, one.p]).all()
-    still = Fitted(np.array([0.3]), np.array([0.0]), 0.0, 0.0)
-    assert np.isnan(_coefficient(still, 0, 5).value)
 
 
 def test_a_tag_of_a_failed_answer_is_not_counted():

@@ -6,10 +6,7 @@ from collections import Counter
 
 import numpy as np
 import polars as pl
-import pytest
 
-from portrayal.audits.contexts.measures import counting
-from portrayal.audits.contexts.measures.counting import coded
 from portrayal.audits.contexts.measures.membership import WordLists
 from portrayal.audits.contexts.measures.pictures import KEYS, describe_pictures
 from portrayal.audits.contexts.measures.views import cluster_shares, column
@@ -81,10 +78,9 @@ def _holds(answers: pl.DataFrame, stimuli: pl.DataFrame | None = None) -> pl.Dat
     return pictures
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 7, 1 << 17])
-def test_counts_and_three_genders_are_those_of_a_loop(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "CHUNK", chunk)
+def test_counts_and_three_genders_are_those_of_a_loop() -> None:
     _holds(_answers(60))
+    _holds(_answers(60, most=300))
 
 
 def test_rows_in_any_order_and_stimuli_in_theirs() -> None:
@@ -128,12 +124,3 @@ def test_a_key_that_is_null_is_a_key() -> None:
     assert changes(told, ["stimulus"]).to_list() == [True, False, True, False]
     assert starts(told[:0], ["stimulus"]).to_list() == []
     assert starts(told[:1], ["stimulus"]).to_list() == [True]
-
-
-def test_codes_name_every_string_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "CHUNK", 3)
-    told = pl.Series("tag", ["b", None, "東京", "b", "", "a", None, "", "b"])
-    names, numbers = coded(told)
-    assert names.to_list() == ["b", None, "東京", "", "a"]
-    assert names.gather(numbers).to_list() == told.to_list()
-    assert coded(told[:0])[1].tolist() == []

@@ -29,6 +29,16 @@ def t_quantile(freedom: int, level: float = 0.95) -> float:
     return float(special.stdtrit(freedom, 0.5 + level / 2))
 
 
+def t_estimate(value: float, error: float, freedom: float) -> Estimate:
+    """Return a value with its t interval and two-sided p; nothing without an error or a degree of freedom."""
+    from scipy import stats
+
+    if freedom < 1 or not error > 0:
+        return Estimate()
+    half = stats.t.ppf(0.975, freedom) * error
+    return Estimate(value, value - half, value + half, float(2 * stats.t.sf(abs(value / error), freedom)))
+
+
 def wilson(successes: float, n: float, level: float = 0.95) -> Estimate:
     """Return a share and Wilson's score interval; with n = 0 all three are NaN.
 

@@ -37,14 +37,9 @@ def decisions(reviews: pl.DataFrame | None) -> pl.DataFrame:
     if reviews is None:
         return pl.DataFrame(schema=dict(REVIEWS))
     judged = reviews.filter((pl.col("question") == QUESTION) & pl.col("judgment").is_not_null())
-    return judged.with_columns(
-        pl.col("item").map_elements(normalise, return_dtype=pl.String),
-        pl.col("judgment").map_elements(_in_order, return_dtype=pl.String),
-    )
-
-
-def _in_order(text: str) -> str:
-    return ";".join(sorted(part.strip() for part in text.split(";") if part.strip()))
+    parts = pl.col("judgment").str.split(";").list.eval(pl.element().str.strip_chars())
+    clusters = parts.list.filter(pl.element() != "").list.sort().list.join(";")
+    return judged.with_columns(pl.col("item").map_elements(normalise, return_dtype=pl.String), clusters)
 
 
 def extend(typology: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame:
@@ -54,32 +49,20 @@ def extend(typology: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame
         return typology
     coders = pl.col("reviewer").fill_null("somebody").unique().sort().str.join(", ")
     agreed = judged.group_by("item").agg(pl.col("judgment").unique(), coders)
-    places = _places(typology)
-    added = [
-        {"tag": tag, "super_cluster": above, "sub_cluster": below, "source": f"coded by {who}"}
-        for tag, choices, who in agreed.filter(pl.col("judgment").list.len() == 1).iter_rows()
-        for above, below in (_place(name, places) for name in choices[0].split(";"))
-    ]
-    schema = {name: typology.schema[name] for name in ("tag", "super_cluster", "sub_cluster", "source")}
-    coded = pl.DataFrame(added, schema=schema).sort("tag")
-    rest = typology.select(*schema).join(coded, on="tag", how="anti", maintain_order="left")
-    return pl.concat([rest, coded])
-
-
-def _places(typology: pl.DataFrame) -> dict[str, tuple[str, str | None]]:
-    """Return each cluster's super-cluster and sub-cluster; a super-cluster's own name stands for itself."""
     pairs = typology.select("super_cluster", "sub_cluster").unique().rows()
-    return {
-        **{above: (above, None) for above, _ in pairs},
-        **{below: (above, below) for above, below in pairs if below},
-    }
-
-
-def _place(name: str, places: dict[str, tuple[str, str | None]]) -> tuple[str, str | None]:
-    if name not in places:
-        known = f"Known: {', '.join(sorted(places))}."
-        raise PortrayalError(f"a review puts a tag in {name!r}.{nearest(name, places)} {known}")
-    return places[name]
+    # A super-cluster's own name stands for itself.
+    places = {above: (above, None) for above, _ in pairs} | {below: (above, below) for above, below in pairs if below}
+    columns = {name: typology.schema[name] for name in ("tag", "super_cluster", "sub_cluster", "source")}
+    added = []
+    for tag, choices, who in agreed.filter(pl.col("judgment").list.len() == 1).iter_rows():
+        for name in choices[0].split(";"):
+            if name not in places:
+                known = f"Known: {', '.join(sorted(places))}."
+                raise PortrayalError(f"a review puts a tag in {name!r}.{nearest(name, places)} {known}")
+            added.append((tag, *places[name], f"coded by {who}"))
+    coded = pl.DataFrame(added, columns, orient="row").sort("tag")
+    rest = typology.select(*columns).join(coded, on="tag", how="anti", maintain_order="left")
+    return pl.concat([rest, coded])
 
 
 def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str, Any]]:

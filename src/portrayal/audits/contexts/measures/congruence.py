@@ -6,7 +6,7 @@ Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 3.5 (expectancy
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ from portrayal.audits.contexts.measures.design import Design
 from portrayal.audits.contexts.measures.views import ALIKE, DIFFERENCES, NEUTRAL, Rows, View
 from portrayal.stats.decisions.decision import NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import t_estimate
 from portrayal.stats.intervals.shares import bounded_mean, clustered_share
 from portrayal.stats.models.groups import welch
 from portrayal.stats.tests.permutation import sign_flip
@@ -40,12 +41,16 @@ def congruence(view: View, design: Design) -> Rows:
     answered, (lost, _) = placed.answered.own, placed.missing
     scores = congruence_scores(answered, design.stereotypes, kinds)
     values = np.array(list(scores.values()))
-    reason = _why_not(values)
+    reason = None
+    if len(values) < 2:
+        reason = "fewer than two people were seen in places of every stereotype"
+    elif np.abs(values).max() <= STILL:
+        reason = "nobody's pictures follow the places, or go against them"
     untested = {"decision": NOT_TESTED, "reason": reason} if len(values) else {}
-    tested = {DIFFERENCES: (list(scores), values)} if not reason else untested
     yield bounded_mean(values, round(placed.count / max(placed.n_people, 1))).row(
         "congruence", system=view.system, p=np.nan if reason else sign_flip(values, alternative="two-sided").p,
-        n_missing=placed.n_people - len(values), unit="points", counted="people", note="one score per person", **tested,
+        n_missing=placed.n_people - len(values), unit="points", counted="people", note="one score per person",
+        **(untested if reason else {DIFFERENCES: (list(scores), values)}),
     )  # fmt: skip
     neutral = clustered_share(answered.counts(answered.inferred(NEUTRAL)), answered.each)
     yield neutral.row("neutral_share", system=view.system, n_missing=lost, unit="share", counted="pictures")
@@ -56,17 +61,9 @@ def congruence_scores(answered: View, stereotypes: Mapping[str, str], kinds: Col
     expected, inferred = answered["context"].replace_strict(stereotypes, return_dtype=pl.String), answered["inferred"]
     against = np.where(inferred.is_in(list(kinds)).to_numpy(), -1.0 / (len(kinds) - 1), 0.0)
     values = np.where((inferred == expected).to_numpy(), 1.0, against)
-    columns = [
-        answered.where(here).means(values[here.to_numpy()], ALIKE) for here in (expected == k for k in sorted(kinds))
-    ]
-    scores = np.mean(columns, axis=0)
+    parts = [expected == kind for kind in sorted(kinds)]
+    scores = np.mean([answered.where(here).means(values[here.to_numpy()], ALIKE) for here in parts], axis=0)
     return {person: float(score) for person, score in zip(answered.people, scores, strict=True) if not np.isnan(score)}
-
-
-def _why_not(scores: np.ndarray) -> str:
-    if len(scores) < 2:
-        return "fewer than two people were seen in places of every stereotype"
-    return "" if np.abs(scores).max() > STILL else "nobody's pictures follow the places, or go against them"
 
 
 def expectancy(view: View, design: Design) -> Rows:
@@ -80,32 +77,21 @@ def expectancy(view: View, design: Design) -> Rows:
     if levels is None or not design.wants("expectancy"):
         return
     own = np.array([design.cluster_of.get(label, "") for label in levels], dtype=object)
-    abstract = {place: _abstractness(view.at[place].answered) for place in view.places if place in design.stereotypes}
-    for place, values in abstract.items():
-        yield _place_row(design.stereotypes[place], values, own, {"system": view.system, "place": place})
+    about = {"system": view.system, "group": FITS, "versus": FITS_NOT, "unit": "points", "counted": "people"}
+    abstract = {}
+    for place in (place for place in view.places if place in design.stereotypes):
+        here, stereotype = view.at[place].answered, design.stereotypes[place]
+        parts = here.shares(["abstract", "concrete"])
+        values = abstract[place] = here.means(parts[:, 0] - parts[:, 1])
+        known = ~np.isnan(values) & (own != "")
+        gap = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
+        note = f"Welch t = {number(gap.statistic)}, df = {number(gap.df)}"
+        note = "not tested: too few people on a side, or nothing varies" if np.isnan(gap.p) else note
+        yield gap.row("expectancy_of_place", place=place, n_missing=int((~known).sum()), note=note, **about)
     if abstract:
         gaps = expectancy_gaps(abstract, design.stereotypes, own)
-        labelled, used = int(np.isin(own, list(gaps)).sum()), sum(map(len, gaps.values()))
-        yield mean_of_groups(list(gaps.values())).row(
-            "expectancy", system=view.system, group=FITS, versus=FITS_NOT, n_missing=labelled - used, unit="points",
-            counted="people",
-        )  # fmt: skip
-
-
-def _abstractness(here: View) -> np.ndarray:
-    parts = here.shares(["abstract", "concrete"])
-    return here.means(parts[:, 0] - parts[:, 1])
-
-
-def _place_row(stereotype: str, values: np.ndarray, own: np.ndarray, about: dict[str, Any]) -> dict[str, Any]:
-    known = ~np.isnan(values) & (own != "")
-    found = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
-    note = f"Welch t = {number(found.statistic)}, df = {number(found.df)}"
-    return found.row(
-        "expectancy_of_place", group=FITS, versus=FITS_NOT, n_missing=int((~known).sum()), unit="points",
-        counted="people", note="not tested: too few people on a side, or nothing varies" if np.isnan(found.p) else note,
-        **about,
-    )  # fmt: skip
+        lost = int(np.isin(own, list(gaps)).sum()) - sum(map(len, gaps.values()))
+        yield mean_of_groups(list(gaps.values())).row("expectancy", n_missing=lost, **about)
 
 
 def expectancy_gaps(
@@ -133,15 +119,12 @@ def expectancy_gaps(
 def _mean(rows: np.ndarray) -> np.ndarray:
     """Return the mean of each column's numbers; NaN where it has none."""
     there = ~np.isnan(rows)
-    counts = there.sum(axis=0)
-    sums = np.where(there, rows, 0.0).sum(axis=0)
+    counts, sums = there.sum(axis=0), np.where(there, rows, 0.0).sum(axis=0)
     return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
 
 
 def mean_of_groups(groups: Sequence[np.ndarray]) -> Estimate:
     """Return the plain mean of group means with Welch-Satterthwaite ends and p."""
-    from scipy import stats
-
     n = sum(map(len, groups))
     if len(groups) < 2 or min(map(len, groups)) < 2:
         few = "answers about fewer than two people of a group, or about one group only"
@@ -151,7 +134,5 @@ def mean_of_groups(groups: Sequence[np.ndarray]) -> Estimate:
     if parts.sum() <= STILL**2:
         return Estimate(value, n=n, decision=NOT_TESTED, reason="people of a group are all described alike")
     df = parts.sum() ** 2 / np.sum(parts**2 / np.array([len(group) - 1 for group in groups]))
-    half = stats.t.ppf(0.975, df) * np.sqrt(parts.sum())
-    t = value / np.sqrt(parts.sum())
-    p, note = float(2 * stats.t.sf(abs(t), df)), f"t = {number(t)}, df = {number(df)}"
-    return Estimate(value, value - half, value + half, p, n, note=note)
+    error = np.sqrt(parts.sum())
+    return replace(t_estimate(value, error, df), n=n, note=f"t = {number(value / error)}, df = {number(df)}")

@@ -1,6 +1,6 @@
 """Coverage: how much of a tagger's words the typology knows; part of every result.
 
-Barlas et al. (2020), Section 4.5.1, put every tag into a cluster by hand.
+Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Section 4.5.1, put every tag into a cluster by hand.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ def coverage(view: View) -> Rows:
 def note_coverage(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add each system's coverage to the note of every one of its rows."""
     known = {
-        row["system"]: row["value"] for row in rows if row["measure"] == "coverage" and row["attribute"] == "known"
+        row["system"]: f"typology knows {percent(row['value'], 1)} of the tags"
+        for row in rows
+        if (row["measure"], row.get("attribute")) == ("coverage", "known") and row["value"] is not None
     }
-    return [{**row, "note": _with_coverage(row.get("note"), known.get(row["system"]))} for row in rows]
-
-
-def _with_coverage(note: str | None, known: float | None) -> str | None:
-    added = "" if known is None else f"typology knows {percent(known, 1)} of the tags"
-    return f"{note}; {added}" if note and added else added or note
+    if not known:
+        return list(rows)
+    return [{**row, "note": "; ".join(filter(None, [row.get("note"), known.get(row["system"])]))} for row in rows]

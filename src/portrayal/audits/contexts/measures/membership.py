@@ -31,23 +31,6 @@ class WordLists:
         return clusters_of(self.typology)
 
     @cached_property
-    def of_places(self) -> frozenset[str]:
-        """The entries of all places."""
-        return frozenset(self.context_tags["tag"])
-
-    @cached_property
-    def members(self) -> dict[str, set[str]]:
-        """The entries of each column: super-clusters, sub-clusters, then contexts."""
-        columns: dict[str, set[str]] = {name: set() for name in (*SUPER, "other")}
-        for level in ("super_cluster", "sub_cluster"):
-            filled = self.typology.filter(pl.col(level).is_not_null())
-            for (name,), part in filled.group_by(level, maintain_order=True):
-                columns.setdefault(str(name), set()).update(part["tag"])
-        for (name,), part in self.context_tags.sort("context").group_by("context", maintain_order=True):
-            columns[str(name)] = set(part["tag"])
-        return columns
-
-    @cached_property
     def contexts(self) -> tuple[str, ...]:
         """The places, in order of code."""
         return tuple(self.context_tags["context"].unique().sort())
@@ -55,15 +38,18 @@ class WordLists:
     @cached_property
     def clusters(self) -> tuple[str, ...]:
         """The super-clusters, then the sub-clusters."""
-        return tuple(name for name in self.members if name not in self.contexts)
+        named = (name for level in ("super_cluster", "sub_cluster") for name in self.typology[level].drop_nulls())
+        return tuple(dict.fromkeys((*SUPER, "other", *named)))
 
     @cached_property
     def columns(self) -> dict[str, list[int]]:
         """The columns of clusters and contexts that every entry is in."""
+        place = {name: at for at, name in enumerate((*self.clusters, *self.contexts))}
+        above, below = (self.typology.select("tag", name).drop_nulls() for name in ("super_cluster", "sub_cluster"))
         columns: dict[str, list[int]] = {}
-        for place, name in enumerate((*self.clusters, *self.contexts)):
-            for entry in self.members[name]:
-                columns.setdefault(entry, []).append(place)
+        for table in (above, below, self.context_tags.select("tag", "context")):
+            for tag, name in table.iter_rows():
+                columns.setdefault(tag, []).append(place[name])
         return columns
 
 
@@ -72,50 +58,41 @@ def membership(tags: Sequence[str] | pl.Series, lists: WordLists) -> tuple[pl.Da
 
     Of the tags: tag (as answered), known (some list holds it or its head), placed (it is in a cluster).
     """
-    named = list(tags)
-    normal = list(map(normalise, named))
-    read = read_tags(set(normal), lists.known, lists.of_places)
-    entries = [read.get(tag, ()) for tag in normal]
-    width = len(lists.clusters) + len(lists.contexts)
-    member = np.zeros(len(entries) * width, dtype=bool)
-    cells = ((row, one) for row, entry in enumerate(entries) for one in entry)
-    member[[row * width + column for row, one in cells for column in lists.columns.get(one, ())]] = True
+    spelling = list(map(normalise, tags))
+    read = read_tags(set(spelling), lists.known, frozenset(lists.context_tags["tag"]))
+    entries = [read.get(tag, ()) for tag in spelling]
+    member = np.zeros((len(entries), len(lists.clusters) + len(lists.contexts)), dtype=bool)
+    for row, entry in zip(member, entries, strict=True):
+        row[[column for one in entry for column in lists.columns.get(one, ())]] = True
     placed = [not lists.known.keys().isdisjoint(entry) for entry in entries]
     schema = {"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean}
-    table = pl.DataFrame({"tag": named, "known": list(map(bool, entries)), "placed": placed}, schema)
-    return table, member.reshape(len(entries), width)
+    return pl.DataFrame({"tag": list(tags), "known": list(map(bool, entries)), "placed": placed}, schema), member
 
 
-def tag_counts(responses: Source) -> pl.DataFrame:
-    """Return system, tag, rows: how often each tag was used, in order of appearance.
+def tag_use(responses: Source, lists: WordLists) -> pl.DataFrame:
+    """Return system, tag, rows (uses), known and placed, in order of appearance.
 
-    `responses` is a table, a lazy one or a folder of Parquet files; what is kept are the distinct tags.
+    `responses` is a table, a lazy one or a folder of Parquet files; only the distinct tags are held in memory.
     """
     used = scan(responses, ["system", "tag"], "responses").with_row_index("first").drop_nulls("tag")
     counted = used.group_by("system", "tag").agg(pl.len().alias("rows"), pl.col("first").min())
-    return counted.collect(engine="streaming").sort("first").drop("first")
+    counts = counted.collect(engine="streaming").sort("first").drop("first")
+    looked_up, _ = membership(counts["tag"].unique().sort(), lists)
+    return counts.join(looked_up, on="tag", maintain_order="left")
 
 
 def unknown_tags(responses: Source, lists: WordLists) -> pl.DataFrame:
     """Return the tags that are in no cluster, most frequent first: tag, rows, systems."""
-    counts = tag_counts(responses)
-    looked_up, _ = membership(counts["tag"].unique().sort(), lists)
+    unknown = tag_use(responses, lists).filter(~pl.col("placed"))
     return (
-        counts.join(looked_up.filter(~pl.col("placed")), on="tag", how="semi")
-        .with_columns(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
-        .group_by("tag")
-        .agg(pl.col("rows").sum(), pl.col("system").unique().sort().str.join(", ").alias("systems"))
+        unknown.group_by(pl.col("tag").map_elements(normalise, return_dtype=pl.String))
+        .agg(pl.col("rows").sum(), systems=pl.col("system").unique().sort().str.join(", "))
         .sort("rows", "tag", descending=[True, False])
     )
 
 
 def coverage_by_system(responses: Source, lists: WordLists) -> pl.DataFrame:
     """Return the share of tags that is read, of uses and distinct ones, by system."""
-    counts = tag_counts(responses)
-    looked_up, _ = membership(counts["tag"].unique().sort(), lists)
-    seen = counts.join(looked_up.select("tag", "known"), on="tag", maintain_order="left")
-    uses = pl.col("rows").sum()
-    read = (pl.col("rows") * pl.col("known")).sum()
-    return seen.group_by("system", maintain_order=True).agg(
-        uses=uses, of_uses=read / uses, distinct=pl.len(), of_distinct=pl.col("known").mean()
-    )
+    uses, read = pl.col("rows").sum(), (pl.col("rows") * pl.col("known")).sum()
+    by_system = tag_use(responses, lists).group_by("system", maintain_order=True)
+    return by_system.agg(uses=uses, of_uses=read / uses, distinct=pl.len(), of_distinct=pl.col("known").mean())

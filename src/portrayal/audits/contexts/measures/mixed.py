@@ -17,7 +17,8 @@ from portrayal.audits.contexts.measures.rq4_descriptions import distances_from_b
 from portrayal.audits.contexts.measures.views import Rows, View
 from portrayal.stats.decisions.decision import EXPLORATORY
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.models.random_intercept import Fitted, fit_random_intercept
+from portrayal.stats.intervals.intervals import t_estimate
+from portrayal.stats.models.random_intercept import fit_random_intercept
 
 
 def mixed(view: View, design: Design) -> Rows:
@@ -33,9 +34,11 @@ def mixed(view: View, design: Design) -> Rows:
     fitted = None if reason else fit_random_intercept(values[known], matrix[known], people[known])
     n, n_people, width = int(known.sum()), len(set(people[known].tolist())), matrix.shape[1]
     note = f"not estimated: {reason}" if reason else "random intercept per person, REML"
-    for place, (factor, group, versus) in enumerate(names):
-        df = n_people - 1 - sum(between) if between[place] else n - n_people - width + sum(between) + 1
-        yield _coefficient(fitted, width - len(names) + place, df).row(
+    for at, (factor, group, versus) in enumerate(names):
+        df = n_people - 1 - sum(between) if between[at] else n - n_people - width + sum(between) + 1
+        place = width - len(names) + at
+        found = t_estimate(fitted.coefficients[place], fitted.errors[place], df) if fitted else Estimate()
+        yield found.row(
             "distance_mixed", system=view.system, factor=factor, group=group, versus=versus, n=n,
             n_missing=len(known) - n, unit="cosine distance", counted="pictures", family=EXPLORATORY, note=note,
         )  # fmt: skip
@@ -51,18 +54,13 @@ def _matrix(here: View, design: Design) -> tuple[list[tuple[str, str, str]], lis
         columns += [np.where(levels == "", np.nan, levels == other)[here.positions] for other in others]
         names += [(factor, other, base) for other in others]
     between = [True] * len(names)
-    if design.gender in here.table.columns:
-        columns.append(_congruent(here, design))
+    if design.gender in here.table.columns:  # 1 where a picture's person fits its place
+        own = [design.cluster_of.get(label) for label in here[design.gender].cast(pl.String)]
+        expected = [design.stereotypes.get(place) for place in here["context"]]
+        pairs = zip(own, expected, strict=True)
+        columns.append(np.array([np.nan if None in pair else float(pair[0] == pair[1]) for pair in pairs]))
         names, between = [*names, ("congruence", FITS, FITS_NOT)], [*between, False]
     return names, between, np.stack(columns, axis=1).astype(float)
-
-
-def _congruent(here: View, design: Design) -> np.ndarray:
-    """Return 1 where a picture's person fits its place, 0 or NaN elsewhere."""
-    own = [design.cluster_of.get(label) for label in here.table[design.gender].cast(pl.String)]
-    expected = [design.stereotypes.get(place) for place in here["context"]]
-    pairs = zip(own, expected, strict=True)
-    return np.array([np.nan if None in pair else float(pair[0] == pair[1]) for pair in pairs])
 
 
 def _why_not(matrix: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
@@ -72,13 +70,3 @@ def _why_not(matrix: np.ndarray, values: np.ndarray, people: np.ndarray) -> str:
     if len(values) <= matrix.shape[1] or np.ptp(values) < 1e-12:
         return "too few pictures, or no distance varies"
     return "" if np.linalg.matrix_rank(matrix) == matrix.shape[1] else "the design cannot tell the factors apart"
-
-
-def _coefficient(fitted: Fitted | None, place: int, df: int) -> Estimate:
-    from scipy import stats
-
-    if fitted is None or df < 1 or fitted.errors[place] <= 0:
-        return Estimate()
-    value, error = fitted.coefficients[place], fitted.errors[place]
-    half = stats.t.ppf(0.975, df) * error
-    return Estimate(value, value - half, value + half, float(2 * stats.t.sf(abs(value / error), df)))

@@ -5,9 +5,6 @@ An addition to Barlas et al. (2020), whose composites always show somebody. Few 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from portrayal.audits.contexts.measures.design import Design
@@ -24,19 +21,15 @@ def nobody(alone: View, design: Design) -> Rows:
     `stereotype_without_people` is the share with the gender of the place's stereotype.
     """
     answered = alone.answered
-    about = {"system": alone.system, "n_missing": alone.missing[0]}
     named = answered.where(pl.col("inferred") != NEUTRAL)
-    yield _share(GENDERED, named.count, answered.count, about)
-    expected = pl.col("context").replace_strict(design.stereotypes, default=None)
-    yield _share(STEREOTYPED, named.where(pl.col("inferred") == expected).count, named.count, about)
+    fitting = named.where(pl.col("inferred") == pl.col("context").replace_strict(design.stereotypes, default=None))
+    about = {"system": alone.system, "n_missing": alone.missing[0], "unit": "share", "counted": "pictures"}
+    yield wilson(named.count, answered.count).row(GENDERED, **about)
+    yield wilson(fitting.count, named.count).row(STEREOTYPED, **about)
     for place in answered["context"].drop_nulls().unique().sort():
         shown = alone.where(pl.col("context") == place)
         here, where = shown.answered, {**about, "place": place, "n_missing": shown.missing[0]}
-        yield _share(RECOGNISED, here.where(pl.col("recognised").fill_null(False)).count, here.count, where)
+        yield wilson(int((here.recognised * here.alike).sum()), here.count).row(RECOGNISED, **where)
         for gender in design.named:
-            count = here.where(pl.col("inferred") == gender).count
-            yield _share(GENDERED, count, here.count, {**where, "inferred": gender})
-
-
-def _share(measure: str, count: int, total: int, about: Mapping[str, Any]) -> dict[str, Any]:
-    return wilson(count, total).row(measure, unit="share", counted="pictures", **about)
+            count = int((here.inferred(gender) * here.alike).sum())
+            yield wilson(count, here.count).row(GENDERED, inferred=gender, **where)

@@ -30,26 +30,22 @@ def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.
     """Return the Results, and people's differences (row, unit, difference) in rows that are tested together."""
     rows = list(_rows(pictures, design.fit(pictures)))
     schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
-    apart = [
-        pl.DataFrame({"row": np.full(len(values), at), "unit": list(people), "difference": values}, schema)
-        for at, row in enumerate(rows)
-        if DIFFERENCES in row
-        for people, values in [row.pop(DIFFERENCES)]
-    ]
-    found = results(note_coverage(rows), facets=FACETS, audit="contexts")
-    return found, pl.concat([pl.DataFrame(schema=schema), *apart])
+    apart = [pl.DataFrame(schema=schema)]
+    for at, row in enumerate(rows):
+        if DIFFERENCES in row:
+            people, values = row.pop(DIFFERENCES)
+            apart.append(pl.DataFrame([np.full(len(values), at), list(people), values], schema))
+    return results(note_coverage(rows), facets=FACETS, audit="contexts"), pl.concat(apart)
 
 
 def _rows(pictures: pl.DataFrame, design: Design) -> Rows:
-    everything = by_system(pictures)
-    shown = pictures["person"].is_not_null()
-    people = everything if shown.all() else by_system(pictures.filter(shown))
+    people = by_system(pictures.filter(pl.col("person").is_not_null()))
     for question in OF_PEOPLE:
         for view in people:
             yield from question(view, design)
     if design.describes:
         for view in by_system(pictures.filter(role="background")):
             yield from nobody(view, design)
-    for view in everything:
+    for view in by_system(pictures):
         if view.single:  # the units of its interval
             yield from coverage(view)

@@ -28,18 +28,21 @@ NEITHER = 5  # of ratings: neither feminine nor masculine
 def ratings(reviews: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield `place_rating` rows (medians, also by rater gender) and `place_named` rows (shares)."""
     for (place,), part in _wide(reviews).sort("item").group_by("item", maintain_order=True):
+        about = {"system": "raters", "place": place, "counted": "raters"}
         coded = part.filter(pl.col("place") != "not coded")
         for code in CODES:
-            about = {"system": "raters", "place": place, "code": code, "n_missing": part.height - coded.height}
             share = wilson(int((coded["place"] == code).sum()), coded.height)
-            yield share.row("place_named", unit="share", counted="raters", **about)
+            yield share.row("place_named", unit="share", code=code, n_missing=part.height - coded.height, **about)
         used = part.filter((pl.col("place") != "wrong") & pl.col("score").is_not_null())
         wrong = int((part["place"] == "wrong").sum())
         note = f"without {plural(wrong, 'rater')} who got the place wrong" if wrong else ""
-        yield _median(str(place), None, used, part.height - used.height, note)
+        about["unit"] = "0 feminine to 10 masculine"
+        yield median(used["score"].to_numpy()).row(
+            "place_rating", group=None, n_missing=part.height - used.height, note=note, **about
+        )
         known = used.drop_nulls("rater_gender").sort("rater_gender")
         for (who,), some in known.group_by("rater_gender", maintain_order=True):
-            yield _median(str(place), str(who), some, 0, "")
+            yield median(some["score"].to_numpy()).row("place_rating", group=who, n_missing=0, **about)
 
 
 def rating_table(reviews: pl.DataFrame) -> pl.DataFrame:
@@ -55,20 +58,13 @@ def _wide(reviews: pl.DataFrame) -> pl.DataFrame:
     chosen = reviews.filter(pl.col("question").is_in(QUESTIONS) & pl.col("judgment").is_not_null())
     wide = chosen.pivot("question", index=["item", "reviewer"], values="judgment", aggregate_function="first")
     wide = wide.with_columns(pl.lit(None, dtype=pl.String).alias(q) for q in QUESTIONS if q not in wide.columns)
-    strange = set(wide["place"].drop_nulls()) - set(CODES)
-    if strange:
-        raise PortrayalError(f"a place is coded {sorted(strange)[0]!r}. Expected one of {', '.join(CODES)}.")
+    if strange := sorted(set(wide["place"].drop_nulls()) - set(CODES)):
+        raise PortrayalError(f"a place is coded {strange[0]!r}. Expected one of {', '.join(CODES)}.")
     scored = wide.with_columns(pl.col("gendered").cast(pl.Float64, strict=False).alias("score"))
     outside = scored.filter(~pl.col("score").is_between(0, 10))
     if outside.height:
         raise PortrayalError(f"a place is rated {outside['score'][0]}. Expected 0 (feminine) to 10 (masculine).")
     return scored.with_columns(pl.col("place").fill_null("not coded"))
-
-
-def _median(place: str, who: str | None, part: pl.DataFrame, lost: int, note: str) -> dict[str, Any]:
-    about = {"system": "raters", "place": place, "group": who, "n_missing": lost, "note": note}
-    found = median(part["score"].to_numpy())
-    return found.row("place_rating", unit="0 feminine to 10 masculine", counted="raters", **about)
 
 
 def median(values: np.ndarray, level: float = 0.95) -> Estimate:

@@ -31,26 +31,30 @@ def inferences(view: View, design: Design) -> Rows:
     as each cluster.
     """
     places = [BASELINE, *view.places] if len(view.alone) else view.places
+    outcomes = (*design.named, NEUTRAL)
     for place in design.wanted("inferred_change", places):
         here, about = view.at[place], {"system": view.system, "place": place}
-        for outcome in (*design.named, NEUTRAL):
+        for outcome in outcomes:
             if design.describes:
-                yield _count(outcome, here, about)
+                yield _share(outcome, here, about, counted=True)
             if place != BASELINE and len(view.alone):
                 yield _change(outcome, here.answered, view.alone.answered, about)
         if design.describes and design.gender in here.table.columns:
             for group in here[design.gender].drop_nulls().unique().sort():
-                yield from _of_group(here.where(pl.col(design.gender) == group), design, {**about, "group": group})
+                part = here.where(pl.col(design.gender) == group)
+                yield from (_share(outcome, part, {**about, "group": group}) for outcome in outcomes)
 
 
-def _count(outcome: str, here: View, about: dict[str, Any]) -> dict[str, Any]:
-    lost, why = here.missing
-    hits = here.answered.counts(here.answered.inferred(outcome))
-    share, total = clustered_share(hits, here.answered.each), here.answered.count
-    found = replace(share.map(lambda end: end * total), value=hits.sum() if total else np.nan)
-    return found.row(
-        "inferred_count", inferred=outcome, n_missing=lost, unit="pictures", counted="pictures", note=why, **about
-    )
+def _share(outcome: str, here: View, about: dict[str, Any], counted: bool = False) -> dict[str, Any]:
+    """Return the share, or the number, of pictures that are inferred so."""
+    (lost, why), answered = here.missing, here.answered
+    share = clustered_share(answered.counts(answered.inferred(outcome)), answered.each)
+    name, unit = "inferred_of_group", "share"
+    if counted:
+        name, unit, share = "inferred_count", "pictures", share.map(lambda end: end * answered.count)
+        hits = float((answered.inferred(outcome) * answered.alike).sum())
+        share = replace(share, value=hits if answered.count else np.nan)
+    return share.row(name, inferred=outcome, n_missing=lost, unit=unit, counted="pictures", note=why, **about)
 
 
 def _change(outcome: str, after: View, before: View, about: dict[str, Any]) -> dict[str, Any]:
@@ -58,7 +62,10 @@ def _change(outcome: str, after: View, before: View, about: dict[str, Any]) -> d
     there = (after.each > 0) & (before.each > 0)
     now, then, here, alone = (each[there] for each in (*hits, after.each, before.each))
     shifts = now / here - then / alone
-    tested = _test(now, here, then, alone) if after.single and len(shifts) else Permuted(np.nan, 1.0)
+    vary = (now + then > 0) & (now + then < here + alone)  # the others are dealt one way only
+    tested = Permuted(np.nan, 1.0)
+    if after.single and vary.any():
+        tested = deal_pictures(now[vary], here[vary], then[vary], alone[vary])
     few = tested.floor >= LEVEL
     reason = {"decision": NOT_TESTED, "reason": TOO_FEW if after.single else TOO_MANY} if few and len(shifts) else {}
     # Flipped together with others only where a person's pictures alone and in the place could change hands.
@@ -67,18 +74,3 @@ def _change(outcome: str, after: View, before: View, about: dict[str, Any]) -> d
         "inferred_change", inferred=outcome, p=np.nan if few else tested.p, p_floor=tested.floor,
         n_missing=len(after.people) - len(shifts), unit="points", counted="people", **reason, **flips, **about,
     )  # fmt: skip
-
-
-def _test(now: np.ndarray, here: np.ndarray, then: np.ndarray, alone: np.ndarray) -> Permuted:
-    """Test the changes by dealing each person's pictures; people who never vary are left out."""
-    vary = (now + then > 0) & (now + then < here + alone)
-    return deal_pictures(now[vary], here[vary], then[vary], alone[vary]) if vary.any() else Permuted(np.nan, 1.0)
-
-
-def _of_group(part: View, design: Design, about: dict[str, Any]) -> Rows:
-    lost, why = part.missing
-    for outcome in (*design.named, NEUTRAL):
-        share = clustered_share(part.answered.counts(part.answered.inferred(outcome)), part.answered.each)
-        yield share.row(
-            "inferred_of_group", inferred=outcome, n_missing=lost, unit="share", counted="pictures", note=why, **about
-        )

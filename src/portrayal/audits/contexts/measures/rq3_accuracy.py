@@ -5,7 +5,7 @@ Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.3 and 5.3, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from portrayal.audits.contexts.measures.design import Design
 from portrayal.audits.contexts.measures.views import BASELINE, Rows, View
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import t_quantile
 from portrayal.stats.intervals.shares import Share, change, clustered_share
 from portrayal.text.formatting import percent
 
@@ -35,7 +36,7 @@ def accuracy(view: View, design: Design) -> Rows:
         if depicted:
             yield from _of_cluster(labelled, cluster, depicted, design.gender)
     if len(labelled):
-        yield _overall(labelled, design.genders, design.gender)
+        yield _overall(labelled, design)
 
 
 def f1(answered: View, cluster: str, labels: Sequence[str], gender: str, chosen: np.ndarray | bool = True) -> Share:
@@ -51,18 +52,21 @@ def f1(answered: View, cluster: str, labels: Sequence[str], gender: str, chosen:
 def _of_cluster(labelled: View, cluster: str, labels: Sequence[str], gender: str) -> Rows:
     name, alone = " or ".join(labels), labelled.alone
     about = {"system": labelled.system, "group": name}
+
+    def unscored(share: Share) -> str:
+        return f"NA: no picture of {name} people could be scored" if np.isnan(share.value) else ""
+
     before = f1(alone.answered, cluster, labels, gender) if len(alone) else None
     if before is not None:
-        yield _row("gender_f1", before, _nobody(before, name), alone.answered.count, alone, place=BASELINE, **about)
+        yield _row("gender_f1", before, unscored(before), alone.answered.count, alone, place=BASELINE, **about)
     for place in labelled.places:
-        here = labelled.at[place]
-        answered = here.answered
+        here, answered = labelled.at[place], labelled.at[place].answered
         recognised = int((answered.recognised * answered.alike).sum())
         after = f1(answered, cluster, labels, gender, answered.recognised)
-        note = _too_few(recognised, answered.count) or _nobody(after, name)
+        note = _too_few(recognised, answered.count) or unscored(after)
         yield _row("gender_f1", after, note, recognised, here, place=place, **about)
         if before is not None:
-            note = note or _nobody(before, name)
+            note = note or unscored(before)
             yield _row("gender_f1_change", change(after, before), note, recognised, here, place=place, **about)
 
 
@@ -75,38 +79,30 @@ def _too_few(recognised: int, answered: int) -> str:
     return ""
 
 
-def _nobody(share: Share, name: str) -> str:
-    return f"NA: no picture of {name} people could be scored" if np.isnan(share.value) else ""
+def _row(measure: str, score: Estimate, note: str, n: int, shown: View, **about: str) -> dict[str, Any]:
+    (lost, why), score = shown.missing, Estimate() if note else score
+    return score.row(measure, n=n, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about)
 
 
-def _row(measure: str, found: Estimate, note: str, scored: int, shown: View, **about: str) -> dict[str, Any]:
-    lost, why = shown.missing
-    return (Estimate() if note else found).row(
-        measure, n=scored, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about
-    )
-
-
-def _overall(labelled: View, genders: Mapping[str, Sequence[str]], gender: str) -> dict[str, Any]:
-    shown = labelled.placed if len(labelled.placed) else labelled
-    scores = [f1(shown.answered, cluster, labels, gender) for cluster, labels in genders.items()]
+def _overall(labelled: View, design: Design) -> dict[str, Any]:
+    placed = len(labelled.placed) > 0
+    shown = labelled.placed if placed else labelled
+    scores = [f1(shown.answered, cluster, labels, design.gender) for cluster, labels in design.genders.items()]
     groups = [share for share in scores if not np.isnan(share.value)]
-    found = _mean_share(groups, len(labelled.people)) if groups else Estimate()
-    return found.row(
-        "gender_f1_overall", system=labelled.system, place=None if len(labelled.placed) else BASELINE,
-        n=shown.answered.count, n_missing=shown.missing[0], unit="F1", counted="pictures",
-        note=f"mean over {len(groups)} depicted groups",
+    score = _mean_share(groups, len(labelled.people)) if groups else Estimate()
+    return score.row(
+        "gender_f1_overall", system=labelled.system, place=None if placed else BASELINE, n=shown.answered.count,
+        n_missing=shown.missing[0], unit="F1", counted="pictures", note=f"mean over {len(groups)} depicted groups",
     )  # fmt: skip
 
 
 def _mean_share(groups: Sequence[Share], people: int) -> Estimate:
     """Return the mean of shares of the same people, with an interval over them."""
-    from scipy.special import stdtrit
-
     value = float(np.mean([share.value for share in groups]))
     influence = np.mean([share.influence for share in groups], axis=0)
     error = np.sqrt(people / max(people - 1, 1) * np.sum(influence**2))
     if error < 1e-12 or people < 2:
         low, high = np.mean([(share.low, share.high) for share in groups], axis=0).tolist()
         return Estimate(value, low, high)
-    half = float(stdtrit(people - 1, 0.975)) * error
+    half = t_quantile(people - 1) * error
     return Estimate(value, max(value - half, 0.0), min(value + half, 1.0))

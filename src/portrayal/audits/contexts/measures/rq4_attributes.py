@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from portrayal.audits.contexts.measures.design import SUPER, Design
-from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, count_people
+from portrayal.audits.contexts.measures.rq4_descriptions import LEAST, cells_of, too_few_people
 from portrayal.audits.contexts.measures.views import Rows, View
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.intervals.shares import bounded_mean
-from portrayal.stats.models.groups import Difference, welch
+from portrayal.stats.models.groups import welch
 from portrayal.stats.tests.people import permute_labels
 from portrayal.text.formatting import number
 
@@ -37,10 +37,8 @@ def attributes(view: View, design: Design) -> Rows:
     if not design.wants("attribute_within", "attribute_between"):
         return
     levels, nobody = view.levels([design.gender, *design.factors]), np.full(len(view.people), "", dtype=object)
-    groups, inside = (
-        levels.get(design.gender, nobody),
-        {name: levels[name] for name in design.factors if name in levels},
-    )
+    groups = levels.get(design.gender, nobody)
+    inside = {name: levels[name] for name in design.factors if name in levels}
     shown = [groups, *([cells_of(inside) if inside else nobody] if len(design.factors) > 1 else [])]
     alone = view.alone.answered
     before = [alone.means(shares) for shares in alone.shares(SUPER).T]
@@ -62,12 +60,9 @@ def _changes(shift: np.ndarray, cells: np.ndarray, about: dict[str, Any]) -> Row
     for cell in sorted(set(cells.tolist()) - {""}):
         inside = cells == cell
         values = shift[inside & ~np.isnan(shift)]
-        small = len(values) < LEAST
-        found = Estimate(n=len(values)) if small else clustered_mean(values)
-        yield found.row(
-            "attribute_change", group=cell, n_missing=int(inside.sum()) - len(values), unit="points",
-            counted="people", note=f"NA: {count_people(len(values))}, fewer than {LEAST}" if small else "", **about,
-        )  # fmt: skip
+        mean = clustered_mean(values) if len(values) >= LEAST else too_few_people(len(values))
+        lost = int(inside.sum()) - len(values)
+        yield mean.row("attribute_change", group=cell, n_missing=lost, unit="points", counted="people", **about)
 
 
 def _compare(gaps: Sequence[tuple[dict[str, Any], np.ndarray]], groups: np.ndarray, seed: int) -> Rows:
@@ -76,11 +71,11 @@ def _compare(gaps: Sequence[tuple[dict[str, Any], np.ndarray]], groups: np.ndarr
     for first, second in combinations(sorted(set(groups.tolist()) - {""}), 2):
         both = np.isin(groups, [first, second])
         tested = permute_labels(values[both], groups[both] == first, seed)
-        for at, (about, column) in enumerate(gaps):
+        for (about, column), p, floor in zip(gaps, tested.p, tested.floor, strict=True):
             there = ~np.isnan(column)
             one, two = (column[(groups == name) & there] for name in (first, second))
             row = {"group": first, "versus": second, "n_missing": int((both & ~there).sum()), **about}
-            yield _gap(one, two, tested.p[at], tested.floor[at]).row(unit="points", counted="people", **row)
+            yield _gap(one, two, p, floor).row(unit="points", counted="people", **row)
 
 
 def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float) -> Estimate:
@@ -88,15 +83,19 @@ def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float) -> Estimate:
     gap = welch(one, two)
     if not gap.n:
         return Estimate(n=0)
-    found = Estimate(gap.value, gap.low, gap.high, p, gap.n, p_floor=floor)
+    tested = Estimate(gap.value, gap.low, gap.high, p, gap.n, p_floor=floor)
     if min(len(one), len(two)) < 2 or floor >= LEVEL:
         few = "answers about too few people of a group for any difference to be found"
-        return replace(found, p=np.nan, decision=NOT_TESTED, reason=few)
+        return replace(tested, p=np.nan, decision=NOT_TESTED, reason=few)
     if np.isnan(gap.p):  # all of a group are alike: Welch's interval would have no width
-        found = replace(_apart(one, two), p=p, p_floor=floor)
+        tested = replace(_apart(one, two), p=p, p_floor=floor)
         alike = "everybody has the same share of such tags"
-        return replace(found, decision=NOT_TESTED, reason=alike) if np.isnan(p) else found
-    return replace(found, note=_note(one, two, gap))
+        return replace(tested, decision=NOT_TESTED, reason=alike) if np.isnan(p) else tested
+    note = (
+        f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(gap.statistic)}, df = {number(gap.df)},"
+        f" {'beyond' if gap.p < PAPER_WELCH else 'not beyond'} the paper's threshold of {PAPER_WELCH}"
+    )
+    return replace(tested, note=note)
 
 
 def _apart(one: np.ndarray, two: np.ndarray) -> Estimate:
@@ -106,11 +105,3 @@ def _apart(one: np.ndarray, two: np.ndarray) -> Estimate:
     low = gap - np.hypot(first.value - first.low, second.high - second.value)
     high = gap + np.hypot(first.high - first.value, second.value - second.low)
     return Estimate(gap, low, high, n=len(one) + len(two))
-
-
-def _note(one: np.ndarray, two: np.ndarray, found: Difference) -> str:
-    paper = "beyond" if found.p < PAPER_WELCH else "not beyond"
-    return (
-        f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(found.statistic)}, "
-        f"df = {number(found.df)}, {paper} the paper's threshold of {PAPER_WELCH}"
-    )

@@ -1,8 +1,8 @@
 """Views of pictures: what several measures ask of them is computed once.
 
-A row of a view is one picture, or several that came out alike (`counted`, in tables larger than memory): its cluster
-columns are then sums, `pictures` says how many it stands for, and `shares of CLUSTER` sums the clusters' shares of the
-tags over those that have tags. Whatever is a sum over a person's pictures is the same of either.
+A row of a view is one picture, or several that came out alike (in tables larger than memory): its cluster columns are then
+sums, `pictures` says how many it stands for, and `shares of CLUSTER` sums the clusters' shares of the tags over those that
+have tags. Whatever is a sum over a person's pictures is the same of either.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.counting import divided
 from portrayal.tables import ANSWERED
 
 Rows = Iterator[dict[str, Any]]
@@ -43,7 +42,6 @@ class View:
     table: pl.DataFrame
     people: np.ndarray  # in order of name
     system: str = ""
-    _inferred: dict[str, np.ndarray] = field(default_factory=dict)
     _shares: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
     @classmethod
@@ -59,8 +57,6 @@ class View:
 
     def where(self, chosen: pl.Series | pl.Expr) -> View:
         """Return the chosen pictures with the same people."""
-        if isinstance(chosen, pl.Series) and not chosen.null_count() and chosen.all():
-            return self
         return View(self.table.filter(chosen), self.people, self.system)
 
     @cached_property
@@ -96,7 +92,7 @@ class View:
     @cached_property
     def answered(self) -> View:
         """The pictures that were answered; a list without a tag is an answer."""
-        return self.where(self.table["status"].is_in(ANSWERED))
+        return self.where(pl.col("status").is_in(ANSWERED))
 
     @cached_property
     def alike(self) -> np.ndarray:
@@ -121,6 +117,11 @@ class View:
         """The place of each picture's person among the people."""
         # A look-up by hash; a search among sorted objects takes ten times as long.
         return self.table["person"].cast(pl.Enum(self.people.tolist())).to_physical().to_numpy().astype(int)
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """Numbers of each picture's place, background and repeat."""
+        return self.table.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy()
 
     @cached_property
     def n_people(self) -> int:
@@ -154,9 +155,7 @@ class View:
 
     def inferred(self, gender: str) -> np.ndarray:
         """Return in which of the pictures this gender is inferred."""
-        if gender not in self._inferred:
-            self._inferred[gender] = self.table["inferred"].eq_missing(gender).to_numpy()
-        return self._inferred[gender]
+        return self.table["inferred"].eq_missing(gender).to_numpy()
 
     @cached_property
     def recognised(self) -> np.ndarray:
@@ -170,29 +169,21 @@ class View:
             self._shares[key] = cluster_shares(self.table, key)
         return self._shares[key]
 
-    @cached_property
-    def _persons(self) -> pl.DataFrame:
-        return self.table.filter(pl.col("person").is_not_null()).unique("person").sort("person")
-
     def levels(self, factors: Sequence[str]) -> dict[str, np.ndarray]:
         """Return each person's level of each factor; an empty string where it is not known."""
-        return {
-            name: self._persons[name].cast(pl.String).fill_null("").to_numpy().astype(str)
-            for name in factors
-            if name in self.table.columns
-        }
+        people = self.table.filter(pl.col("person").is_not_null()).unique("person").sort("person")
+        named = [name for name in dict.fromkeys(factors) if name in people.columns]
+        known = people.select(pl.col(named).cast(pl.String).fill_null(""))
+        return {levels.name: levels.to_numpy().astype(str) for levels in known}
 
 
 def by_system(pictures: pl.DataFrame) -> list[View]:
     """Return the pictures of each system, in order of first appearance."""
-    if pictures["system"].n_unique() == 1:
-        return [View.of(pictures, str(pictures["system"][0]))]
     return [View.of(part, str(name)) for (name,), part in pictures.group_by("system", maintain_order=True)]
 
 
 def cluster_shares(table: pl.DataFrame, clusters: Sequence[str]) -> np.ndarray:
     """Return each cluster's proportion of tags, or its mean over a row's pictures."""
-    if ALIKE not in table.columns:
-        return divided([table[column(name)].to_numpy() for name in clusters], table["tags"].to_numpy())
-    sums, parts = table.select(map(share_column, clusters)).to_numpy(), table[TAGGED].to_numpy()[:, None]
-    return np.divide(sums, parts, out=np.full(sums.shape, np.nan), where=parts > 0)
+    name, whole = (share_column, TAGGED) if ALIKE in table.columns else (column, "tags")
+    parts, wholes = table.select(map(name, clusters)).to_numpy(), table[whole].to_numpy()[:, None]
+    return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0)
