@@ -34,7 +34,7 @@ def describe_pictures(
     rows = responses.select(*KEYS, "status", "tag")
     begins = starts(rows, KEYS).arg_true()
     if rows[begins].select(KEYS).n_unique() < len(begins):  # a picture's responses lie apart
-        rows = rows.with_row_index("first").sort(pl.col("first").min().over(KEYS), maintain_order=True)
+        rows = rows.with_row_index("first").sort(pl.col("first").min().over(KEYS), maintain_order=True).drop("first")
         begins = starts(rows, KEYS).arg_true()
     pictures = rows[begins].drop("tag").hstack(_count(rows, begins.to_numpy(), lists))
     described = pictures.join(factors, on="stimulus", how="left", maintain_order="left")
