@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from portrayal.audits.contexts.datasets.people import load_openpeople
-from portrayal.audits.contexts.world import Planted, Seen, describe, place_words
+from portrayal.audits.contexts.world import Planted, describe, place_words
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_image
 from portrayal.systems.core.base import CallFailed, Question
@@ -56,7 +56,7 @@ def test_the_phantom_plants_what_it_says():
     stereotypes = {"M1": "masculine"}
     planted = Planted(stereotype=0.4, right=1.0, recognised=0.8)
     random = np.random.default_rng(0)
-    told = [describe(Seen("female", "M1"), planted, stereotypes, random) for _ in range(3000)]
+    told = [describe("female", "M1", planted, stereotypes, random) for _ in range(3000)]
     men = np.mean([bool({"man", "guy", "gentleman"} & set(tags)) for tags in told])
     seen = np.mean([bool(set(place_words()["M1"]) & set(tags)) for tags in told])
     assert men == pytest.approx(0.4, abs=0.03)

@@ -81,9 +81,8 @@ def study_of(seed: int = 0, described: bool = False) -> Study:
     """Return the study of two taggers, without rows that are not tested unless `described`."""
     systems = [{"name": name, "use": "local"} for name in SYSTEMS]
     settings = {"mixed": False, "described": described}
-    return make_study(
-        {"name": "simulated", "audit": "contexts", "seed": seed, "systems": systems, "contexts": settings}
-    )
+    about = {"name": "simulated", "audit": "contexts", "seed": seed}
+    return make_study({**about, "systems": systems, "contexts": settings})
 
 
 def plans() -> dict[str, tuple[float, float]]:
@@ -111,10 +110,9 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
 def rows_with_tests(pictures: pl.DataFrame, genders: Sequence[str], seed: int) -> Iterator[Mapping[str, Any]]:
     """Yield all rows of one audit that carry a test."""
     (view,), design = by_system(pictures), _design(pictures, genders, seed)
-    for question in (congruence, inferences, recognition):
-        yield from question(view, design)
-    for question in (descriptions, attributes, expectancy, mixed):
-        yield from question(view, replace(design, seed=0))
+    for question in (congruence, inferences, recognition, descriptions, attributes, expectancy, mixed):
+        own = question in (congruence, inferences, recognition)  # the other permutations have been drawn once
+        yield from question(view, design if own else replace(design, seed=0))
 
 
 def _design(pictures: pl.DataFrame, genders: Sequence[str], seed: int) -> Design:
@@ -125,50 +123,43 @@ def _design(pictures: pl.DataFrame, genders: Sequence[str], seed: int) -> Design
 def _p_values(world: World, seed: int, run: int) -> list[tuple[str, str, float]]:
     """Return measure, place and p of every test of an audit."""
     random = np.random.default_rng([seed, run, world.people])
-    rows = list(rows_with_tests(draw_pictures(world, random), GENDERS[: world.genders], seed + run))
-    return [
-        (row["measure"], row.get("place") or "", row["p"])
-        for row in rows
-        if row["measure"] in WANTED and row.get("p") is not None
-    ]
+    rows = rows_with_tests(draw_pictures(world, random), GENDERS[: world.genders], seed + run)
+    tested = (row for row in rows if row["measure"] in WANTED and row.get("p") is not None)
+    return [(row["measure"], row.get("place") or "", row["p"]) for row in tested]
 
 
 def _false_alarms(world: World, runs: int, seed: int) -> list[dict[str, Any]]:
     """Return the share of tests with p at most .05, by measure."""
-    null = over_seeds(partial(_p_values, world, seed), range(runs))
-    found = []
-    for measure in sorted({one[0] for each in null for one in each}):
-        values = [p for each in null for p in _each_test(each, measure)]
-        rate = float(np.mean(np.array(values) <= 0.05))
-        name = f"{measure} (any pair of a place)" if measure == "distance_tukey" else measure
-        found.append(_row(world, 0.0, name, len(values), rejected=rate))
-    return found
+    audits = over_seeds(partial(_p_values, world, seed), range(runs))
+    schema = {"measure": pl.String, "place": pl.String, "p": pl.Float64}
+    table = pl.concat(
+        pl.DataFrame(audit, schema, orient="row").with_columns(run=pl.lit(run)) for run, audit in enumerate(audits)
+    )
+    pairs = pl.col("measure") == "distance_tukey"
+    any_pair = table.filter(pairs).group_by("run", "place").agg(pl.col("measure").first(), pl.col("p").min())
+    tests = pl.concat([table.filter(~pairs).select(*schema), any_pair.select(*schema)])
+    rates = tests.group_by("measure").agg(pl.len().alias("tests"), rejected=(pl.col("p") <= 0.05).mean())
+    name = pl.when(pairs).then(pl.lit("distance_tukey (any pair of a place)")).otherwise("measure")
+    return [_row(world, 0.0, *row) for row in rates.sort("measure").select(name, "tests", "rejected").iter_rows()]
 
 
-def _each_test(found: Sequence[tuple[str, str, float]], measure: str) -> list[float]:
-    own = [(place, p) for name, place, p in found if name == measure]
-    if measure != "distance_tukey":
-        return [p for _, p in own]
-    return [min(p for where, p in own if where == place) for place in {place for place, _ in own}]
-
-
-def _row(world: World, planted: float, test: str, tests: int, **rates: float | None) -> dict[str, Any]:
+def _row(
+    world: World, planted: float, test: str, tests: int, rejected: float | None, covered: float | None = None
+) -> dict[str, Any]:
     about = {"people": world.people, "genders": world.genders, "places": world.places, "missing": world.silent}
-    return {**about, "planted": planted, "test": test, "tests": tests, "rejected": None, "covered": None, **rates}
+    return {**about, "planted": planted, "test": test, "tests": tests, "rejected": rejected, "covered": covered}
 
 
 def _planted(world: World, runs: int, seed: int) -> list[dict[str, Any]]:
     """Return power and coverage for a planted stereotype; in one place, of places."""
     audits = over_seeds(partial(planted_rows, world, seed), range(runs))
-    found = []
+    conditions = []
     for test, truth in truths(world).items():
         rows = [each[test] for each in audits]
-        rejected = (
-            None if test == "gender_f1" else float(np.mean([row["p"] is not None and row["p"] <= 0.05 for row in rows]))
-        )
+        rejected = float(np.mean([row["p"] is not None and row["p"] <= 0.05 for row in rows]))
         covered = float(np.mean([row["low"] <= truth <= row["high"] for row in rows if row["low"] is not None]))
-        found.append(_row(world, truth, test, runs, rejected=rejected, covered=covered))
-    return found
+        conditions.append(_row(world, truth, test, runs, None if test == "gender_f1" else rejected, covered))
+    return conditions
 
 
 def planted_rows(world: World, seed: int, run: int) -> dict[str, Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -83,16 +83,12 @@ def compose_all(
     shown = list(people.iter_rows(named=True))
     compose = partial(_compose_person, fitted, recipe, inside)
     if current_engine().named:  # the workers of an engine that somebody named
-        each = in_order(partial(_composer, fitted, recipe, inside), shown, "person", label="pictures")
+        each = in_order(partial(partial, _compose_person, fitted, recipe, inside), shown, "person", label="pictures")
     else:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             each = list(pool.map(compose, shown))
-    rows = [row for made in each for row in made] + [row for _, _, row in fitted]
+    rows = [row for pictures in each for row in pictures] + [row for _, _, row in fitted]
     return _write_manifest(rows, people, recipe, inside)
-
-
-def _composer(fitted: Fitted, recipe: Recipe, folder: Path) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
-    return partial(_compose_person, fitted, recipe, folder)
 
 
 def read_manifest(folder: Path) -> pl.DataFrame:
@@ -116,16 +112,16 @@ def _fingerprint(people: pl.DataFrame, backgrounds: pl.DataFrame, recipe: Recipe
 
 def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> Fitted:
     """Fit each background once and write it alone; an unusable one stops the study."""
-    found = []
+    fitted = []
     for row in backgrounds.iter_rows(named=True):
         image = fit_background(open_image(row["file"]).image, (recipe.width, recipe.height), recipe.crop)
         name = f"background@{row['background']}"
-        found.append((row, image, {
+        fitted.append((row, image, {
             "stimulus": name, "role": "background", "context": row["context"], "background": row["background"],
             "source": row["source"], "license": row["license"], "consent": "none shown",
             "person_share": 0.0, **_save(image, name, recipe, folder),
         }))  # fmt: skip
-    return found
+    return fitted
 
 
 def _compose_person(fitted: Fitted, recipe: Recipe, folder: Path, row: dict[str, Any]) -> list[dict[str, Any]]:

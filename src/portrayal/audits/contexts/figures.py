@@ -31,56 +31,45 @@ def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     return [*shown, *_tradeoff(measured), *_inferred(measured), *_changes(measured)]
 
 
-def _rows(results: pl.DataFrame, measure: str) -> pl.DataFrame:
-    """Return a measure's rows that have a value."""
-    return results.filter(pl.col("measure") == measure, pl.col("value").is_not_null())
-
-
-def _moving(rows: pl.DataFrame) -> pl.DataFrame:
-    """Keep the systems of whom something differs from zero."""
+def _moving(results: pl.DataFrame, measure: str) -> pl.DataFrame:
+    """Return a measure's rows with a value, of systems of whom something differs from zero."""
+    rows = results.filter(pl.col("value").is_not_null(), measure=measure)
     return rows.filter((pl.col("value").abs() > STILL).any().over("system"))
 
 
 def _inferred(measured: Measured) -> list[Chart]:
-    rows = _moving(_rows(measured.results, "inferred_change")).sort("place", "inferred", maintain_order=True)
+    rows = _moving(measured.results, "inferred_change").sort("place", "inferred", maintain_order=True)
+    text = (
+        "Each point is the change of the share of pictures in which a gender, or none (neutral), is inferred, from the same"
+        " people alone to the same people in a place, with its 95% interval. A filled point was found."
+    )
     if rows.is_empty():
         return []
     drawn = rows.with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
-    return [
-        Chart(
-            "inferred_change",
-            "Change of the inferred gender from baseline",
-            "Each point is the change of the share of pictures in which a gender, or none (neutral), is inferred, from the same"
-            " people alone to the same people in a place, with its 95% interval. A filled point was found.",
-            forest(drawn, label="label", axis="change of share from baseline"),
-            of=("inferred_change",),
-        )
-    ]
+    chart = forest(drawn, label="label", axis="change of share from baseline")
+    title = "Change of the inferred gender from baseline"
+    return [Chart("inferred_change", title, text, chart, of=("inferred_change",))]
 
 
 def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -> Any:
     """Return Figures 4 to 7 for a tagger: mean change of tag use by group."""
-    rows = _rows(results, "attribute_change").filter(pl.col("system") == system)
-    chosen = rows if place is None else rows.filter(pl.col("place") == place)
+    rows = results.filter(pl.col("value").is_not_null(), measure="attribute_change", system=system)
+    chosen = rows if place is None else rows.filter(place=place)
     label = pl.concat_str("place", pl.lit(": "), "group") if place is None else pl.col("group")
     drawn = chosen.with_columns(label=label).sort("place", "group", maintain_order=True)
     return bars_with_intervals(drawn, label="label", color="attribute", axis="change of share of tags from baseline")
 
 
 def _changes(measured: Measured) -> list[Chart]:
-    rows = _moving(_rows(measured.results, "attribute_change"))
-    return [
-        Chart(
-            file_name("changes", system),
-            f"{system}: change of tag use from baseline",
-            "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
-            " three people, with its 95% interval (Figures 4 to 7 of the paper).",
-            change_chart(measured.results, system),
-            of=("attribute_change",),
-            system=system,
-        )
-        for system in rows["system"].unique(maintain_order=True)
-    ]
+    text = (
+        "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
+        " three people, with its 95% interval (Figures 4 to 7 of the paper)."
+    )
+    charts = []
+    for system in _moving(measured.results, "attribute_change")["system"].unique(maintain_order=True):
+        title, chart = f"{system}: change of tag use from baseline", change_chart(measured.results, system)
+        charts.append(Chart(file_name("changes", system), title, text, chart, of=("attribute_change",), system=system))
+    return charts
 
 
 def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
@@ -105,9 +94,8 @@ def _tradeoff(measured: Measured) -> list[Chart]:
         "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
         " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
     )
-    return [
-        Chart("tradeoff", "Accuracy and stereotype: the trade-off", text, _crosses(table), of=tuple(TRADED), main=True)
-    ]
+    title = "Accuracy and stereotype: the trade-off"
+    return [Chart("tradeoff", title, text, _crosses(table), of=tuple(TRADED), main=True)]
 
 
 def _crosses(table: pl.DataFrame) -> Any:

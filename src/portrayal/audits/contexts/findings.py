@@ -15,14 +15,15 @@ from portrayal.reporting.words.sentences import Claim, Row, say
 from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import listed
 
-FEATURES = {"demographics": "demographic", "concrete": "concrete", "abstract": "abstract"}
+NAMES = {A_GENDER: "names a gender", NO_GENDER: "names none", NEUTRAL: "names no gender"}
 
 
 def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
     """Return a sentence for every test that found something, and shared ones for the others."""
     results = measured.results
-    sure = {name: replace(claim, after=lambda row: _when_sure(results, row)) for name, claim in CLAIMS.items()}
-    return say(measured, {**sure, "distance_anova": _distance(results)})
+    claims = {name: replace(claim, after=lambda row: _when_sure(results, row)) for name, claim in CLAIMS.items()}
+    both = lambda row: f"{_other_vectors(results, row)} {_when_sure(results, row)}".strip()  # noqa: E731
+    return say(measured, {**claims, "distance_anova": replace(CLAIMS["distance_anova"], after=both)})
 
 
 def say_pictures(group: str, axis: str, within: str | None) -> str:
@@ -31,86 +32,50 @@ def say_pictures(group: str, axis: str, within: str | None) -> str:
     return f"pictures in the {group}" if axis == "place" else f"pictures of {group} people{where}"
 
 
-def _inferred(how: str) -> Callable[[Row], str]:
-    """Say that a gender, or none, is inferred more or less often in a place."""
+def _clause(text: str) -> Callable[[Row], str]:
+    """Return a clause filled with a row's columns and the words for them."""
 
-    def clause(row: Row) -> str:
-        named = "names no gender" if row["inferred"] == NEUTRAL else f"sees {_person(row['inferred'])}"
-        return f"{named} {how} often in the {row['place']} than in pictures of the same people alone"
+    def fill(row: Row) -> str:
+        place = f"the {row['place']}" if row["place"] else ""
+        words = {
+            "tags": f"{'demographic' if row['attribute'] == 'demographics' else row['attribute']} tags",
+            "sees": _sees(row["inferred"]),
+            "one": _sees(row["group"]),
+            "other": _sees(row["versus"]),
+            "places": place or "places",
+            "all_places": place or "all places",
+        }
+        return text.format_map({**row, **words})
 
-    return clause
-
-
-def _recognises(how: str) -> Callable[[Row], str]:
-    def clause(row: Row) -> str:
-        first, second = (_named(row[side]) for side in ("group", "versus"))
-        return f"recognises {_place(row, 'places')} {how} often where it {first} than where it {second}"
-
-    return clause
-
-
-def _place(row: Row, everywhere: str) -> str:
-    return f"the {row['place']}" if row["place"] else everywhere
+    return fill
 
 
-def _named(side: str) -> str:
-    return {A_GENDER: "names a gender", NO_GENDER: "names none"}.get(side) or f"sees {_person(side)}"
-
-
-def _person(gender: str) -> str:
-    return f"{'an' if gender[:1] in 'aeiou' else 'a'} {gender} person"
-
-
-def _within(how: str) -> Callable[[Row], str]:
-    return lambda row: (
-        f"shifts {how} towards {_tags(row)} for {row['group']} people than for {row['versus']} people when the"
-        f" same people are put in the {row['place']}"
-    )
-
-
-def _between(how: str) -> Callable[[Row], str]:
-    return lambda row: (
-        f"describes {row['group']} people with {how} {_tags(row)} than {row['versus']} people in the {row['place']}"
-    )
-
-
-def _tags(row: Row) -> str:
-    return f"{FEATURES.get(row['attribute'], row['attribute'])} tags"
-
-
-def _distance(results: pl.DataFrame) -> Claim:
-    return Claim(
-        positive="changes its descriptions by different amounts for groups of {factor} in the {place}",
-        asks="changes its descriptions in places by different amounts for different groups",
-        where="the {place} by {factor}",
-        figure="partial eta squared",
-        after=lambda row: f"{_other_vectors(results, row)} {_when_sure(results, row)}".strip(),
-    )
+def _sees(gender: str | None) -> str:
+    """Say that the tagger sees a person of this gender, or names none."""
+    named = gender or ""
+    return NAMES.get(named) or f"sees {'an' if named[:1] in 'aeiou' else 'a'} {named} person"
 
 
 def _other_vectors(results: pl.DataFrame, row: Row) -> str:
     """Say with which other clusters of tags the interval of the same test reaches 0."""
-    same = [pl.col(name) == row[name] for name in ("system", "place", "factor")]
-    others = results.filter(pl.col("measure") == "distance_variant", *same)
-    reached = others.filter(pl.col("low").is_null() | (pl.col("low") <= 0))["vector"].to_list()
-    if not reached:
-        return ""
-    return f"Counted with other clusters of tags ({listed(reached)}), the interval reaches 0."
+    same = {name: row[name] for name in ("system", "place", "factor")}
+    others = results.filter(pl.col("low").is_null() | (pl.col("low") <= 0), measure="distance_variant", **same)
+    reached = listed(others["vector"].to_list())
+    return f"Counted with other clusters of tags ({reached}), the interval reaches 0." if reached else ""
 
 
 def _when_sure(results: pl.DataFrame, row: Row) -> str:
     """Say at which thresholds of confidence the interval of the same test reaches 0."""
-    same = [
-        pl.col(name).eq_missing(pl.lit(row[name], pl.String))
-        for name in ("system", "group", "versus", "place", "inferred", "attribute", "factor")
-    ]
+    names = ("system", "group", "versus", "place", "inferred", "attribute", "factor")
+    same = [pl.col(name).eq_missing(pl.lit(row[name], pl.String)) for name in names]
     again = results.filter(pl.col("measure") == VARIANT, pl.col("of") == row["measure"], *same)
     clear = (pl.col("low") > 0) if row["value"] > 0 else (pl.col("high") < 0)
     reached = again.filter(~clear.fill_null(False))["confidence"].to_list()
     if reached:
         return f"Counted with tags of a confidence of {listed(reached)} alone, the interval reaches 0."
-    tried = again["confidence"].to_list()
-    return f"It holds with tags of a confidence of {listed(tried)} alone." if tried else ""
+    return (
+        f"It holds with tags of a confidence of {listed(again['confidence'].to_list())} alone." if again.height else ""
+    )
 
 
 CLAIMS = {
@@ -120,28 +85,38 @@ CLAIMS = {
         asks="follows the stereotype of a place when it names a gender",
     ),
     "inferred_change": Claim(
-        positive=_inferred("more"),
-        negative=_inferred("less"),
+        positive=_clause("{sees} more often in the {place} than in pictures of the same people alone"),
+        negative=_clause("{sees} less often in the {place} than in pictures of the same people alone"),
         asks="names genders otherwise in a place than of the same people alone",
-        where=lambda row: f"the {row['place']}: {row['inferred']}",
+        where="the {place}: {inferred}",
     ),
     "recognition_independence": Claim(
-        positive=_recognises("more"),
-        negative=_recognises("less"),
+        positive=_clause("recognises {places} more often where it {one} than where it {other}"),
+        negative=_clause("recognises {places} less often where it {one} than where it {other}"),
         asks="recognises a place more often with one inferred gender than with another, or none",
-        where=lambda row: f"{_place(row, 'all places')}: {row['group']} and {row['versus']}",
+        where=_clause("{all_places}: {group} and {versus}"),
+    ),
+    "distance_anova": Claim(
+        positive="changes its descriptions by different amounts for groups of {factor} in the {place}",
+        asks="changes its descriptions in places by different amounts for different groups",
+        where="the {place} by {factor}",
+        figure="partial eta squared",
     ),
     "attribute_within": Claim(
-        positive=_within("more"),
-        negative=_within("less"),
+        positive=_clause(
+            "shifts more towards {tags} for {group} people than for {versus} people when the same people are put in the {place}"
+        ),
+        negative=_clause(
+            "shifts less towards {tags} for {group} people than for {versus} people when the same people are put in the {place}"
+        ),
         asks="shifts its kinds of tags differently for different groups of people in a place",
-        where=lambda row: f"the {row['place']}: {_tags(row)}",
+        where=_clause("the {place}: {tags}"),
     ),
     "attribute_between": Claim(
-        positive=_between("more"),
-        negative=_between("fewer"),
+        positive=_clause("describes {group} people with more {tags} than {versus} people in the {place}"),
+        negative=_clause("describes {group} people with fewer {tags} than {versus} people in the {place}"),
         asks="uses different kinds of tags for different groups of people in a place",
-        where=lambda row: f"the {row['place']}: {_tags(row)}",
+        where=_clause("the {place}: {tags}"),
     ),
     "expectancy": Claim(
         positive="describes people who fit the place more abstractly than people who do not",

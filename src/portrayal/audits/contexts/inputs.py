@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.contexts.factorial import ENLARGED
+from portrayal.audits.contexts.measures.design import place_names
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import compose_pictures, only_replayed
 from portrayal.study.study import Study
@@ -21,13 +22,13 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
     from portrayal.run.reviews import read_reviews
 
     settings: ContextsSettings = study.settings
-    named = {key: getattr(settings, key) for key in LISTS}
+    files = {key: getattr(settings, key) for key in LISTS}
     inputs: dict[str, Any] = {
-        key: load(study.folder / named[key] if named[key] else None) for key, load in LISTS.items()
+        key: load(study.folder / files[key] if files[key] else None) for key, load in LISTS.items()
     }
     inputs["ratings"] = read_reviews(study.folder / settings.ratings) if settings.ratings else None
     if settings.images and not only_replayed(study):
-        inputs.update(_picture_inputs(study, inputs["contexts"]))
+        inputs |= _picture_inputs(study, inputs["contexts"])
     return inputs
 
 
@@ -36,25 +37,18 @@ def _picture_inputs(study: Study, contexts: pl.DataFrame) -> dict[str, Any]:
     from portrayal.pictures.contact_sheet import contact_sheet, named_strip
 
     manifest = compose_pictures(study)
-    people = manifest.filter(pl.col("role") == "baseline")
-    names = _names(manifest, contexts)
-    alone = manifest.filter(pl.col("role") == "background").sort("background").unique("context", maintain_order=True)
-    first = [(names[one].removesuffix(" 1"), file) for one, file in alone.select("background", "file").iter_rows()]
-    wanted = study.settings.contact_sheet and set(people["consent"]) == {"generated"}
+    people = manifest.filter(role="baseline")
+    alone = manifest.filter(role="background").sort("background")
+    number = pl.int_range(1, pl.len() + 1).over("context")
+    numbered = pl.when(pl.len().over("context") > 1).then(pl.format("{} {}", "place", number)).otherwise("place")
+    named = alone.with_columns(place=pl.col("context").replace(place_names(contexts))).with_columns(name=numbered)
+    first = named.unique("context", keep="first", maintain_order=True)
+    generated = study.settings.contact_sheet and set(people["consent"]) == {"generated"}
     return {
-        "unusable": manifest.filter(pl.col("role") == "unusable").select("stimulus", "flags").rows(),
+        "unusable": manifest.filter(role="unusable").select("stimulus", "flags").rows(),
         "cut_heads": people.filter(pl.col("flags").str.contains(ENLARGED, literal=True))["person"].to_list(),
-        "contact_sheet": contact_sheet(manifest, names) if wanted else None,
-        "places": named_strip(first),
-    }
-
-
-def _names(manifest: pl.DataFrame, contexts: pl.DataFrame) -> dict[str, str]:
-    """Return each background's place by name, with a number where the place has several."""
-    named = dict(contexts.select("context", "name").drop_nulls().iter_rows())
-    alone = manifest.filter(pl.col("role") == "background").sort("background")
-    return {
-        background: f"{named.get(place, place)} {number if part.height > 1 else ''}".strip()
-        for (place,), part in alone.group_by("context", maintain_order=True)
-        for number, background in enumerate(part["background"], 1)
+        "contact_sheet": contact_sheet(manifest, dict(named.select("background", "name").rows()))
+        if generated
+        else None,
+        "places": named_strip(first.select("place", "file").rows()),
     }

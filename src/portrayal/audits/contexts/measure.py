@@ -8,7 +8,7 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.coding import agreement, extend, queue
 from portrayal.audits.contexts.measures.confidence import Places, at_thresholds, confident
-from portrayal.audits.contexts.measures.design import FACETS, FAMILY, Design, stereotypes_of
+from portrayal.audits.contexts.measures.design import FACETS, FAMILY, Design, place_names, stereotypes_of
 from portrayal.audits.contexts.measures.membership import WordLists, coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import answers_and_differences
@@ -37,15 +37,18 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     answered, differences = answer(counted)
     further = [least for least in settings.confidences if least > settings.least_confidence]
     again = at_thresholds(answered, counted, further, FAMILY, lambda responses, only: answer(responses, only)[0])
-    rated = _rated(evidence)
-    judged = [*([] if rated is None else ratings(rated)), *agreement(evidence.reviews, evidence.seed)]
-    names = place_names(inputs["contexts"])
+    reviews = [table for table in (inputs.get("ratings"), evidence.reviews) if table is not None]
+    rated = (
+        pl.concat(reviews, how="diagonal").filter(pl.col("question").is_in(QUESTIONS)) if reviews else pl.DataFrame()
+    )
+    judged = [*(ratings(rated) if rated.height else ()), *agreement(evidence.reviews, evidence.seed)]
+    named = pl.col("place").replace(place_names(inputs["contexts"]))
     of_people = results(judged, facets=FACETS, audit="contexts")
-    found = pl.concat([answered, again, of_people]).with_columns(pl.col("place").replace(names))
+    found = pl.concat([answered, again, of_people]).with_columns(named)
     unknown = unknown_tags(counted, lists)
     tables = {"unknown_tags": unknown.head(500), "coverage": coverage_by_system(counted, lists)}
-    if rated is not None:
-        tables["ratings"] = rating_table(rated).with_columns(pl.col("place").replace(names))
+    if rated.height:
+        tables["ratings"] = rating_table(rated).with_columns(named)
     pictures = {name: inputs[name] for name in ("contact_sheet", "places") if inputs.get(name)}
     remarks = remarks_of(found, inputs, settings.factors)
     return Measured(found, tables, warnings_of(found, inputs), queue(unknown), pictures, differences, remarks=remarks)
@@ -60,19 +63,6 @@ def groups_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame
     overall = groups_by(people, [*axes, "place"], "person").with_columns(within=pl.lit(None, pl.String))
     placed = people.select("stimulus", within="place").drop_nulls()
     return pl.concat([overall, groups_by(people, axes, "person").join(placed, on="stimulus")])
-
-
-def place_names(contexts: pl.DataFrame) -> dict[str, str]:
-    """Return each place's name for readers; a place without one goes by its code."""
-    named = contexts.select("context", "name").drop_nulls().filter(pl.col("name") != "")
-    return dict(named.iter_rows())
-
-
-def _rated(evidence: Evidence) -> pl.DataFrame | None:
-    """Return people's ratings of the places, from the study's file and from reviews."""
-    tables = [table for table in (evidence.inputs.get("ratings"), evidence.reviews) if table is not None]
-    rated = pl.concat(tables, how="diagonal").filter(pl.col("question").is_in(QUESTIONS)) if tables else None
-    return rated if rated is not None and rated.height else None
 
 
 def _genders(settings: ContextsSettings, typology: pl.DataFrame) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.factorial import MANIFEST
-from portrayal.audits.contexts.world import Planted, Seen, describe
+from portrayal.audits.contexts.world import Planted, describe
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.text.words.typology import load_contexts
@@ -44,19 +44,20 @@ class StereotypingTagger(BaseSystem):
             return CallFailed(f"this phantom answers only pictures with a {MANIFEST} beside them")
         key = f"{self.planted.seed}|{question.stimulus}|{question.repeat}".encode()
         random = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:8]))
-        tags = describe(seen, self.planted, self._stereotypes, random)
+        tags = describe(*seen, self.planted, self._stereotypes, random)
         return Answer(json.dumps(tags).encode(), version="phantom")
 
 
 @lru_cache(maxsize=4)
-def _manifest(folder: str) -> dict[str, Seen]:
+def _manifest(folder: str) -> dict[str, tuple[str | None, str | None]]:
+    """Return the gender and the context that each picture of a folder shows."""
     file = Path(folder) / MANIFEST
     if not file.is_file():
         return {}
     table = pl.read_csv(file, infer_schema=False)
     gender = pl.col("gender") if "gender" in table.columns else pl.lit(None, dtype=pl.String)
     rows = table.select("stimulus", gender.alias("gender"), "context").iter_rows()
-    return {name: Seen(label, context) for name, label, context in rows}
+    return {name: (label, context) for name, label, context in rows}
 
 
 def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:

@@ -8,7 +8,7 @@ together by flipping people, which gets its part of the level (see `portrayal.st
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from math import comb
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,6 @@ from portrayal.text.words.typology import load_contexts
 
 FOLLOWS = (0.1, 0.2, 0.3, 0.5)  # shares of pictures in which the place decides
 AUDITS = 400
-CERTAIN = 0.995  # of power: what is followed more often need not be simulated
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,10 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
         return ["without places of two stereotypes, or with fewer than two people in them, no stereotype can be shown"]
     if "congruence" not in (study.family.measures or FAMILY):
         return ["congruence is not in the study's family, so that a tagger follows the places cannot be found"]
-    found = [f"{100 * power(plan, follow, study.seed):.0f} where it is {100 * follow:.0f}" for follow in FOLLOWS]
+    powers = [f"{100 * power(plan, follow, study.seed):.0f} where it is {100 * follow:.0f}" for follow in FOLLOWS]
     return [
         f"with {len(plan.own)} people, a tagger in which the place decides the gender named is found in so many of 100 audits,"
-        f" by the number of 100 pictures in which it does: {', '.join(found)}"
+        f" by the number of 100 pictures in which it does: {', '.join(powers)}"
     ]
 
 
@@ -79,24 +78,19 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
 def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
     """Count the further tests of a system in the family."""
     settings: ContextsSettings = study.settings
-    depicted = people[settings.gender].n_unique() if settings.gender in people.columns else 0
+    labels = people[settings.gender].to_list() if settings.gender in people.columns else []
+    usual = set(load_contexts()["stereotype"].drop_nulls())
+    named = [name for name, known in settings.genders.items() if name in usual or not set(labels).isdisjoint(known)]
     varied = [name for name in settings.factors if name in people.columns and people[name].n_unique() > 1][:2]
-    gaps = places * len(SUPER) * len(list(combinations(range(depicted), 2)))
+    gaps = places * len(SUPER) * comb(len(set(labels)), 2)
     tests = {
-        "recognition_independence": (places + 1) * (1 + len(list(combinations(_there(settings, people), 2)))),
+        "recognition_independence": (places + 1) * (1 + comb(len(named), 2)),
         "distance_anova": places * (2 ** len(varied) - 1),
         "attribute_within": gaps,
         "attribute_between": gaps,
         "expectancy": 1,
     }
     return sum(count for name, count in tests.items() if name in (study.family.measures or FAMILY))
-
-
-def _there(settings: ContextsSettings, people: pl.DataFrame) -> list[str]:
-    """Return the genders that people or the usual places have."""
-    labels = set(people[settings.gender]) if settings.gender in people.columns else set()
-    usual = set(load_contexts()["stereotype"].drop_nulls())
-    return [name for name, known in settings.genders.items() if name in usual or labels.intersection(known)]
 
 
 def power(plan: Plan, follow: float, seed: int = 0) -> float:

@@ -19,7 +19,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
         return recorded_stimuli(study.folder / settings.people)
     manifest = compose_pictures(study)
     usable = manifest.filter(pl.col("role") != "unusable")
-    if usable.filter(pl.col("role") == "baseline").is_empty():
+    if usable.filter(role="baseline").is_empty():
         raise PortrayalError(f"no person's picture can be used. The first: {manifest['flags'].drop_nulls()[0]}")
     return usable.rename({"file": "content"}).with_columns(kind=pl.lit("image"))
 
@@ -32,9 +32,8 @@ def compose_pictures(study: Study) -> pl.DataFrame:
     folder = study.folder / settings.pictures if settings.pictures else cache_folder("contexts")
     where = study.folder / settings.backgrounds if settings.backgrounds else None
     backgrounds = load_backgrounds(where, settings.per_context, study.picture_folders())
-    recipe = Recipe(
-        settings.width, settings.height, settings.ratio, settings.tolerance, settings.crop, settings.cut_heads
-    )
+    parts = ("width", "height", "ratio", "tolerance", "crop", "cut_heads")
+    recipe = Recipe(**{name: getattr(settings, name) for name in parts})
     return compose_all(_people(study), backgrounds, folder.absolute(), recipe)
 
 
@@ -48,9 +47,8 @@ def _people(study: Study) -> pl.DataFrame:
     if path.is_dir():
         norming = study.folder / settings.norming if settings.norming else None
         return chicago_faces.load_chicago_faces(path, norming, settings.consent)
-    return people.load_people(
-        path, license_name=settings.people_license, consent=settings.consent, also=study.picture_folders()
-    )
+    license_name, consent = settings.people_license, settings.consent
+    return people.load_people(path, license_name=license_name, consent=consent, also=study.picture_folders())
 
 
 def only_replayed(study: Study) -> bool:

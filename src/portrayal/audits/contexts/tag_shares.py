@@ -8,13 +8,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.design import Design, stereotypes_of
 from portrayal.audits.contexts.measures.membership import WordLists
 from portrayal.audits.contexts.measures.pictures import KEYS, describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
-from portrayal.audits.contexts.measures.views import ALIKE, TAGGED, column, share_column
+from portrayal.audits.contexts.measures.views import ALIKE, TAGGED, cluster_shares, column, share_column
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.batches import ROWS, Source, whole_units
 from portrayal.folds import Fold, run_folds
@@ -102,13 +103,10 @@ def _count(
 ) -> list[pl.DataFrame]:
     """Return one row for all pictures of a person and place that are alike."""
     pictures = describe_pictures(stimuli, batch, lists, genders)
-    tagged, clusters = pl.col("tags") > 0, [name for name in pictures.columns if name.startswith(column(""))]
-    shares = [
-        pl.when(tagged).then(pl.col(name) / pl.col("tags")).otherwise(0.0).alias(share_column(name[len(column("")) :]))
-        for name in clusters
-    ]
-    counts = [pl.lit(1, pl.Int64).alias(ALIKE), tagged.cast(pl.Int64).alias(TAGGED), *shares]
-    return [_sum(pictures.with_columns(counts).drop("stimulus", "repeat"))]
+    shares = np.nan_to_num(cluster_shares(pictures, lists.clusters))
+    counts = {ALIKE: pl.lit(1, pl.Int64), TAGGED: (pl.col("tags") > 0).cast(pl.Int64)}
+    of_clusters = pl.DataFrame(shares, schema=list(map(share_column, lists.clusters)), orient="row")
+    return [_sum(pictures.with_columns(**counts).hstack(of_clusters).drop("stimulus", "repeat"))]
 
 
 def _answer(design: Design, parts: list[pl.DataFrame], _: Any) -> pl.DataFrame:

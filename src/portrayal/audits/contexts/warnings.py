@@ -18,7 +18,15 @@ KNOWN = 0.8  # of the tags, under which a warning says so
 
 def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any]) -> list[str]:
     """Return the warnings at the top of the report."""
-    return [*_gendered_places(results), *_rated_otherwise(results, inputs.get("contexts")), *_low_coverage(results)]
+    low = results.filter(pl.col("value") < KNOWN, measure="coverage", attribute="known")
+    return [
+        *_gendered_places(results),
+        *_rated_otherwise(results, inputs.get("contexts")),
+        *(
+            f"The typology knows {percent(value)} of {system}'s tags; the others wait in reviews.csv."
+            for system, value in low.select("system", "value").iter_rows()
+        ),
+    ]
 
 
 def remarks_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
@@ -34,69 +42,57 @@ def remarks_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequen
 
 def _gendered_places(results: pl.DataFrame) -> list[str]:
     """Say where a tagger names a gender in a place with nobody in it."""
-    rows = results.filter(pl.col("measure") == GENDERED, pl.col("value") > 0)
-    found = []
+    rows = results.filter(pl.col("value") > 0, measure=GENDERED)
+    texts = []
     for system, value, n in rows.filter(pl.col("place").is_null()).select("system", "value", "n").iter_rows():
-        placed = rows.filter(pl.col("place").is_not_null(), system=system)
-        where = [f"{gender} in the {place}" for place, gender in placed.select("place", "inferred").iter_rows()]
-        found.append(
-            f"{system} names a gender in {round(value * n)} of {plural(n, 'picture')} of places with nobody in them ({listed(where)})."
+        placed = rows.filter(pl.col("place").is_not_null(), system=system).select("place", "inferred")
+        where = listed([f"{gender} in the {place}" for place, gender in placed.iter_rows()])
+        texts.append(
+            f"{system} names a gender in {round(value * n)} of {plural(n, 'picture')} of places with nobody in them ({where})."
         )
-    return found
+    return texts
 
 
 def _rated_otherwise(results: pl.DataFrame, contexts: pl.DataFrame | None) -> list[str]:
     """Name places that the study's own raters do not find gendered as assumed."""
-    rows = results.filter(pl.col("measure") == "place_rating", pl.col("group").is_null())
+    rows = results.filter(pl.col("group").is_null(), measure="place_rating").drop_nulls("value")
     if contexts is None or rows.is_empty():
         return []
     expected = dict(contexts.select("name", "stereotype").iter_rows())
     return [
         f"The study's raters put the {place} at {number(median)} between 0 (feminine) and {2 * NEITHER} (masculine): its"
         f" stereotype is taken to be {expected[place]}."
-        for place, median in rows.drop_nulls("value").select("place", "value").iter_rows()
-        if (expected.get(place) == "feminine" and median >= NEITHER)
-        or (expected.get(place) == "masculine" and median <= NEITHER)
+        for place, median in rows.select("place", "value").iter_rows()
+        if (median >= NEITHER if expected.get(place) == "feminine" else median <= NEITHER)
+        and expected.get(place) in ("feminine", "masculine")
     ]
 
 
 def _unrecognised(results: pl.DataFrame) -> list[str]:
-    rows = results.filter(pl.col("measure") == "recognised_background")
-    found = []
-    for (system,), part in rows.drop_nulls("value").group_by("system", maintain_order=True):
+    rows = results.filter(measure="recognised_background").drop_nulls("value")
+    texts = []
+    for (system,), part in rows.group_by("system", maintain_order=True):
         rare = part.filter(pl.col("value") < RARE)["background"].to_list()
-        if rare:
-            named = f" ({', '.join(rare)})" if len(rare) <= 6 else ""
-            found.append(
-                f"{system} recognises {len(rare)} of {part.height} backgrounds{named} in under {percent(RARE)} of pictures."
-            )
-    return found
+        named = f" ({', '.join(rare)})" if len(rare) <= 6 else ""
+        text = (
+            f"{system} recognises {len(rare)} of {part.height} backgrounds{named} in under {percent(RARE)} of pictures."
+        )
+        texts += [text] if rare else []
+    return texts
 
 
 def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
     """Name groups of fewer than three people, shown or answered about."""
-    rows = results.filter(
-        pl.col("measure") == "distance", pl.col("group").is_not_null(), pl.col("value").is_null()
-    ).with_columns(shown=pl.col("n") + pl.col("n_missing"))
-    small = rows.filter(pl.col("shown") < LEAST)["group"].unique().sort().to_list()
-    named = " and ".join(factors)
-    found = [f"Groups of {named} with fewer than three people are NA: {'; '.join(small)}."] if small else []
-    lost = rows.filter(pl.col("shown") >= LEAST, ~pl.col("group").is_in(small))
-    return [
-        *found,
-        *(_unanswered(str(system), part) for (system,), part in lost.group_by("system", maintain_order=True)),
-    ]
-
-
-def _unanswered(system: str, part: pl.DataFrame) -> str:
-    cells = "; ".join(part["group"].unique().sort())
-    places = plural(part["place"].n_unique(), "place")
-    return f"{system} answered about fewer than three people of a group in {places}, which are NA there: {cells}."
-
-
-def _low_coverage(results: pl.DataFrame) -> list[str]:
-    rows = results.filter(pl.col("measure") == "coverage", pl.col("attribute") == "known", pl.col("value") < KNOWN)
-    return [
-        f"The typology knows {percent(value)} of {system}'s tags; the others wait in reviews.csv."
-        for system, value in rows.select("system", "value").iter_rows()
-    ]
+    cells = results.filter(pl.col("group").is_not_null(), pl.col("value").is_null(), measure="distance")
+    shown = pl.col("n") + pl.col("n_missing")
+    small = cells.filter(shown < LEAST)["group"].unique().sort()
+    texts = []
+    if len(small):
+        texts.append(f"Groups of {' and '.join(factors)} with fewer than three people are NA: {'; '.join(small)}.")
+    lost = cells.filter(shown >= LEAST, ~pl.col("group").is_in(small.implode()))
+    for (system,), part in lost.group_by("system", maintain_order=True):
+        places, groups = plural(part["place"].n_unique(), "place"), "; ".join(part["group"].unique().sort())
+        texts.append(
+            f"{system} answered about fewer than three people of a group in {places}, which are NA there: {groups}."
+        )
+    return texts

@@ -7,7 +7,7 @@ tags of whole audits (`draw_tags`), and the counts that a table of pictures hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -41,17 +41,12 @@ def place_words() -> dict[str, list[str]]:
 
 
 def draw_genders(
-    own: np.ndarray,
-    place: int | None,
-    right: Sequence[float] | np.ndarray,
-    follow: float,
-    kinds: int,
-    random: np.random.Generator,
+    own: np.ndarray, place: int | None, right: np.ndarray, follow: float, kinds: int, random: np.random.Generator
 ) -> np.ndarray:
     """Return the gender a tagger names for each person."""
-    draw, chance = random.random(len(own)), np.asarray(right)
+    draw = random.random(len(own))
     others = (own + 1 + random.integers(0, max(kinds - 1, 1), len(own))) % kinds
-    named = np.where(draw < chance, own, np.where(draw < (1 + chance) / 2, NO_GENDER, others))
+    named = np.where(draw < right, own, np.where(draw < (1 + right) / 2, NO_GENDER, others))
     if place is None or not follow:
         return named
     return np.where(random.random(len(own)) < follow, place, named)
@@ -59,10 +54,7 @@ def draw_genders(
 
 # --- one picture: the phantom -----------------------------------------------------------------------------------------
 
-OWN = {
-    "female": "feminine", "woman": "feminine", "women": "feminine", "male": "masculine", "man": "masculine",
-    "men": "masculine",
-}  # fmt: skip
+OWN = dict.fromkeys(("female", "woman", "women"), "feminine") | dict.fromkeys(("male", "man", "men"), "masculine")
 
 
 class Planted(Settings):
@@ -77,41 +69,28 @@ class Planted(Settings):
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Seen:
-    """One picture as the manifest describes it."""
-
-    gender: str | None  # the depicted group's label
-    context: str | None
-
-
-def describe(seen: Seen, planted: Planted, stereotypes: Mapping[str, str], random: np.random.Generator) -> list[str]:
-    """Return the tags of one picture."""
-    own, place = OWN.get(seen.gender or "", ""), stereotypes.get(seen.context or "", "")
-    tags = ["person"] if seen.gender else []
-    if seen.gender:
-        tags += _gender_tags(own, place, planted, random)
-        concrete = 3 + random.poisson(planted.gap * bool(place and seen.gender == planted.changed))
+def describe(
+    gender: str | None,
+    context: str | None,
+    planted: Planted,
+    stereotypes: Mapping[str, str],
+    random: np.random.Generator,
+) -> list[str]:
+    """Return the tags of one picture: of somebody labelled so, alone or in a place, or of a place alone."""
+    own, place, tags = OWN.get(gender or "", ""), stereotypes.get(context or "", ""), []
+    if gender:
+        draw, follow = random.random(), random.random()
+        other = "masculine" if own == "feminine" else "feminine"
+        named = own if draw < planted.right else "" if draw < (1 + planted.right) / 2 else other
+        named = place if place and follow < planted.stereotype else named
+        tags = ["person", *([str(random.choice(GENDER_TAGS[named]))] if named in GENDER_TAGS else [])]
+        concrete = 3 + random.poisson(planted.gap * bool(place and gender == planted.changed))
         abstract = 2 + random.poisson(planted.expectancy * bool(place and place == own))
-        tags += random.choice(CONCRETE, min(concrete, len(CONCRETE)), replace=False).tolist()
-        tags += random.choice(ABSTRACT, min(abstract, len(ABSTRACT)), replace=False).tolist()
-    if seen.context and random.random() < planted.recognised:
-        tags += random.choice(place_words()[seen.context], 2, replace=False).tolist()
+        for words, count in ((CONCRETE, concrete), (ABSTRACT, abstract)):
+            tags += random.choice(words, min(count, len(words)), replace=False).tolist()
+    if context and random.random() < planted.recognised:
+        tags += random.choice(place_words()[context], 2, replace=False).tolist()
     return tags
-
-
-def _gender_tags(own: str, place: str, planted: Planted, random: np.random.Generator) -> list[str]:
-    """Follow the place, or the person, or chance."""
-    draw, follow = random.random(), random.random()
-    if place and follow < planted.stereotype:
-        named = place
-    elif draw < planted.right:
-        named = own
-    elif draw < (1 + planted.right) / 2:
-        named = ""
-    else:
-        named = "masculine" if own == "feminine" else "feminine"
-    return [str(random.choice(GENDER_TAGS[named]))] if named in GENDER_TAGS else []
 
 
 # --- whole audits: stimuli and tags -----------------------------------------------------------------------------------
@@ -132,10 +111,6 @@ class Shape:
     def own(self) -> list[int]:
         """Return the place of each person's gender in GENDERS."""
         return [0] * self.women + [1] * self.men + [2] * self.nonbinary
-
-    def genders(self) -> int:
-        """Count the genders that taggers name."""
-        return 3 if self.nonbinary else 2
 
 
 SHAPES: Mapping[str, Shape] = {
@@ -182,7 +157,7 @@ def draw_tags(
     for (place,), part in draw_stimuli(shape).group_by("context", maintain_order=True):
         kind = GENDERS.index(stereotypes[str(place)]) if place else None
         for (_,), slot in part.group_by("background", maintain_order=True):
-            named = draw_genders(own, kind, right, follow, shape.genders(), random)
+            named = draw_genders(own, kind, right, follow, 3 if shape.nonbinary else 2, random)
             for at, name in enumerate(slot.sort("person")["stimulus"]):
                 tags = _tags(int(named[at]), lean[at], wordy.get(place, 1.0), random)
                 if place and random.random() < seen[str(place)]:

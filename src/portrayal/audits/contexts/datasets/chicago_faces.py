@@ -45,14 +45,9 @@ def _picture(path: Path, expression: str, consent: str) -> dict[str, str] | None
     if match is None or match[6] != expression:
         return None
     return {
-        "person": f"{match[2]}{match[3]}-{match[4]}",
-        "file": str(path),
-        "source": "Chicago Face Database",
-        "license": "CFD terms of use, research only",
-        "consent": consent,
-        "gender": GENDERS[match[3]],
-        "race": RACES[match[2]],
-    }
+        "person": f"{match[2]}{match[3]}-{match[4]}", "file": str(path), "source": "Chicago Face Database",
+        "license": "CFD terms of use, research only", "consent": consent, "gender": GENDERS[match[3]], "race": RACES[match[2]],
+    }  # fmt: skip
 
 
 def _read_norming(path: Path) -> pl.DataFrame:

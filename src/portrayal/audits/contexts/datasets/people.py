@@ -87,13 +87,12 @@ def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
     from portrayal.pictures.people import generated_people
 
     rows = []
+    about = {"source": "openpeople 0.1.2, generated", "license": "MIT", "consent": "generated"}
     for name, assets, labels in generated_people():
         skin = labels["skin_tone"].removeprefix("Fitzpatrick ").strip()
-        rows.append({
-            "person": name, "file": str(assets / f"{picture}.jpg"), "source": "openpeople 0.1.2, generated",
-            "license": "MIT", "consent": "generated", "gender": labels["sex"],
-            "skin": "lighter" if skin in LIGHTER else "darker", "skin_type": skin, "age": labels["age_range"],
-        })  # fmt: skip
+        looks = {"skin": "lighter" if skin in LIGHTER else "darker", "skin_type": skin, "age": labels["age_range"]}
+        file = str(assets / f"{picture}.jpg")
+        rows.append({"person": name, "file": file, **about, "gender": labels["sex"], **looks})
     return pl.DataFrame(rows)
 
 

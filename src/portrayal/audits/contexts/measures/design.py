@@ -68,16 +68,16 @@ class Design:
         labels = pictures[self.gender].unique().to_list() if self.gender in pictures.columns else []
         there = {*self.stereotypes.values(), *pictures["inferred"].unique()}
         columns = set(pictures.columns)
-        return replace(
-            self,
-            named=[name for name, known in self.genders.items() if name in there or not set(known).isdisjoint(labels)],
-            factors=[name for name in self.factors if name in columns],
-            vectors={
-                name: parts for name, parts in self.vectors.items() if {f"in {part}" for part in parts} <= columns
-            },
-        )
+        vectors = {name: parts for name, parts in self.vectors.items() if {f"in {part}" for part in parts} <= columns}
+        named = [name for name, known in self.genders.items() if name in there or not set(known).isdisjoint(labels)]
+        return replace(self, named=named, vectors=vectors, factors=[name for name in self.factors if name in columns])
 
 
 def stereotypes_of(contexts: pl.DataFrame) -> dict[str, str]:
     """Return the gender that each stereotyped place goes with."""
     return dict(contexts.drop_nulls("stereotype").select("context", "stereotype").iter_rows())
+
+
+def place_names(contexts: pl.DataFrame) -> dict[str, str]:
+    """Return each place's name for readers; a place without one goes by its code."""
+    return dict(contexts.select("context", "name").drop_nulls().filter(pl.col("name") != "").iter_rows())
