@@ -19,7 +19,6 @@ from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Entry, Ledger
 from portrayal.recorder.storable import short_text
 from portrayal.systems.core.base import BROKEN, Answer, Refused, Unreadable
-from portrayal.systems.core.quick import Columns, quick_columns
 from portrayal.systems.core.readers import read_rows
 from portrayal.tables import RESPONSES, ROWS, check_responses
 
@@ -181,12 +180,11 @@ class _Part:
         self.columns = [[] for _ in ROWS[self.kind]]
 
     def add(self, entry: Entry) -> None:
-        status, reason, columns = _columns_of(entry, self.kind)
-        for column, values in zip(self.columns, columns, strict=True):
-            column.extend(values)
-        count = len(columns[0])
-        self.questions.append((entry.system, entry.hash, entry.repeat, status, reason, count))
-        self.size += 1 + (sum(map(len, columns[0])) if self.kind == "encoder" else count)
+        status, reason, rows = read_entry(entry)
+        for column, name in zip(self.columns, ROWS[self.kind], strict=True):
+            column.extend([row.get(name) for row in rows])
+        self.questions.append((entry.system, entry.hash, entry.repeat, status, reason, len(rows)))
+        self.size += 1 + (sum(len(row["embedding"]) for row in rows) if self.kind == "encoder" else len(rows))
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return the questions and their rows as tables."""
@@ -217,17 +215,6 @@ def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
         return STATUS_OF_STATE[entry.state], entry.error, []
     outcome = outcome_of(entry)
     return outcome.status, outcome.reason, outcome.rows
-
-
-def _columns_of(entry: Entry, kind: str) -> tuple[str, str | None, Columns]:
-    """Return status, reason and columns of a question, by the short way if possible."""
-    answer = entry.answer
-    if answer is not None and entry.state != "refused" and entry.kind == kind and not answer.media.startswith(BROKEN):
-        columns = quick_columns(entry.reader, kind, answer.raw)
-        if columns is not None:
-            return "answered", None, columns
-    status, reason, rows = read_entry(entry)
-    return status, reason, [[row.get(name) for row in rows] for name in ROWS[kind]]
 
 
 def _series(name: str, values: Sequence[Any], kind: Any) -> pl.Series:

@@ -134,12 +134,15 @@ def _embedding(value: Any) -> list[dict[str, Any]]:
 
 
 def _ranking(value: Any) -> list[dict[str, Any]]:
-    rows = []
-    for position, item in enumerate(_list(value), start=1):
-        rank = int(float(item["rank"])) if isinstance(item, Mapping) and "rank" in item else position
-        ((doc, score),) = _pairs([item], "doc", "score")
-        rows.append({"doc": _text(doc), "rank": rank, "score": _number(score)})
-    return rows
+    pairs = _pairs(_list(value), "doc", "score")
+    ranks = [
+        int(float(item["rank"])) if isinstance(item, Mapping) and "rank" in item else position
+        for position, item in enumerate(value, start=1)
+    ]
+    return [
+        {"doc": _text(doc), "rank": rank, "score": _number(score)}
+        for (doc, score), rank in zip(pairs, ranks, strict=True)
+    ]
 
 
 def _labels(value: Any) -> list[dict[str, Any]]:

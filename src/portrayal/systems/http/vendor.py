@@ -63,6 +63,10 @@ class Vendor:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
             raise Unreadable(f"not the form {self.name} promises: {type(error).__name__} {error}") from None
 
+    def open(self, settings: SystemSettings, folder: Path) -> VendorSystem:
+        """Open the vendor as a study names it."""
+        return open_vendor(self, settings, folder)
+
 
 @dataclass
 class VendorSystem(WebSystem):

@@ -6,13 +6,11 @@ The key is taken from CLARIFAI_PAT.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from portrayal.systems.core.base import CallFailed, QuotaSpent, Throttled
 from portrayal.systems.core.pictures import Picture, PictureLimits
-from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.http.vendor import Request, Vendor
 from portrayal.systems.http.web import environment
 
 SUCCESS = 10000
@@ -70,8 +68,4 @@ VENDOR = Vendor(
     optional=("least_confidence",),
     price=0.0012,
 )
-
-
-def open_system(settings: SystemSettings, folder: Path) -> VendorSystem:
-    """Open Clarifai."""
-    return open_vendor(VENDOR, settings, folder)
+open_system = VENDOR.open

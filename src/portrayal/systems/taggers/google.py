@@ -7,15 +7,13 @@ in recorded waves. An access token is taken from GOOGLE_ACCESS_TOKEN, or a key f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import take
 from portrayal.systems.core.base import CallFailed, QuotaSpent, Throttled
 from portrayal.systems.core.pictures import Picture, PictureLimits
-from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.core.status import SOON
-from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.http.vendor import Request, Vendor
 from portrayal.systems.http.web import environment
 
 RESOURCE_EXHAUSTED = 8  # google.rpc.Code: a rate, which waiting mends, or a quota, which it does not
@@ -62,8 +60,4 @@ VENDOR = Vendor(
     defaults={"endpoint": "https://vision.googleapis.com", "most_labels": 50},
     price=0.0015,
 )
-
-
-def open_system(settings: SystemSettings, folder: Path) -> VendorSystem:
-    """Open Google Vision."""
-    return open_vendor(VENDOR, settings, folder)
+open_system = VENDOR.open

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from portrayal.edges.secrets import remember
 from portrayal.systems.core.base import CallFailed
 from portrayal.systems.core.pictures import Picture, PictureLimits
-from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
+from portrayal.systems.http.vendor import Request, Vendor
 from portrayal.systems.http.web import environment
 
 
@@ -46,8 +44,4 @@ VENDOR = Vendor(
     optional=("least_confidence",),
     price=0.00113,
 )
-
-
-def open_system(settings: SystemSettings, folder: Path) -> VendorSystem:
-    """Open Imagga."""
-    return open_vendor(VENDOR, settings, folder)
+open_system = VENDOR.open
