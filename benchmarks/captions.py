@@ -54,14 +54,8 @@ def _said(found: dict[str, float], count: int) -> str:
 def _parsed_and_measured(human: pl.DataFrame, system: pl.DataFrame, people: pl.DataFrame) -> dict[str, float]:
     from portrayal.audits.captions.measure import parsing_bar
     from portrayal.audits.captions.measures.audit import measure_system
-    from portrayal.audits.captions.measures.reading.mentions import read_captions
-    from portrayal.audits.captions.measures.reading.stages import (
-        HUMAN_CAPTIONS,
-        PEOPLE,
-        SYSTEM_CAPTIONS,
-        Options,
-        Stages,
-    )
+    from portrayal.audits.captions.reading.mentions import read_captions
+    from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 
     images = sorted(set(system["image"]) | set(human["image"]))
     stages = Stages(images, people=people.select(*PEOPLE))

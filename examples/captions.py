@@ -3,8 +3,8 @@
 import polars as pl
 
 from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
+from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 
 HUMAN = {
     "1": ["A woman rides a horse.", "A woman on a brown horse."],

@@ -14,8 +14,8 @@ from benchmarks import out_of_core
 from portrayal import PortrayalError, mention_shares, tag_shares
 from portrayal.audits.captions.measures import erasing, stereotyping_words
 from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.mention_shares import SUMS
+from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.contexts.measures.design import Design, stereotypes_of
 from portrayal.audits.contexts.measures.membership import WordLists, coverage_by_system, unknown_tags
 from portrayal.audits.contexts.measures.pictures import describe_pictures

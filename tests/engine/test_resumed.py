@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 
 import portrayal
 from portrayal.audits.captions.measures import reifying_looks, stereotyping_leakage, stereotyping_objects
-from portrayal.audits.captions.measures.reading.stages import Options
+from portrayal.audits.captions.reading.stages import Options
 from portrayal.engine import engine_map, using
 from portrayal.engine.plain import codec, fingerprint
 from portrayal.engine.shards import LEDGER, Store

@@ -7,8 +7,8 @@ import pytest
 
 from portrayal.audits.captions.measure import system_captions
 from portrayal.audits.captions.measures.audit import measure_system
-from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.stages import PEOPLE, SYSTEM_CAPTIONS, Options, Stages, check_stages
+from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.stages import PEOPLE, SYSTEM_CAPTIONS, Options, Stages, check_stages
 from portrayal.errors import PortrayalError
 from portrayal.study.study_file import make_study
 

@@ -14,7 +14,7 @@ from portrayal.audits.captions.figures import DELETION_WARNING, MOST_ROWS, SHOWN
 from portrayal.audits.captions.findings import CLAIMS
 from portrayal.audits.captions.inputs import read_inputs, stages_of
 from portrayal.audits.captions.measures import demeaning_people, demeaning_rules, stereotyping_tuples
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, HUMAN_SAME, SYSTEM_CAPTIONS, SYSTEM_LABELS
+from portrayal.audits.captions.reading.stages import HUMAN_LABELS, HUMAN_SAME, SYSTEM_CAPTIONS, SYSTEM_LABELS
 from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
 from portrayal.reporting.words.sentences import Claim, found_sentence
 from portrayal.study.audit import Measured

@@ -8,8 +8,8 @@ import pytest
 from portrayal.audits.captions.calibration import OPTIONS, planted
 from portrayal.audits.captions.measures import stereotyping_words
 from portrayal.audits.captions.measures.audit import compare_lists, measure_system
-from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.run.reviews import read_reviews, write_reviews
 from portrayal.stats.intervals.intervals import wilson

@@ -17,7 +17,7 @@ from portrayal.audits.captions.datasets import (
     visual_genome,
     zhao,
 )
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
+from portrayal.audits.captions.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
 from portrayal.errors import PortrayalError
 from portrayal.systems.plugins.replay import read_coco_results
 

@@ -9,8 +9,8 @@ import pytest
 
 from portrayal.audits.captions.measures.erasing import TECHNIQUE
 from portrayal.audits.captions.measures.erasing_people import PERSON_ABSENT, PERSON_REPLACED
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS, Options
 from portrayal.audits.captions.phantom import planted
+from portrayal.audits.captions.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS, Options
 
 RUNS, SCENES, RATE = 60, 200, 0.5
 # Of 60 95% intervals 53 or fewer, and of 60 tests at 5% 8 or more, come about in under 2% of honest instruments.

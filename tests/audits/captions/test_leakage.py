@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from portrayal.audits.captions.measures import stereotyping_leakage
-from portrayal.audits.captions.measures.reading.stages import (
+from portrayal.audits.captions.reading.stages import (
     CAPTIONS,
     HUMAN_CAPTIONS,
     HUMAN_SAME,

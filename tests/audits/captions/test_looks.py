@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from portrayal.audits.captions.measures import reifying_looks
-from portrayal.audits.captions.measures.reading.appearance import alone, appearance
-from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
+from portrayal.audits.captions.reading.appearance import alone, appearance
+from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.stages import HUMAN_LABELS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.world import Said, Scene, as_stages, faithful, make_scenes, text
 
 OPTIONS = Options(permutations=999)
@@ -61,7 +61,7 @@ def test_one_that_goes_by_clothes_is_found_and_they_are_named() -> None:
 
 def labelled(looks: dict[str, list[tuple]], texts: dict[str, str], group: str = "female") -> Stages:
     """Labels of (kind, subject, word, object) by image, everybody of one group."""
-    from portrayal.audits.captions.measures.reading.mentions import with_synsets
+    from portrayal.audits.captions.reading.mentions import with_synsets
 
     said = [(image, 0, *label) for image, labels in looks.items() for label in labels]
     people = pl.DataFrame([(i, "gender", group, "t") for i in texts], schema=PEOPLE, orient="row")

@@ -7,14 +7,7 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.captions.measures.group_words import RIGHT, WRONG, outcomes
-from portrayal.audits.captions.measures.reading.stages import (
-    CAPTIONS,
-    HUMAN_SAME,
-    PEOPLE,
-    SYSTEM_CAPTIONS,
-    Options,
-    Stages,
-)
+from portrayal.audits.captions.reading.stages import CAPTIONS, HUMAN_SAME, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 
 # ../shared/data/captions/coco_systems/README.md, "A quick check": n, wrong gender and neither, in percent.
 PUBLISHED = {

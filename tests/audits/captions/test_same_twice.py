@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from portrayal.audits.captions.measures.audit import TECHNIQUES
-from portrayal.audits.captions.measures.reading.stages import Options
 from portrayal.audits.captions.phantom import planted
+from portrayal.audits.captions.reading.stages import Options
 
 FEW = Options(splits=8, bootstraps=20, permutations=39, object_types=8)
 

@@ -10,8 +10,11 @@ from polars.testing import assert_frame_equal
 
 from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.measures.erasing import TECHNIQUE
-from portrayal.audits.captions.measures.reading.people import shares_of
-from portrayal.audits.captions.measures.reading.stages import (
+from portrayal.audits.captions.measures.technique import Count, Shares, sums
+from portrayal.audits.captions.mention_shares import SUMS, measure_parts
+from portrayal.audits.captions.phantom import planted
+from portrayal.audits.captions.reading.people import shares_of
+from portrayal.audits.captions.reading.stages import (
     CAPTIONS,
     HUMAN_CAPTIONS,
     HUMAN_SAME,
@@ -21,9 +24,6 @@ from portrayal.audits.captions.measures.reading.stages import (
     Options,
     Stages,
 )
-from portrayal.audits.captions.measures.technique import Count, Shares, sums
-from portrayal.audits.captions.mention_shares import SUMS, measure_parts
-from portrayal.audits.captions.phantom import planted
 
 
 def stages():

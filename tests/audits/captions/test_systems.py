@@ -9,8 +9,8 @@ from scipy import stats
 
 from portrayal import flow
 from portrayal.audits.captions.measures import audit, group_words
-from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.stages import PEOPLE, SYSTEM_CAPTIONS, Options, Stages
+from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.stages import PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.stats.tests.proportions import ratio_of_sums
 
 TEXTS = ["A woman.", "A man.", "A man.", "A person.", "A man.", "A man.", "A woman.", "A dog."]

@@ -23,12 +23,13 @@ from portrayal.audits.captions.measures import (
     stereotyping_words,
 )
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
-from portrayal.audits.captions.measures.reading import scenarios as scenario_rules
-from portrayal.audits.captions.measures.reading.mentions import with_synsets
-from portrayal.audits.captions.measures.reading.people import is_person
-from portrayal.audits.captions.measures.reading.scenarios import scenarios
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import (
+from portrayal.audits.captions.measures.stereotyping_words import covariances
+from portrayal.audits.captions.reading import scenarios as scenario_rules
+from portrayal.audits.captions.reading.mentions import with_synsets
+from portrayal.audits.captions.reading.people import is_person
+from portrayal.audits.captions.reading.scenarios import scenarios
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import (
     BOXES,
     CAPTIONS,
     HUMAN_CAPTIONS,
@@ -39,7 +40,6 @@ from portrayal.audits.captions.measures.reading.stages import (
     Options,
     Stages,
 )
-from portrayal.audits.captions.measures.stereotyping_words import covariances
 from portrayal.errors import PortrayalError
 
 OPTIONS = Options()

@@ -18,9 +18,9 @@ from portrayal.audits.captions.measures import (
 )
 from portrayal.audits.captions.measures.audit import measure_system
 from portrayal.audits.captions.measures.demeaning_people import person_areas
-from portrayal.audits.captions.measures.reading.mentions import read_captions, with_synsets
-from portrayal.audits.captions.measures.reading.scenarios import scenarios
-from portrayal.audits.captions.measures.reading.stages import (
+from portrayal.audits.captions.reading.mentions import read_captions, with_synsets
+from portrayal.audits.captions.reading.scenarios import scenarios
+from portrayal.audits.captions.reading.stages import (
     HUMAN_CAPTIONS,
     HUMAN_LABELS,
     SYSTEM_CAPTIONS,

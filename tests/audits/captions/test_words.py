@@ -10,10 +10,10 @@ import pytest
 from portrayal.audits.captions.datasets import coco
 from portrayal.audits.captions.measures import demeaning_nouns, demeaning_words, erasing
 from portrayal.audits.captions.measures.demeaning_people import person_areas
-from portrayal.audits.captions.measures.reading.mentions import is_phrase, read_captions
-from portrayal.audits.captions.measures.reading.people import identity_terms, is_person
-from portrayal.audits.captions.measures.reading.senses import caption_senses, synset_of
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Options, Stages
+from portrayal.audits.captions.reading.mentions import is_phrase, read_captions
+from portrayal.audits.captions.reading.people import identity_terms, is_person
+from portrayal.audits.captions.reading.senses import caption_senses, synset_of
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list, synsets_of

@@ -34,9 +34,9 @@ from portrayal.audits.captions.measures import (
     stereotyping_words,
 )
 from portrayal.audits.captions.measures.audit import TECHNIQUES
-from portrayal.audits.captions.measures.reading.stages import SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.measures.technique import Outcome
 from portrayal.audits.captions.phantom import NAMED, PHANTOMS, planted, sayings
+from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.world import Said, Scene, all_scenes, graph
 from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate

@@ -14,12 +14,7 @@ from portrayal.audits.captions.measures import (
     stereotyping_words,
 )
 from portrayal.audits.captions.measures.audit import TECHNIQUES
-from portrayal.audits.captions.measures.reading.stages import (
-    HUMAN_CAPTIONS,
-    HUMAN_LABELS,
-    SYSTEM_CAPTIONS,
-    SYSTEM_LABELS,
-)
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, HUMAN_LABELS, SYSTEM_CAPTIONS, SYSTEM_LABELS
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.study.audit import Chart, Measured, ReportTable
 from portrayal.text.formatting import percent

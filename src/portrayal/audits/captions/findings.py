@@ -22,8 +22,8 @@ from portrayal.audits.captions.measures import (
     stereotyping_tuples,
     stereotyping_words,
 )
-from portrayal.audits.captions.measures.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS
-from portrayal.audits.captions.measures.reading.tuple_counts import KINDS
+from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS
+from portrayal.audits.captions.reading.tuple_counts import KINDS
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.sentences import Claim, Row, other_side, say, written
 from portrayal.study.audit import Finding, Measured

@@ -21,7 +21,7 @@ from portrayal.audits.captions.datasets import (
     zhao,
 )
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
-from portrayal.audits.captions.measures.reading.stages import (
+from portrayal.audits.captions.reading.stages import (
     FAULTS,
     HUMAN_LABELS,
     MENTIONS,

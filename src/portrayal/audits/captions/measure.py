@@ -11,8 +11,8 @@ import polars as pl
 
 from portrayal.audits.captions.inputs import options_of, stages_of
 from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_results, measure_system
-from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.study.audit import Evidence, Measured
 

@@ -11,15 +11,8 @@ import polars as pl
 
 from portrayal.audits.captions.measures import erasing, erasing_people, stereotyping_words
 from portrayal.audits.captions.measures.audit import TECHNIQUES, as_results, as_table
-from portrayal.audits.captions.measures.reading.stages import (
-    CAPTIONS,
-    MENTIONS,
-    PEOPLE,
-    SYSTEM_CAPTIONS,
-    Options,
-    Stages,
-)
 from portrayal.audits.captions.measures.technique import ROWS, Row, Sums
+from portrayal.audits.captions.reading.stages import CAPTIONS, MENTIONS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.batches import parts, scan
 from portrayal.errors import PortrayalError
 from portrayal.folds import Fold, Known, Mapper, add_counts, run_folds
@@ -40,7 +33,7 @@ def mention_shares(
     folder
         Holds `mentions/`, `captions/` and `people/` of Parquet files. Files of one name are a part: they hold the same images, and
         a part fits in memory. Mentions and captions are those of
-        `portrayal.audits.captions.measures.reading.mentions.read_captions`, people have image, axis, group and assigned_by.
+        `portrayal.audits.captions.reading.mentions.read_captions`, people have image, axis, group and assigned_by.
     system
         Whose captions they are.
     techniques

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 from pydantic import Field
 
-from portrayal.audits.captions.measures.reading.mentions import read_captions
-from portrayal.audits.captions.measures.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.world import Said, Scene, World, as_stages, faithful, make_scenes, read_scene, text
 from portrayal.settings import Settings, validate
 from portrayal.systems.core.base import Answer, BaseSystem, Question

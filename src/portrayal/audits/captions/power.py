@@ -11,8 +11,8 @@ import polars as pl
 from portrayal.audits.captions.inputs import people_of
 from portrayal.audits.captions.measures.demeaning_rules import read_rules
 from portrayal.audits.captions.measures.group_words import worded_groups
-from portrayal.audits.captions.measures.reading.people import NAMED_BY
-from portrayal.audits.captions.measures.reading.stages import Options
+from portrayal.audits.captions.reading.people import NAMED_BY
+from portrayal.audits.captions.reading.stages import Options
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import smallest_share_difference

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from portrayal.audits.captions.measures.audit import TECHNIQUES
-from portrayal.audits.captions.measures.reading.stages import PERSON_AREA, SAME_OBJECT, THRESHOLD, TOLERANCE
+from portrayal.audits.captions.reading.stages import PERSON_AREA, SAME_OBJECT, THRESHOLD, TOLERANCE
 from portrayal.settings import Settings
 
 

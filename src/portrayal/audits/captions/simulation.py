@@ -20,8 +20,8 @@ import polars as pl
 from portrayal.audits.captions.inputs import kept
 from portrayal.audits.captions.measures import demeaning_people, stereotyping_leakage
 from portrayal.audits.captions.measures.audit import TECHNIQUES
-from portrayal.audits.captions.measures.reading.stages import TOLERANCE
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
+from portrayal.audits.captions.reading.stages import TOLERANCE
 from portrayal.audits.captions.world import (
     WORDINGS,
     Said,

@@ -18,9 +18,9 @@ from math import prod
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.mentions import with_synsets
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
+from portrayal.audits.captions.reading.mentions import with_synsets
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
 from portrayal.text.captions.scene_graph import SceneGraph
 
 NOUN = {"female": "woman", "male": "man"}

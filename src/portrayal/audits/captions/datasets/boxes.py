@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.stages import BOXES, FAULTS
+from portrayal.audits.captions.reading.stages import BOXES, FAULTS
 
 Pixels = tuple[str, str, float, float, float, float]  # image, synset, left, top, width, height
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.captions.datasets.boxes import relative_boxes
-from portrayal.audits.captions.measures.reading.mentions import with_synsets
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import PEOPLE
+from portrayal.audits.captions.reading.mentions import with_synsets
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import PEOPLE
 from portrayal.errors import PortrayalError
 from portrayal.tables import check, read_table, reads
 

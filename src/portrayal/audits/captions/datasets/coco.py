@@ -13,9 +13,9 @@ import polars as pl
 
 from portrayal.audits.captions.datasets.boxes import relative_boxes
 from portrayal.audits.captions.datasets.data_files import need
-from portrayal.audits.captions.measures.reading.mentions import with_synsets
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS
+from portrayal.audits.captions.reading.mentions import with_synsets
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import HUMAN_LABELS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.mentions import with_synsets
+from portrayal.audits.captions.reading.mentions import with_synsets
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
 

@@ -14,9 +14,9 @@ import polars as pl
 
 from portrayal.audits.captions.datasets.boxes import Pixels, relative_boxes
 from portrayal.audits.captions.datasets.data_files import read_lines
-from portrayal.audits.captions.measures.reading.mentions import with_synsets
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import SYSTEM_LABELS
+from portrayal.audits.captions.reading.mentions import with_synsets
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import SYSTEM_LABELS
 from portrayal.edges.sizes import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.tables import reads

@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.captions.datasets.boxes import relative_boxes
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import HUMAN_LABELS, MENTIONS
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import HUMAN_LABELS, MENTIONS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
 from portrayal.text.words import wordnet

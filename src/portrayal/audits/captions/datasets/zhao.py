@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.stages import FAULTS, PEOPLE
+from portrayal.audits.captions.reading.stages import FAULTS, PEOPLE
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_table, reads
 

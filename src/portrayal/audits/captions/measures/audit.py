@@ -27,8 +27,8 @@ from portrayal.audits.captions.measures import (
     stereotyping_words,
 )
 from portrayal.audits.captions.measures.cases import judged_rows, to_reviews
-from portrayal.audits.captions.measures.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages, check_stages
 from portrayal.audits.captions.measures.technique import FACETS, ROWS, Row, Shares, Technique
+from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages, check_stages
 from portrayal.stats.decisions.paired import paired_difference
 from portrayal.tables import results
 from portrayal.text.words.harm_lists import read_list

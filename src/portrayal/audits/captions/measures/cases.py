@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.audits.captions.measures.technique import ESTIMATE, UPPER
+from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals.intervals import wilson
 

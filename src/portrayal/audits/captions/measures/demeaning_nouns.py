@@ -6,8 +6,8 @@ from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages
 from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, Technique
+from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 
 QUANTITY = "any identity adjective used as a noun"
 TEST = "identity_adjective_as_noun"

@@ -12,15 +12,6 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import caption_numbers, is_person, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import (
-    HUMAN_CAPTIONS,
-    SYSTEM_CAPTIONS,
-    SYSTEM_LABELS,
-    Options,
-    Stages,
-    once,
-)
 from portrayal.audits.captions.measures.technique import (
     ESTIMATE,
     UPPER,
@@ -30,6 +21,15 @@ from portrayal.audits.captions.measures.technique import (
     Steps,
     Technique,
     Values,
+)
+from portrayal.audits.captions.reading.people import caption_numbers, is_person, people_mentioned
+from portrayal.audits.captions.reading.stages import (
+    HUMAN_CAPTIONS,
+    SYSTEM_CAPTIONS,
+    SYSTEM_LABELS,
+    Options,
+    Stages,
+    once,
 )
 from portrayal.text.formatting import percent
 

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import polars as pl
 from pydantic import Field
 
-from portrayal.audits.captions.measures.reading.people import NAMED_BY, identity_terms, is_person
-from portrayal.audits.captions.measures.reading.senses import UNLISTED
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, HUMAN_CAPTIONS, Options, Stages
 from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, Technique
+from portrayal.audits.captions.reading.people import NAMED_BY, identity_terms, is_person
+from portrayal.audits.captions.reading.senses import UNLISTED
+from portrayal.audits.captions.reading.stages import CAPTIONED, HUMAN_CAPTIONS, Options, Stages
 from portrayal.edges.sizes import LARGEST_TOML, check_size
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate

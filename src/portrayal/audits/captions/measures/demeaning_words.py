@@ -11,9 +11,6 @@ from functools import lru_cache, partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import is_person
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages
 from portrayal.audits.captions.measures.technique import (
     ESTIMATE,
     LOWER,
@@ -24,6 +21,9 @@ from portrayal.audits.captions.measures.technique import (
     Steps,
     Technique,
 )
+from portrayal.audits.captions.reading.people import is_person
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import mask, synsets_of
 

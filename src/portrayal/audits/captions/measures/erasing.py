@@ -30,12 +30,12 @@ from portrayal.audits.captions.measures.erasing_people import (
     person_fates,
     synsets_said,
 )
-from portrayal.audits.captions.measures.reading.mentions import is_phrase
-from portrayal.audits.captions.measures.reading.people import is_person
-from portrayal.audits.captions.measures.reading.scenarios import all_above, ancestors
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages, once
 from portrayal.audits.captions.measures.technique import Outcome, Step, Steps, Technique
+from portrayal.audits.captions.reading.mentions import is_phrase
+from portrayal.audits.captions.reading.people import is_person
+from portrayal.audits.captions.reading.scenarios import all_above, ancestors
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages, once
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean

@@ -19,8 +19,6 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import identity_terms, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages
 from portrayal.audits.captions.measures.technique import (
     ESTIMATE,
     Difference,
@@ -31,6 +29,8 @@ from portrayal.audits.captions.measures.technique import (
     Technique,
     assigned,
 )
+from portrayal.audits.captions.reading.people import identity_terms, people_mentioned
+from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 from portrayal.stats.tests.proportions import ratio_of_sums
 
 RIGHT, WRONG = "right group word", "wrong group word"

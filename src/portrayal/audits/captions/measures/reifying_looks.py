@@ -17,11 +17,11 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.appearance import alone, appearance
-from portrayal.audits.captions.measures.reading.people import NAMED_BY, identity_terms, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.measures.stereotyping_tuples import largest_difference
 from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
+from portrayal.audits.captions.reading.appearance import alone, appearance
+from portrayal.audits.captions.reading.people import NAMED_BY, identity_terms, people_mentioned
+from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Options, Stages
 from portrayal.engine import engine_map
 from portrayal.stats.intervals.auc import Auc, Fold, auc_interval, auc_over_folds
 from portrayal.stats.models.logistic import fit

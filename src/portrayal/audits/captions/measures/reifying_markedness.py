@@ -10,9 +10,9 @@ from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import NAMED_BY, identity_terms, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, Options, Stages
 from portrayal.audits.captions.measures.technique import Difference, Outcome, Shares, Steps, Technique
+from portrayal.audits.captions.reading.people import NAMED_BY, identity_terms, people_mentioned
+from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 
 TEST = "group_named_difference"
 WITH_PERSON = "captions that mention a person"

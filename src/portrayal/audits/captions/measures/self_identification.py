@@ -12,8 +12,9 @@ from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import identity_terms, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import (
+from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Step, Steps, Technique
+from portrayal.audits.captions.reading.people import identity_terms, people_mentioned
+from portrayal.audits.captions.reading.stages import (
     HUMAN_CAPTIONS,
     HUMAN_LABELS,
     LABELS,
@@ -21,7 +22,6 @@ from portrayal.audits.captions.measures.reading.stages import (
     Options,
     Stages,
 )
-from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Step, Steps, Technique
 
 ANY = "identity term imposed on any axis"
 TEST = "identity_term_imposed"

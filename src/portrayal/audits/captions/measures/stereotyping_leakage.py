@@ -24,15 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import NAMED_BY
-from portrayal.audits.captions.measures.reading.stages import (
-    HUMAN_CAPTIONS,
-    HUMAN_SAME,
-    SYSTEM_CAPTIONS,
-    Options,
-    Stages,
-)
 from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
+from portrayal.audits.captions.reading.people import NAMED_BY
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.engine import engine_map
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean

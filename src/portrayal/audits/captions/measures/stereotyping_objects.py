@@ -19,17 +19,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import is_person
-from portrayal.audits.captions.measures.reading.scenarios import ancestors
-from portrayal.audits.captions.measures.reading.stages import (
-    CAPTIONED,
-    HUMAN_LABELS,
-    SYSTEM_LABELS,
-    Options,
-    Stages,
-    once,
-)
 from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
+from portrayal.audits.captions.reading.people import is_person
+from portrayal.audits.captions.reading.scenarios import ancestors
+from portrayal.audits.captions.reading.stages import CAPTIONED, HUMAN_LABELS, SYSTEM_LABELS, Options, Stages, once
 from portrayal.engine import engine_map
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate

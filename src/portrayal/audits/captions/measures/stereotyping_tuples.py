@@ -24,16 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.stages import (
-    HUMAN_CAPTIONS,
-    STAGES,
-    SYSTEM_CAPTIONS,
-    Options,
-    Stages,
-    once,
-)
-from portrayal.audits.captions.measures.reading.tuple_counts import KINDS, Counts, change, count, count_all, same_images
 from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Options, Stages, once
+from portrayal.audits.captions.reading.tuple_counts import KINDS, Counts, change, count, count_all, same_images
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate

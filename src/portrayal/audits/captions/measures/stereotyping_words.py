@@ -16,10 +16,10 @@ from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import listed_nouns
-from portrayal.audits.captions.measures.reading.scenarios import SCENARIOS, people_said, scenarios
-from portrayal.audits.captions.measures.reading.stages import CAPTIONED, SYSTEM_CAPTIONS, Options, Stages, once
 from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, Technique
+from portrayal.audits.captions.reading.people import listed_nouns
+from portrayal.audits.captions.reading.scenarios import SCENARIOS, people_said, scenarios
+from portrayal.audits.captions.reading.stages import CAPTIONED, SYSTEM_CAPTIONS, Options, Stages, once
 from portrayal.text.formatting import number
 
 ANY = "any word included wrongly"

@@ -22,15 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import shares_of
-from portrayal.audits.captions.measures.reading.stages import (
-    HUMAN_CAPTIONS,
-    HUMAN_SAME,
-    NONE,
-    SYSTEM_CAPTIONS,
-    Options,
-    Stages,
-)
+from portrayal.audits.captions.reading.people import shares_of
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME, NONE, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import over_tolerance

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import is_person
-from portrayal.audits.captions.measures.reading.senses import synset_of
-from portrayal.audits.captions.measures.reading.stages import CAPTIONS, FAULTS, MENTIONS, Options
+from portrayal.audits.captions.reading.people import is_person
+from portrayal.audits.captions.reading.senses import synset_of
+from portrayal.audits.captions.reading.stages import CAPTIONS, FAULTS, MENTIONS, Options
 from portrayal.text.captions.parsing import LONGEST, scene_graphs
 from portrayal.text.captions.scene_graph import SceneGraph
 from portrayal.text.words import wordnet

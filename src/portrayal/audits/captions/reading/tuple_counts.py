@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.people import is_person, people_mentioned
-from portrayal.audits.captions.measures.reading.stages import Options, Stages, once
+from portrayal.audits.captions.reading.people import is_person, people_mentioned
+from portrayal.audits.captions.reading.stages import Options, Stages, once
 
 if TYPE_CHECKING:
     from scipy import sparse

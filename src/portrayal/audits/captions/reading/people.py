@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import polars as pl
 
-from portrayal.audits.captions.measures.reading.senses import UNLISTED
-from portrayal.audits.captions.measures.reading.stages import Options, Stages, once
+from portrayal.audits.captions.reading.senses import UNLISTED
+from portrayal.audits.captions.reading.stages import Options, Stages, once
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list
 
