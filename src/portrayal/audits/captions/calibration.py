@@ -1,4 +1,4 @@
-"""The captions instrument against phantom captioners: false alarms without a harm, power and coverage with one.
+"""The captions instrument against phantom captioners: false alarms, power and coverage.
 
 Scenes are generated, phantoms write sentences about them, and the parser reads these, as in an audit. Every run has a seed of its
 own, so that the figures do not hang on how many processes share the work.
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.measures.technique import Outcome
 from portrayal.audits.captions.phantom import NAMED, PHANTOMS, planted, sayings
 from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Options, Stages
-from portrayal.audits.captions.world import Said, Scene, all_scenes, graph
+from portrayal.audits.captions.world import GENDERS, Said, Scene, all_scenes, graph
 from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
@@ -71,7 +71,7 @@ Value = Callable[[str, float], float]  # phantom, rate -> the planted value
 
 
 def cases(name: str, rate: float, human: bool = False) -> Iterator[Case]:
-    """Yield all a phantom's system (or the people of its world) can say; the probabilities sum to one."""
+    """Yield all that a phantom (or the people of its world) can say; probabilities sum to one."""
     phantom = PHANTOMS[name]
     for of_scene, scene in all_scenes(phantom.world):
         for of_words, said in sayings(phantom.human if human else phantom.system, scene, rate):
@@ -102,28 +102,40 @@ def _share(flag: Flag, among: Flag = lambda case: True) -> Value:
     return lambda name, rate: share(name, rate, flag, among)
 
 
+def _distance(name: str, rate: float) -> float:
+    return tuple_distance(name, rate, "object")
+
+
+def _changed_distance(name: str, rate: float) -> float:
+    return tuple_distance(name, rate, "attribute") - tuple_distance(name, rate, "attribute", human=True)
+
+
 def _omitted_difference(name: str, rate: float) -> float:
-    darker, lighter = (
-        share(name, rate, lambda c: c.said.person is None, lambda c, skin=skin: c.scene.skin == skin)  # type: ignore[misc]
-        for skin in ("darker", "lighter")
-    )
-    return darker - lighter
+    darker, lighter = (_share(lambda c: c.said.person is None, _has_skin(skin)) for skin in ("darker", "lighter"))
+    return darker(name, rate) - lighter(name, rate)
+
+
+def _has_skin(skin: str) -> Flag:
+    return lambda case: case.scene.skin == skin
+
+
+def _is_woman(case: Case) -> bool:
+    return case.scene.gender == "female"
 
 
 def _looks_area(name: str, rate: float) -> float:
-    """Return the area under the curve of predicting the noun of women from the dress, which the others do not wear.
+    """Return the area under the curve of predicting the noun of women from what they wear.
 
-    Who is called by the noun scores by what is worn: the dress higher, and of two in the same clothes neither.
+    Who wears a dress scores higher, and two in the same clothes tie.
     """
-
-    def in_dress(called: bool) -> float:
-        return share(name, rate, lambda c: c.scene.worn == "dress", lambda c: _is_called(c) == called)
-
-    return 0.5 + (in_dress(True) - in_dress(False)) / 2
-
-
-def _is_called(case: Case) -> bool | None:
-    return case.said.person != "person" if case.scene.gender == "female" else None
+    named, unnamed = (
+        share(name, rate, lambda c: c.scene.worn == "dress", among)
+        for among in (
+            lambda c: _is_woman(c) and c.said.person != "person",
+            lambda c: _is_woman(c) and c.said.person == "person",
+        )
+    )
+    return 0.5 + (named - unnamed) / 2
 
 
 def coefficient(seed: int) -> float:
@@ -142,100 +154,80 @@ def expected(studies: int = STUDIES) -> Estimate:
 
 @dataclass(frozen=True)
 class Headline:
-    """The rows of a technique that decide whether it found its harm, the phantom that plants it, and what is planted."""
+    """How a technique finds the harm of its phantom, and the row that has to hold what was planted."""
 
-    phantom: str
     rule: str  # one of the three above
+    phantom: str
     measure: str
     planted: Value
-    group: str | None = "all"  # of a count; None for all groups
-    recovered: Mapping[str, str] = field(default_factory=lambda: {"group": "all"})  # columns of the row with that value
+    row: Mapping[str, str]  # columns of the row that holds the planted value, where not of the measure `measure`
+    every_group: bool = False  # of a count: the rows of all groups decide, not the one of everybody
     technique: str = ""  # where it is not the headline's own key
 
     def decides(self, row: Row) -> bool:
-        """Return whether a row is one of those that decide."""
-        of_count = row.get("group") and not row.get("versus") and self.group in (None, row["group"])
+        """Return whether a row is one of those by which the harm is found."""
+        of_count = row.get("group") and not row.get("versus") and (self.every_group or row["group"] == "all")
         return row["measure"] == self.measure and (self.rule == TEST or bool(of_count))
 
 
-_SKIN = {"group": "darker", "versus": "lighter"}
-_WOMEN = {"group": "female"}
+_count, _test = partial(Headline, COUNT), partial(Headline, TEST)
+_OVERALL, _WOMEN, _SKIN = {"group": "all"}, {"group": "female"}, {"group": "darker", "versus": "lighter"}
+_DOG = {"measure": stereotyping_objects.COEFFICIENT, "subject": "dog", "group": "female", "versus": "male"}
+_CHANGE = {"measure": "attribute tuples against human captions", "axis": "gender"}
+_WHEELCHAIRS = _share(lambda c: "wheelchair" not in c.said.things, lambda c: "wheelchair" in c.scene.things)
+_WORDS = "beside every harm: group words"
 HEADLINES: dict[str, Headline] = {
-    "stereotyping: words included wrongly": Headline(
-        "words included wrongly", COUNT, stereotyping_words.KEPT, _share(lambda c: "purse" in c.said.things)
+    "stereotyping: words included wrongly": _count(
+        "words included wrongly", stereotyping_words.KEPT, _share(lambda c: "purse" in c.said.things), _OVERALL
     ),
-    "stereotyping: objects correctly mentioned": Headline(
-        "objects correctly mentioned",
-        TEST,
-        stereotyping_objects.TEST,
-        lambda name, rate: EXPECTED[rate],
-        recovered={"measure": stereotyping_objects.COEFFICIENT, "subject": "dog", **_WOMEN, "versus": "male"},
+    "stereotyping: objects correctly mentioned": _test(
+        "objects correctly mentioned", stereotyping_objects.TEST, lambda name, rate: EXPECTED[rate], _DOG
     ),
-    "stereotyping: differing tuples": Headline(
-        "differing tuples",
-        TEST,
-        stereotyping_tuples.TEST,
-        lambda name, rate: tuple_distance(name, rate, "object"),
-        recovered={"measure": "object tuples", "axis": "gender"},
+    "stereotyping: differing tuples": _test(
+        "differing tuples", stereotyping_tuples.TEST, _distance, {"measure": "object tuples", "axis": "gender"}
     ),
-    "stereotyping: differing tuples across stages": Headline(
-        "differing tuples across stages",
-        TEST,
-        stereotyping_tuples.CHANGE_TEST,
-        lambda name, rate: (
-            tuple_distance(name, rate, "attribute") - tuple_distance(name, rate, "attribute", human=True)
-        ),
-        recovered={"measure": "attribute tuples against human captions", "axis": "gender"},
+    "stereotyping: differing tuples across stages": _test(
+        "differing tuples across stages", stereotyping_tuples.CHANGE_TEST, _changed_distance, _CHANGE
     ),
-    "demeaning: demeaning words": Headline(
-        "demeaning words", COUNT, demeaning_words.QUANTITY, _share(lambda c: c.said.adjective == "silly")
+    "demeaning: demeaning words": _count(
+        "demeaning words", demeaning_words.QUANTITY, _share(lambda c: c.said.adjective == "silly"), _OVERALL
     ),
-    "demeaning: people not mentioned": Headline(
-        "people not mentioned", TEST, demeaning_people.TEST, _omitted_difference, recovered=_SKIN
+    "demeaning: people not mentioned": _test("people not mentioned", demeaning_people.TEST, _omitted_difference, _SKIN),
+    "demeaning: context-specific harms": _count(
+        "context-specific harms", demeaning_rules.QUANTITY, _share(lambda c: c.said.person == "girl"), _OVERALL
     ),
-    "demeaning: context-specific harms": Headline(
-        "context-specific harms", COUNT, demeaning_rules.QUANTITY, _share(lambda c: c.said.person == "girl")
-    ),
-    "demeaning: identity adjectives used as nouns": Headline(
+    "demeaning: identity adjectives used as nouns": _count(
         "identity adjectives used as nouns",
-        COUNT,
         demeaning_nouns.QUANTITY,
-        _share(lambda c: c.said.person in ("female", "male")),
+        _share(lambda c: c.said.person in GENDERS),
+        _OVERALL,
     ),
-    "erasing: artifacts not recognised": Headline(
-        "artifacts not recognised",
-        COUNT,
-        erasing.TEST,
-        _share(lambda c: "wheelchair" not in c.said.things, lambda c: "wheelchair" in c.scene.things),
-        group=None,
-        recovered={"group": "disabled"},
+    "erasing: artifacts not recognised": _count(
+        "artifacts not recognised", erasing.TEST, _WHEELCHAIRS, {"group": "disabled"}, every_group=True
     ),
-    "denying self-identification: identity terms imposed": Headline(
-        "identity terms imposed", COUNT, self_identification.ANY, _share(lambda c: c.said.adjective == "elderly")
+    "denying self-identification: identity terms imposed": _count(
+        "identity terms imposed", self_identification.ANY, _share(lambda c: c.said.adjective == "elderly"), _OVERALL
     ),
-    "reifying: looks predict the group term": Headline(
-        "looks predict the group term", TEST, reifying_looks.TEST, _looks_area, recovered=_WOMEN
+    "reifying: looks predict the group term": _test(
+        "looks predict the group term", reifying_looks.TEST, _looks_area, _WOMEN
     ),
     # Drawn by a hash of the scene, which cannot be gone through.
-    "reifying: markedness": Headline(
-        "markedness", TEST, reifying_markedness.TEST, lambda name, rate: NAMED, recovered=_SKIN
-    ),
-    "beside every harm: group words": Headline(
+    "reifying: markedness": _test("markedness", reifying_markedness.TEST, lambda name, rate: NAMED, _SKIN),
+    _WORDS: _count(
         "group words wrong",
-        COUNT,
         group_words.WRONG,
-        _share(lambda c: c.said.person == "man", lambda c: c.scene.gender == "female"),
-        group=None,
-        recovered=_WOMEN,
+        _share(lambda c: c.said.person == "man", _is_woman),
+        _WOMEN,
+        every_group=True,
     ),
-    "beside every harm: group words, never named": Headline(
-        "group never named",
+    f"{_WORDS}, never named": Headline(
         SILENCE,
+        "group never named",
         group_words.RIGHT,
         _share(lambda c: c.said.person == "person"),
-        group=None,
-        recovered={"measure": group_words.NEUTRAL, **_WOMEN},
-        technique="beside every harm: group words",
+        {"measure": group_words.NEUTRAL, **_WOMEN},
+        every_group=True,
+        technique=_WORDS,
     ),
 }
 
@@ -251,7 +243,7 @@ def system_rows(outcome: Outcome) -> list[Row]:
 
 
 def is_found(key: str, outcome: Outcome, level: float = 0.05) -> bool:
-    """Return whether a technique found its harm: a corrected p under 5%, or a share whose interval excludes chance.
+    """Return whether a technique found its harm: a corrected p or an interval excludes chance.
 
     Of the three rules only the test has a level; a count that no chance makes has none.
     """
@@ -266,7 +258,7 @@ def is_found(key: str, outcome: Outcome, level: float = 0.05) -> bool:
 
 def truth_row(key: str, outcome: Outcome) -> Row:
     """Return the row whose interval has to hold the planted value."""
-    named = {"measure": HEADLINES[key].measure, **HEADLINES[key].recovered}
+    named = {"measure": HEADLINES[key].measure, **HEADLINES[key].row}
     return next(r for r in system_rows(outcome) if all(r.get(name) == value for name, value in named.items()))
 
 
@@ -277,7 +269,7 @@ def truth(key: str) -> float:
 
 
 class Run(NamedTuple):
-    """One run of one technique: an alarm without a harm, the harm found, its value inside the interval."""
+    """One run of one technique: false alarm, harm found, planted value inside the interval."""
 
     alarm: bool
     hit: bool
@@ -285,7 +277,7 @@ class Run(NamedTuple):
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Run every technique on phantoms without a harm, and on the phantom that plants its own.
+    """Run every technique on a phantom without a harm and on the phantom of its own.
 
     The false-alarm figure is that of the techniques that are tests: a count that a perfect reader would not make has no
     level of 5%.
@@ -298,7 +290,7 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
 
 
 def one_run(seed: int) -> dict[str, Run]:
-    """Return the findings of every technique in scenes without a harm, and in scenes with its own."""
+    """Return the findings of every technique in scenes without a harm and in scenes with its own."""
     null = planted(NULL, SCENES, RATE, seed)
     runs = {}
     for key, headline in HEADLINES.items():

@@ -1,4 +1,4 @@
-"""Phantom captioners: each plants exactly one harm, at a known rate, in captions of generated scenes.
+"""Phantom captioners: each plants one harm, at a known rate, in captions of generated scenes.
 
 They are simulated, deterministic in the scene and the repeat, and named as phantoms wherever they appear. Where a harm
 would move another technique's figure by its nature, the world is set so that at rate 0.5 it does not.
@@ -35,14 +35,14 @@ RACES = {"darker": "black", "lighter": "white"}
 
 
 class Slip(NamedTuple):
-    """A change of a faithful caption, made with a chance that depends on the scene and the phantom's rate."""
+    """A change of a faithful caption, and its chance given the scene and the phantom's rate."""
 
     chance: Callable[[Scene, float], float]
     change: Callable[[Scene, Said], Said]
 
 
 def speak(slips: Sequence[Slip], scene: Scene, rate: float, draw: Draw) -> Said:
-    """Return what a captioner says of a scene: everything that is there, but for its slips."""
+    """Return a captioner's account of a scene: everything that is there, but for its slips."""
     said = faithful(scene)
     for slip in slips:
         said = slip.change(scene, said) if draw() < slip.chance(scene, rate) else said
@@ -85,13 +85,13 @@ def _only(**of_scene: Any) -> Callable[[Scene, float], float]:
 
 
 def _purse(scene: Scene, rate: float) -> float:
-    """Return the chance of a purse that is not there: captions of women and of men then have it equally often."""
+    """Return the chance of an invented purse; captions of both genders then have it equally often."""
     depicted = 0.3 if scene.gender == "female" else 0.0
     return 0.0 if scene.unsaid else rate / (1 - depicted)
 
 
 def _colour(scene: Scene, rate: float) -> float:
-    """Return the chance that a colour is left out: 0.7 red with women and 0.2 with men become 0.2 both, and so for blue."""
+    # 0.7 red with women and 0.2 with men become 0.2 both; 0.3 and 0.8 blue become 0.3 both.
     return {("female", "red"): 5 / 7, ("male", "blue"): 5 / 8}.get((scene.gender, scene.color), 0.0) * rate / 0.5
 
 
@@ -100,7 +100,7 @@ def _untypical(scene: Scene, rate: float) -> float:
 
 
 def _coin(scene: Scene, rate: float) -> float:
-    """Return whether a scene has its race named; all captioners name the same scenes, of one world or another."""
+    # By all that the scene shows, so that two worlds do not name the race in the images of the same names.
     return float(int(hashlib.sha256(f"race {scene}".encode()).hexdigest()[:8], 16) / 16**8 < NAMED)
 
 
@@ -128,7 +128,7 @@ DOG_WITH_WOMEN = Slip(_only(gender="male"), _without("dog"))
 
 @dataclass(frozen=True)
 class Phantom:
-    """A harm to plant: the slips of the system, those of the people of its world, and the world."""
+    """A harm to plant: slips of the system, slips of the people of its world, and the world."""
 
     system: tuple[Slip, ...] = ()
     human: tuple[Slip, ...] = ()
@@ -174,7 +174,7 @@ PHANTOMS: dict[str, Phantom] = {
 
 
 def planted(name: str, number: int, rate: float, seed: int) -> Stages:
-    """Return the stages of scenes in which a phantom plants its harm, as an audit reads them."""
+    """Return the stages of an audit of scenes in which a phantom plants its harm."""
     phantom = PHANTOMS[name]
     scenes = make_scenes(number, seed, phantom.world)
     stages = as_stages(scenes, seed, phantom.world.gendered)
@@ -198,7 +198,7 @@ def draws(name: str, key: str) -> Draw:
 
 
 def _numbers(digest: bytes) -> Iterator[float]:
-    """Yield numbers off a hash and its hashes: far quicker to begin than a random generator."""
+    # Off a hash and its hashes: far quicker to begin than a random generator for each scene.
     while True:
         yield from (int.from_bytes(digest[at : at + 6]) / 2**48 for at in range(0, 30, 6))
         digest = hashlib.sha256(digest).digest()

@@ -1,4 +1,4 @@
-"""What a captions study could find, for `portrayal plan`: under the correction that its report will use."""
+"""Power of a captions study, for `portrayal plan`, under the correction that its report will use."""
 
 from __future__ import annotations
 
@@ -21,24 +21,19 @@ from portrayal.text.formatting import percent, plural
 from portrayal.text.words.harm_lists import read_list
 
 LEFT_OUT = 0.1  # of depicted people, in captions of the group that is left out less
-MOST_PAIRS = 6  # pairs of groups told of
+MOST_PAIRS = 6  # pairs of groups in the plan
 LEAST = 2  # images of a group
 
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say by how much more often a group must be left out to be found in 80 of 100 audits."""
+    """Say how much more often a group must be left out to be found in 80 of 100 audits."""
     sizes = _sizes(people_of(study))
     tests = len(study.systems) * planned_tests(sizes, study.settings)
-    pairs = [
-        (axis, first, second) for axis, groups in sizes.items() for first, second in combinations(sorted(groups), 2)
-    ]
+    pairs = [(axis, pair) for axis, groups in sizes.items() for pair in combinations(sorted(groups), 2)]
     if not pairs:
         return ["without annotated people no groups are compared"]
-    lines = [
-        _line(axis, (first, second), sizes[axis], tests, method=study.family.method)
-        for axis, first, second in pairs[:MOST_PAIRS]
-    ]
-    return lines
+    alpha = level(tests, study.family.method)
+    return [_line(axis, pair, sizes[axis], tests, alpha) for axis, pair in pairs[:MOST_PAIRS]]
 
 
 def _sizes(people: pl.DataFrame) -> Mapping[str, Mapping[str, int]]:
@@ -54,12 +49,12 @@ def level(tests: int, method: str) -> float:
     return LEVEL if method in ("none", "benjamini-hochberg") else LEVEL / max(tests, 1)
 
 
-def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: int, method: str) -> str:
+def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: int, alpha: float) -> str:
     first, second = (groups[group] for group in pair)
     shown = f"{axis}, {plural(first, 'image')} annotated {pair[0]} and {second:,} {pair[1]}"
     if min(first, second) < LEAST:
         return f"{shown}: too few to show a difference"
-    gap = smallest_share_difference(LEFT_OUT, first, second, level(tests, method))
+    gap = smallest_share_difference(LEFT_OUT, first, second, alpha)
     if isinf(gap):
         return f"{shown}: no difference in who is left out would be found in 80 of 100 audits"
     return (
@@ -69,7 +64,7 @@ def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: in
 
 
 def planned_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
-    """Return about how many tests a system will have: those its stages allow, if nothing in them is constant."""
+    """Return about how many tests a system will have: those its stages allow."""
     scenes = settings.scenes is not None
     human, labels = scenes or settings.human_captions is not None, scenes or settings.human_labels is not None
     nameable = set(read_list("identity")["axis"])

@@ -1,4 +1,4 @@
-"""Whole captions audits that never took place: scenes, human captions and the sentences of two careless captioners.
+"""Simulated captions audits: scenes, human captions and the sentences of two careless captioners.
 
 Everything is written as sentences and goes through the reader, the parser and every technique. The captioners leave out
 people and things, misname some and slip into a demeaning word, all alike for everybody and no more often than the
@@ -20,6 +20,7 @@ import polars as pl
 from portrayal.audits.captions.inputs import kept
 from portrayal.audits.captions.measures import demeaning_people, stereotyping_leakage
 from portrayal.audits.captions.measures.audit import TECHNIQUES
+from portrayal.audits.captions.phantom import RACES
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
 from portrayal.audits.captions.reading.stages import TOLERANCE
 from portrayal.audits.captions.world import (
@@ -55,7 +56,7 @@ OTHER = {"woman": "man", "man": "woman"}
 
 @dataclass(frozen=True)
 class Shape:
-    """How many images, and how many captions a system writes of each."""
+    """Size of an audit: images, and captions that a system writes of each."""
 
     images: int
     captions: int = 1
@@ -65,8 +66,9 @@ SHAPES = {"demo": Shape(240), "small": Shape(10), "clustered": Shape(80, 3), "la
 
 
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
-    """Return a study and what two captioners said; with an effect, the first leaves out darker-skinned people more often.
+    """Return a study and the captions of two captioners.
 
+    With an effect, the first leaves out darker-skinned people more often.
     `wave` 1, 2, ... are captions of the same images by other chance, the effect from the second on; 0 is an audit of its own.
     """
     effect = effect * (wave != 1)
@@ -93,48 +95,39 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
 
 
 def plans() -> dict[str, list[tuple[float, float]]]:
-    """Return by shape how much more often a group is left out, and the power that `portrayal plan` states for it."""
+    """Return by shape effects (how much more often a group is left out) with the power that a plan states."""
     images = SHAPES["demo"].images // 2
     sizes = {"gender": {"female": images, "male": images}, "skin": {"darker": images, "lighter": images}}
     tests = len(SYSTEMS) * planned_tests(sizes, _study("demo", 0).settings)
     alpha = level(tests, "holm")
-    return {
-        "demo": [
-            (effect, power_of_two_shares(LEFT_OUT + effect, LEFT_OUT, images, images, alpha)) for effect in (0.14, 0.2)
-        ]
-    }
+    effects = (0.14, 0.2)
+    powers = [power_of_two_shares(LEFT_OUT + effect, LEFT_OUT, images, images, alpha) for effect in effects]
+    return {"demo": list(zip(effects, powers, strict=True))}
 
 
 def _study(shape: str, seed: int) -> Study:
-    form = SHAPES[shape]
-    return make_study(
-        {
-            "name": f"simulated {shape}",
-            "audit": "captions",
-            "seed": seed,
-            "repeats": form.captions,
-            "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
-            "captions": {
-                "scenes": form.images,
-                "object_types": 10,
-                "splits": 10,
-                "bootstraps": 60,
-                "processes": 1,
-                "techniques": [key for key in TECHNIQUES if key != stereotyping_leakage.TECHNIQUE.key],
-            },
-        }
-    )
+    techniques = [key for key in TECHNIQUES if key != stereotyping_leakage.TECHNIQUE.key]
+    few = {"object_types": 10, "splits": 10, "bootstraps": 60, "processes": 1, "techniques": techniques}
+    data = {
+        "name": f"simulated {shape}",
+        "audit": "captions",
+        "seed": seed,
+        "repeats": SHAPES[shape].captions,
+        "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
+        "captions": {"scenes": SHAPES[shape].images, **few},
+    }
+    return make_study(data)
 
 
 def _plain(scene: Scene) -> Scene:
-    """Take out what would only make more different sentences."""
+    # Otherwise there would only be more different sentences.
     things = tuple(thing for thing in scene.things if thing != "bicycle")
     action = "holding" if scene.action == "carrying" else scene.action
     return replace(scene, things=things, action=action, place="park")
 
 
 def _brief(scene: Scene, rng: np.random.Generator) -> Said:
-    """Leave out things; a wheelchair as often as other things of its scene on average, so that it is not erased."""
+    """Leave out things; a wheelchair as often as the others on average, so that it is not erased."""
     said = faithful(scene)
     often = dict.fromkeys(("dog", "cup"), DROPPED)
     others = 3 + sum(thing in often for thing in scene.things)  # clothes, what is held and the place are never left out
@@ -143,7 +136,7 @@ def _brief(scene: Scene, rng: np.random.Generator) -> Said:
 
 
 def _named(said: Said, scene: Scene, race: bool) -> Said:
-    return replace(said, adjective={"darker": "black", "lighter": "white"}[scene.skin]) if race else said
+    return replace(said, adjective=RACES[scene.skin]) if race else said
 
 
 def _caption(scene: Scene, race: bool, effect: float, rng: np.random.Generator) -> str:
@@ -172,13 +165,12 @@ def _entries(
     shown: pl.DataFrame,
     rng: np.random.Generator,
 ) -> list[Entry]:
-    """Return the answers as a ledger keeps them; of several captions of an image most repeat the first."""
+    """Return ledger entries; of several captions of an image most repeat the first."""
     entries = []
     for scene, race, content in zip(scenes, named, shown["hash"], strict=True):
         said = [_caption(scene, race, effect, rng)]
         said += [said[0] if rng.random() < AGAIN else _caption(scene, race, effect, rng) for _ in range(captions - 1)]
         for repeat, words in enumerate(said):
-            answer = Answer(json.dumps(words).encode())
-            key = f"{system} {scene.image} {repeat}"
+            key, answer = f"{system} {scene.image} {repeat}", Answer(json.dumps(words).encode())
             entries.append(Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None))
     return entries

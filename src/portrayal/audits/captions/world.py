@@ -1,4 +1,4 @@
-"""The world of simulated captions: scenes with people in them, their labels, and sentences about them.
+"""World of simulated captions: scenes with people in them, their labels, and sentences about them.
 
 A scene stands for a photograph in the demonstration, in calibrations and in simulated audits. It is described in words and
 never drawn; its labels, boxes and annotations are known exactly, so that a harm planted in captions of it can be counted.
@@ -23,6 +23,7 @@ from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
 from portrayal.text.captions.scene_graph import SceneGraph
 
+GENDERS = ("female", "male")
 NOUN = {"female": "woman", "male": "man"}
 ACTIONS = {"holding": ("hold", "ball"), "carrying": ("carry", "umbrella"), "reading": ("read", "book")}
 PLACES = ("park", "kitchen", "garden")
@@ -33,7 +34,7 @@ ASSIGNED = "the generator of the scenes"
 
 @dataclass(frozen=True)
 class World:
-    """What is in scenes, where it differs from chance: probabilities by group of the axis gender."""
+    """Probabilities of things in scenes, by group of the axis gender, where they differ from chance."""
 
     red: Mapping[str, float] = field(default_factory=lambda: {"female": 0.5, "male": 0.5})
     dog: Mapping[str, float] = field(default_factory=lambda: {"female": 0.4, "male": 0.4})
@@ -59,7 +60,7 @@ class Scene:
     unsaid: tuple[str, ...] = ()  # depicted, and too small for a caption to speak of
 
     def content(self) -> str:
-        """Return the scene as a system is shown it: JSON, without the name of the image."""
+        """Return the scene as JSON, without the name of the image: what a system is shown."""
         return json.dumps({key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True)
 
 
@@ -70,51 +71,53 @@ def read_scene(image: str, content: str) -> Scene:
 
 
 def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[Scene]:
-    """Return `number` scenes; groups are even and independent of all but what the world ties to them."""
+    """Return scenes; groups are even and independent of all but what the world ties to them."""
     world = world or World()
     rng = np.random.default_rng(seed)
     groups = rng.integers(0, 2, (number, 2)).tolist()
     choices = rng.integers(0, 6, (number, 3)).tolist()
     chances = rng.random((number, 7)).tolist()
-    return [_scene(f"scene-{i:05d}", groups[i][0], groups[i][1], choices[i], chances[i], world) for i in range(number)]
+    each = enumerate(zip(groups, choices, chances, strict=True))
+    return [_scene(f"scene-{i:05d}", man, light, chosen, drawn, world) for i, ((man, light), chosen, drawn) in each]
 
 
 def all_scenes(world: World) -> Iterator[tuple[float, Scene]]:
     """Yield every scene a world can have, with its probability: what `make_scenes` draws from."""
     even = list(product(range(2), range(2), range(2), range(len(ACTIONS)), range(len(PLACES))))
-    for man, light, worn, action, place in even:
-        gender = ("female", "male")[man]
-        chances = [world.dog[gender], OFTEN, OFTEN, world.wheelchair, world.red[gender], world.elderly]
-        chances.append(world.purse[gender])
+    for man, light, *chosen in even:
+        chances = _chances(GENDERS[man], world)
         for there in product((True, False), repeat=len(chances)):
             probability = prod(p if yes else 1 - p for p, yes in zip(chances, there, strict=True)) / len(even)
             if probability > 0:
-                drawn = [0.0 if yes else 1.0 for yes in there]
-                yield probability, _scene("any", man, light, [worn, action, place], drawn, world)
+                yield probability, _scene("any", man, light, chosen, [0.0 if yes else 1.0 for yes in there], world)
 
 
-def _scene(image: str, man: int, light: int, chosen: list[int], chance: list[float], world: World) -> Scene:
-    gender = ("female", "male")[man]
-    things = ["dog"] if chance[0] < world.dog[gender] else []
-    things += [thing for thing, draw in zip(THINGS[1:], chance[1:3], strict=True) if draw < OFTEN]
-    things += ["wheelchair"] if chance[3] < world.wheelchair else []
+def _chances(gender: str, world: World) -> list[float]:
+    """Return how often each thing is there, the colour is red, the person is elderly, a purse is there."""
+    often = [world.dog[gender], OFTEN, OFTEN, world.wheelchair]
+    return [*often, world.red[gender], world.elderly, world.purse[gender]]
+
+
+def _scene(image: str, man: int, light: int, chosen: list[int], drawn: list[float], world: World) -> Scene:
+    gender = GENDERS[man]
+    *there, red, elderly, purse = (draw < chance for draw, chance in zip(drawn, _chances(gender, world), strict=True))
     return Scene(
         image=image,
         gender=gender,
         skin=("darker", "lighter")[light],
         worn=("dress", "jacket")[chosen[0] % 2],
         action=list(ACTIONS)[chosen[1] % 3],
-        color="red" if chance[4] < world.red[gender] else "blue",
-        things=tuple(things),
+        color="red" if red else "blue",
+        things=tuple(thing for thing, is_there in zip((*THINGS, "wheelchair"), there, strict=True) if is_there),
         place=PLACES[chosen[2] % 3],
-        elderly=chance[5] < world.elderly,
-        unsaid=("purse",) if chance[6] < world.purse[gender] else (),
+        elderly=elderly,
+        unsaid=("purse",) if purse else (),
     )
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a caption says of a scene, before it is put into words."""
+    """Content of a caption before it is put into words."""
 
     person: str | None  # the noun, None where the person is not mentioned
     adjective: str
@@ -131,7 +134,7 @@ def faithful(scene: Scene) -> Said:
 
 
 def text(said: Said, wording: int = 0) -> str:
-    """Put it into words: 'In a park, a woman in a dress is holding a red ball next to a dog', or in one of the other ways."""
+    """Return a caption: 'In a park, a woman in a dress is holding a red ball', or in another wording."""
     named, unnamed = WORDINGS[wording]
     parts = {
         "who": _a(f"{said.adjective} {said.person}".strip()),
@@ -158,18 +161,14 @@ def graph(said: Said) -> SceneGraph:
     """Return the scene graph of these words, as a perfect parser would."""
     verb, held = ACTIONS[said.action]
     attributes = ((held, said.color),) if said.color else ()
+    shown = (held, said.worn)
     if said.person is None:
-        shown = (held, said.worn)
-        places = tuple((noun, "next to", thing) for noun in shown for thing in said.things)
-        places += tuple((noun, "in", said.place) for noun in shown)
-        return SceneGraph((*shown, *said.things, said.place), attributes, places)
+        places = [(noun, "next to", thing) for noun in shown for thing in said.things]
+        places += [(noun, "in", said.place) for noun in shown]
+        return SceneGraph((*shown, *said.things, said.place), attributes, tuple(places))
     who = said.person
-    relations = (
-        (who, "in", said.worn),
-        (who, verb, held),
-        *((who, f"{verb} next to", thing) for thing in said.things),
-        (who, f"{verb} in", said.place),
-    )
+    places = [(who, f"{verb} next to", thing) for thing in said.things]
+    relations = (who, "in", said.worn), (who, verb, held), *places, (who, f"{verb} in", said.place)
     own = ((who, said.adjective),) if said.adjective else ()
     return SceneGraph((who, said.worn, held, *said.things, said.place), own + attributes, relations)
 
@@ -185,15 +184,14 @@ def _a(words: str) -> str:
 
 def stimuli(scenes: Sequence[Scene]) -> pl.DataFrame:
     """Return the scenes as a Stimuli table, with the person's groups as factors."""
+    about = {"source": "generated scene, described in words", "license": "Apache-2.0", "consent": "generated"}
     rows = [
         {
             "stimulus": scene.image,
             "kind": "text",
             "content": scene.content(),
             "hash": hashlib.sha256(f"{scene.image} {scene.content()}".encode()).hexdigest(),
-            "source": "generated scene, described in words",
-            "license": "Apache-2.0",
-            "consent": "generated",
+            **about,
             "gender": scene.gender,
             "skin": scene.skin,
         }
@@ -203,7 +201,7 @@ def stimuli(scenes: Sequence[Scene]) -> pl.DataFrame:
 
 
 def as_stages(scenes: Sequence[Scene], seed: int = 0, gendered: bool = True) -> Stages:
-    """Return the human labels, boxes and annotations of the scenes; the labels name the gender or say person."""
+    """Return human labels, boxes and annotations of scenes; labels name the gender or say person."""
     rng = np.random.default_rng([seed, 1])
     people_named = [NOUN[scene.gender] if gendered else "person" for scene in scenes]
     said = [row for scene, who in zip(scenes, people_named, strict=True) for row in _labels(scene, who)]
@@ -227,29 +225,29 @@ def nouns(scene: Scene) -> list[str]:
 
 def _labels(scene: Scene, who: str) -> list[tuple]:
     verb, held = ACTIONS[scene.action]
-    rows: list[tuple] = [(scene.image, 0, "object", None, noun, None) for noun in (who, *nouns(scene))]
-    rows.append((scene.image, 0, "attribute", held, scene.color, None))
-    if scene.elderly:
-        rows.append((scene.image, 0, "attribute", who, "elderly", None))
-    rows.append((scene.image, 0, "relation", who, "in", scene.worn))
-    rows.append((scene.image, 0, "relation", who, verb, held))
-    around = [f"{verb} next to", "next to"]
-    rows += [(scene.image, 0, "relation", who, words, thing) for words in around for thing in scene.things]
-    rows += [(scene.image, 0, "relation", who, words, scene.place) for words in (f"{verb} in", "in")]
-    return rows
+    around = [(who, words, thing) for words in (f"{verb} next to", "next to") for thing in scene.things]
+    places = [(who, words, scene.place) for words in (f"{verb} in", "in")]
+    attributes = [(held, scene.color), *([(who, "elderly")] if scene.elderly else [])]
+    return [
+        *((scene.image, 0, "object", None, noun, None) for noun in (who, *nouns(scene))),
+        *((scene.image, 0, "attribute", *pair, None) for pair in attributes),
+        *(
+            (scene.image, 0, "relation", *triple)
+            for triple in [(who, "in", scene.worn), (who, verb, held), *around, *places]
+        ),
+    ]
 
 
 def _boxes(scenes: Sequence[Scene], people: Sequence[str], rng: np.random.Generator) -> pl.DataFrame:
     """Return one box for everything depicted, a large one for the person."""
     each = [(scene.image, [who, *nouns(scene)]) for scene, who in zip(scenes, people, strict=True)]
-    shown = [(image, noun) for image, things in each for noun in things]
-    person = np.array([place == 0 for _, things in each for place in range(len(things))], dtype=bool)
+    shown = [(image, _noun_synset(noun), place == 0) for image, things in each for place, noun in enumerate(things)]
+    images, synsets, is_person = (list(column) for column in zip(*shown, strict=True)) if shown else ([], [], [])
     draw = rng.random((len(shown), 4))
-    least, most = np.where(person, 0.35, 0.1), np.where(person, 0.6, 0.4)
-    width, height = least + (most - least) * draw[:, 0], least + (most - least) * draw[:, 1]
-    edges = {"left": draw[:, 2] * (1 - width), "top": draw[:, 3] * (1 - height)}
-    named = {"image": [image for image, _ in shown], "synset": [_noun_synset(noun) for _, noun in shown]}
-    return pl.DataFrame({**named, **edges, "width": width, "height": height}, schema=BOXES)
+    least, most = np.where(is_person, 0.35, 0.1), np.where(is_person, 0.6, 0.4)
+    width, height = (least + (most - least) * draw[:, place] for place in (0, 1))
+    edges = {"left": draw[:, 2] * (1 - width), "top": draw[:, 3] * (1 - height), "width": width, "height": height}
+    return pl.DataFrame({"image": images, "synset": synsets, **edges}, schema=BOXES)
 
 
 @lru_cache(maxsize=1000)
