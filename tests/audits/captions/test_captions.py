@@ -16,7 +16,7 @@ from portrayal.audits.captions.inputs import read_inputs, stages_of
 from portrayal.audits.captions.measures import demeaning_people, demeaning_rules, stereotyping_tuples
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS, HUMAN_SAME, SYSTEM_CAPTIONS, SYSTEM_LABELS
 from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
-from portrayal.reporting.words.sentences import Claim, found_sentence
+from portrayal.reporting.words.sentences import found_sentence
 from portrayal.study.audit import Measured
 from portrayal.study.study_file import read_study
 from portrayal.text.words.harm_lists import COLUMNS
@@ -120,7 +120,7 @@ def test_a_difference_names_the_object_and_faces_the_group_it_is_larger_for(plan
     assert rows.height
     assert rows["subject"].null_count() == 0
     row = {**rows.row(0, named=True), "row": 0, "decision": "found", "value": -0.3, "low": -0.4, "high": -0.2}
-    claim = Claim(**CLAIMS[stereotyping_tuples.TEST])
+    claim = CLAIMS[stereotyping_tuples.TEST]
     said = found_sentence({**row, "subject": "dog", "group": "female", "versus": "male"}, claim, planted)
     assert "says 'dog' more often of people annotated male than of people annotated female" in said
     assert ": 30 percentage points (95% interval 20 to 40" in said

@@ -1,4 +1,4 @@
-"""The captions audit: which of five representational harms captions do, and at which stage they arise."""
+"""The captions audit: five representational harms in captions, and the stage at which they arise."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ VALIDITY = (
     "Word lists are incomplete and age. Deleting listed words from captions can erase the people who use them of themselves.",
 )
 FAMILY = tuple(CLAIMS)
-
-
 NAMES = {
     "people_not_mentioned_difference": "people not mentioned, difference between groups",
     "wrong_group_word_difference": "wrong group word, difference between groups",
@@ -49,7 +47,7 @@ NAMES = {
 
 
 def groups_shown(evidence: Evidence, settings: CaptionsSettings) -> pl.DataFrame:
-    """Return whom each image shows, on every axis that people are annotated on; the image is the unit."""
+    """Return the group in each image on every annotated axis; the image is the unit."""
     people: pl.DataFrame = evidence.inputs["people"]
     return people.select(pl.col("image").alias("stimulus"), "axis", "group", pl.col("image").alias("unit"))
 

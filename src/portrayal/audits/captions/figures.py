@@ -1,4 +1,4 @@
-"""Figures and tables of the captions audit: a filled point was found, and what nobody does is not drawn."""
+"""Figures and tables of the captions audit; a filled point was found, and zeros are not drawn."""
 
 from __future__ import annotations
 
@@ -30,22 +30,19 @@ def all_charts(measured: Measured, settings: CaptionsSettings) -> list[Chart]:
     if "stage" not in measured.results.columns:
         return []
     table = measured.results.filter(pl.col("stage") == SYSTEM_CAPTIONS).drop_nulls("value")
-    table = table.with_columns(pair=pl.format("{}: {} less {}", "axis", "group", "versus"))
-    charts = [_counts(table), _omission(table), *(_outcome(table, name) for name in OUTCOMES)]
-    return [chart for chart in charts if chart is not None]
+    alone = pl.col("versus").is_null() & (pl.col("technique") == group_words.TECHNIQUE.name)
+    drawn = [
+        (_counts, pl.col("measure").is_in(COUNTS)),
+        (_omission, pl.col("measure") == demeaning_people.TEST),
+        *((_outcome, alone & (pl.col("measure") == quantity)) for quantity in OUTCOMES),
+    ]
+    parts = [(draw, table.filter(rows)) for draw, rows in drawn]
+    return [draw(rows) for draw, rows in parts if (rows["value"] != 0).any()]
 
 
-def _is_empty(rows: pl.DataFrame) -> bool:
-    """Tell whether there is nothing to draw: no row, or zeros alone."""
-    return rows.filter(pl.col("value") != 0).is_empty()
-
-
-def _counts(table: pl.DataFrame) -> Chart | None:
+def _counts(rows: pl.DataFrame) -> Chart:
     from portrayal.reporting.charts.charts import forest
 
-    rows = table.filter(pl.col("measure").is_in(COUNTS))
-    if _is_empty(rows):
-        return None
     rule = pl.when(pl.col("measure") == demeaning_rules.TEST).then("subject").otherwise("technique")
     tolerance = rows["null"][0]
     return Chart(
@@ -59,12 +56,10 @@ def _counts(table: pl.DataFrame) -> Chart | None:
     )
 
 
-def _omission(table: pl.DataFrame) -> Chart | None:
+def _omission(rows: pl.DataFrame) -> Chart:
     from portrayal.reporting.charts.charts import forest
 
-    rows = table.filter(pl.col("measure") == demeaning_people.TEST)
-    if _is_empty(rows):
-        return None
+    rows = rows.with_columns(pair=pl.format("{}: {} less {}", "axis", "group", "versus"))
     return Chart(
         "people_not_mentioned",
         "People depicted and not mentioned",
@@ -74,16 +69,10 @@ def _omission(table: pl.DataFrame) -> Chart | None:
     )
 
 
-def _outcome(table: pl.DataFrame, quantity: str) -> Chart | None:
+def _outcome(rows: pl.DataFrame) -> Chart:
     from portrayal.reporting.charts.charts import bars_with_intervals
 
-    rows = table.filter(
-        (pl.col("technique") == group_words.TECHNIQUE.name)
-        & (pl.col("measure") == quantity)
-        & pl.col("versus").is_null()
-    )
-    if _is_empty(rows):
-        return None
+    quantity = rows["measure"][0]
     rows = rows.with_columns(whom=pl.concat_str(["axis", "group"], separator=": "))
     return Chart(
         quantity.replace(" ", "_"),
@@ -116,14 +105,14 @@ SHOWN = {
 
 
 def report_tables(measured: Measured, settings: CaptionsSettings) -> list[ReportTable]:
-    """Return the needs of every technique, what its stages tell, faults, and the techniques' own tables."""
+    """Return the needs of techniques, the meaning of stages, faults, and the techniques' own tables."""
     tables = {name: measured.tables.get(name, pl.DataFrame()) for name in SHOWN}
     shown = [_shown(name, table) for name, table in tables.items() if len(table)]
     return [_needs(measured.tables.get("missing")), *_stages(measured.results), *shown]
 
 
 def _stages(results: pl.DataFrame) -> list[ReportTable]:
-    """Say once for each pair of stages where a harm can have arisen and what section 5.2 of the paper suggests."""
+    """Return a table of stage pairs: where a harm can have arisen and what section 5.2 of the paper suggests."""
     if "stage" not in results.columns:
         return []
     pairs = results.filter(pl.col("stage") == SYSTEM_CAPTIONS).select("stage", "truth").unique(maintain_order=True)
@@ -141,34 +130,22 @@ def _stages(results: pl.DataFrame) -> list[ReportTable]:
 
 
 def _shown(name: str, table: pl.DataFrame) -> ReportTable:
-    """Cut a table system by system, so that the first does not crowd out the others, and say what was cut."""
+    """Return the first rows of each system, so that one does not crowd out the others, and how many were cut."""
     title, text = SHOWN[name]
-    cut = [
-        f"{system} {len(part) - MOST_ROWS}"
-        for (system,), part in table.group_by("system", maintain_order=True)
-        if len(part) > MOST_ROWS
-    ]
-    if cut:
+    more = table.group_by("system", maintain_order=True).len().filter(pl.col("len") > MOST_ROWS)
+    if cut := [f"{system} {rows - MOST_ROWS}" for system, rows in more.iter_rows()]:
         text = f"{text} The first {MOST_ROWS} rows of each system; rows cut: {', '.join(cut)}."
     return ReportTable(name, title, text, table.group_by("system", maintain_order=True).head(MOST_ROWS))
 
 
 def _needs(missing: pl.DataFrame | None) -> ReportTable:
-    """What every technique needs, and for which systems a stage was absent, in whole or in part."""
+    """Return a table of the needs of every technique, and the systems for which a stage was absent."""
     absent: dict[str, list[str]] = {}
     for system, technique, why in [] if missing is None else missing.iter_rows():
         absent.setdefault(technique, []).append(f"{system}: {why}")
-    table = pl.DataFrame(
-        [
-            {
-                "technique": t.key,
-                "needs": t.needs,
-                "a missing stage means": t.missing,
-                "not measured here": "; ".join(absent.get(t.key, [])),
-            }
-            for t in TECHNIQUES.values()
-        ]
-    )
+    rows = [(t.key, t.needs, t.missing, "; ".join(absent.get(t.key, []))) for t in TECHNIQUES.values()]
+    columns = ["technique", "needs", "a missing stage means", "not measured here"]
+    table = pl.DataFrame(rows, schema=columns, orient="row")
     return ReportTable("needs", "What each technique needs", "And what it means when a stage is absent.", table)
 
 
@@ -221,6 +198,6 @@ def where_it_arises(stage: str, truth: str | None) -> str:
 
 
 def mitigation(stage: str, truth: str | None) -> str:
-    """Return what section 5.2 suggests for a harm at this pair of stages; `DELETION_WARNING` stands beside it."""
+    """Return the advice of section 5.2 for a harm at this pair of stages."""
     unknown = "no mitigation is suggested for this pair of stages"
     return COMPARISONS.get((stage, truth or HUMAN_LABELS), ("", unknown))[1]

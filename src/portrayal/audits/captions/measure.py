@@ -1,4 +1,4 @@
-"""From captions to the results of the captions audit: every system parsed, every technique its stages allow."""
+"""Results of the captions audit: every system parsed, every technique that its stages allow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 from portrayal.audits.captions.inputs import options_of, stages_of
 from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_results, measure_system
 from portrayal.audits.captions.reading.mentions import read_captions
-from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
+from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.study.audit import Evidence, Measured
 
@@ -22,58 +22,44 @@ EXAMPLES = 2  # cases of a technique, and of each of its narrower quantities, th
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     """Parse the captions of every system and run every technique its stages allow.
 
-    A system without a caption has no rows here: that it said nothing is told for every audit alike.
+    A system without a caption has no rows here: every audit alike says that it did not answer.
     """
     answered = evidence.responses.filter(pl.col("status") == "answered")
-    base = _with_human(evidence, settings) if len(answered) else Stages([])
-    found = [
-        _one_system(str(system), part, base, evidence, settings)
-        for (system,), part in answered.group_by("system", maintain_order=True)
-    ]
-    faults = [(one.system, *row) for one, stages in found for row in stages.faults.iter_rows()]
-    absent = [(one.system, key, why) for one, _ in found for key, why in one.missing.items()]
-    rows = all_rows([one for one, _ in found], base, evidence.seed)
+    options = options_of(evidence.inputs, settings, evidence.seed)
+    base = replace(stages_of(evidence.inputs), chosen=settings.truth) if len(answered) else Stages([])
+    human: pl.DataFrame | None = evidence.inputs.get("human")
+    if human is not None and len(answered):
+        base = _with_captions(base, human, HUMAN_CAPTIONS, HUMAN_CAPTIONS, settings, options)
+    measured: list[SystemResult] = []
+    faults: list[tuple] = []
+    for (system,), part in answered.group_by("system", maintain_order=True):
+        stages = _with_captions(base, system_captions(part), SYSTEM_CAPTIONS, str(system), settings, options)
+        measured.append(measure_system(stages, str(system), options, settings.techniques, evidence.reviews))
+        faults += [(str(system), *row) for row in stages.faults.iter_rows()]
+    absent = [(one.system, key, why) for one in measured for key, why in one.missing.items()]
+    rows = all_rows(measured, base, evidence.seed)
     tables = {
         "rows": rows,
         "faults": _table(faults, ["system", "fault", "count", "example"]).unique(maintain_order=True),
         "missing": _table(absent, ["system", "technique", "why"]),
+        **_further(measured),
     }
-    tables |= _further([one for one, _ in found])
-    cases = [one.reviews for one, _ in found]
+    cases = [one.reviews for one in measured]
     reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
     tables |= {} if reviews is None else {"cases": _examples(reviews)}
-    return Measured(
-        as_results(rows), tables, _faults(tables["faults"]), reviews, remarks=_not_measured(tables["missing"])
-    )
+    warnings, remarks = _faults(tables["faults"]), _not_measured(tables["missing"])
+    return Measured(as_results(rows), tables, warnings, reviews, remarks=remarks)
 
 
-def _with_human(evidence: Evidence, settings: CaptionsSettings) -> Stages:
-    stages = replace(stages_of(evidence.inputs), chosen=settings.truth)
-    human: pl.DataFrame | None = evidence.inputs.get("human")
-    if human is None:
-        return stages
-    options = options_of(evidence.inputs, settings, evidence.seed)
-    with parsing_bar("human captions") as progress:
-        return stages.with_system(
-            *read_captions(human, HUMAN_CAPTIONS, stages.images, settings.processes, progress, options)
-        )
-
-
-def _one_system(
-    system: str, part: pl.DataFrame, base: Stages, evidence: Evidence, settings: CaptionsSettings
-) -> tuple[SystemResult, Stages]:
-    captions = system_captions(part)
-    options = options_of(evidence.inputs, settings, evidence.seed)
-    with parsing_bar(system) as progress:
-        stages = base.with_system(
-            *read_captions(captions, SYSTEM_CAPTIONS, base.images, settings.processes, progress, options)
-        )
-    found = measure_system(stages, system, options, settings.techniques, evidence.reviews)
-    return found, stages
+def _with_captions(
+    stages: Stages, captions: pl.DataFrame, stage: str, shown: str, settings: CaptionsSettings, options: Options
+) -> Stages:
+    with parsing_bar(shown) as progress:
+        return stages.with_system(*read_captions(captions, stage, stages.images, settings.processes, progress, options))
 
 
 def system_captions(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return image, caption and text of what was answered; an empty answer is a silence like any other."""
+    """Return image, caption and text of the answers; an empty one is a silence like any other."""
     known = responses.filter(pl.col("status") == "answered").sort("stimulus", "repeat", maintain_order=True)
     text = pl.col("caption").fill_null("").alias("text")
     return known.select(pl.col("stimulus").alias("image"), text).with_columns(
@@ -83,7 +69,7 @@ def system_captions(responses: pl.DataFrame) -> pl.DataFrame:
 
 @contextmanager
 def parsing_bar(what: str) -> Iterator[Any]:
-    """Yield a callback (done, total) that draws a bar on standard error, where that is a terminal."""
+    """Yield a callback (done, total) that draws a bar on standard error of a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -93,10 +79,10 @@ def parsing_bar(what: str) -> Iterator[Any]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _further(found: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
+def _further(measured: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
     """Join the techniques' own tables over systems: objects, tuples, looks, overlaps."""
     joined: dict[str, list[pl.DataFrame]] = {}
-    for one in found:
+    for one in measured:
         for name, parts in one.tables.items():
             of_system = [table.select(pl.lit(one.system).alias("system"), pl.all()) for table in parts if len(table)]
             joined.setdefault(name, []).extend(of_system)
@@ -104,7 +90,7 @@ def _further(found: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
 
 
 def _examples(reviews: pl.DataFrame) -> pl.DataFrame:
-    """Return the first cases of each system and technique, for the report: the others are in the reviews."""
+    """Return the first cases of each system and technique; the others are in the reviews."""
     own = reviews.filter(pl.col("stage") == SYSTEM_CAPTIONS)
     first = own.group_by("system", "technique", "within", maintain_order=True).head(EXAMPLES)
     shown = first.group_by("system", "technique", maintain_order=True).head(2 * EXAMPLES)

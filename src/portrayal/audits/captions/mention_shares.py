@@ -1,4 +1,4 @@
-"""Parsed captions of any number of images, from folders of Parquet files: the shares that are sums over images."""
+"""Shares of harms in parsed captions of any number of images, from folders of Parquet files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TABLES: dict[str, Contract] = {"captions": CAPTIONS, "mentions": MENTIONS, "peo
 def mention_shares(
     folder: Path | str, system: str = "system", techniques: Sequence[str] = (), tolerance: float | None = None
 ) -> pl.DataFrame:
-    """Measure more captions than memory holds: shares of harms that are sums over images, by group.
+    """Measure more captions than memory holds: shares of harms by group, as sums over images.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def mention_shares(
 def measure_parts(
     parts: Callable[[], Iterable[Stages]], options: Options, names: Sequence[str] = (), mapper: Mapper = map
 ) -> pl.DataFrame:
-    """Return the rows of the techniques that are sums (all of `SUMS` by default), over all parts of the images.
+    """Return the rows of techniques that are sums (all of `SUMS` by default) over parts of the images.
 
     A part may lack a stage that others have: its `present` are the stages of all parts. Notes (how diverse captions are) are
     left out, and so are tests that permute images over groups.
@@ -100,7 +100,7 @@ Facts = Mapping[str, frozenset[str]]
 
 
 def _facts(options: Options, stages: Stages, known: Known) -> Facts:
-    """Return what decides over all parts: words that mean people or things, and whether anybody is annotated."""
+    """Return the facts of a part that decide over all: words of people and things, annotated axes."""
     facts = (module.facts(stages, options) for module in (stereotyping_words, erasing, erasing_people))
     return {name: words for each in facts for name, words in each.items()}
 

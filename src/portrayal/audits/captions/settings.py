@@ -12,27 +12,25 @@ from portrayal.settings import Settings
 
 
 class HumanCaptions(Settings):
-    """Where the human captions are."""
+    """File of the human captions."""
 
     file: str
     format: Literal["table", "coco", "coco results", "conceptual captions", "vinvl"] = "table"
 
 
 class Labels(Settings):
-    """Where labels are; any of these, and all that are given are joined."""
+    """Files of labels; all that are given are joined."""
 
     labels: str | None = None  # a plain table
     boxes: str | None = None  # a plain table
     coco_instances: str | None = None
     visual_genome: str | None = None  # a folder with image_data, objects, attributes and relationships
     vinvl: str | None = None
-    spice: str | None = (
-        None  # its detailed output: the references' graphs for human labels, the tested ones for system labels
-    )
+    spice: str | None = None  # detailed output: references' graphs for human labels, tested ones for system labels
 
 
 class People(Settings):
-    """Where the annotation of people is."""
+    """File of the annotated people."""
 
     file: str
     format: Literal["table", "zhao"] = "table"

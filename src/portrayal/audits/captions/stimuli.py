@@ -1,4 +1,4 @@
-"""What captioners are shown: generated scenes, or the images of a table."""
+"""Stimuli of captioners: generated scenes, or the images of a table."""
 
 from __future__ import annotations
 

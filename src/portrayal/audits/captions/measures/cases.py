@@ -1,4 +1,4 @@
-"""Cases for people to read, as a Reviews table, and what their judgments make of an upper bound.
+"""Cases for people to read, as a Reviews table, and estimates from their judgments.
 
 Cases are ranked, and some captions are drawn at random with all their cases: only judgments of drawn ones speak for all. A
 bound is a share of captions, so captions are what is counted: one does harm when people judge any of its cases a harm. The
@@ -25,6 +25,12 @@ QUESTION = "Is this a harm? Answer: harm, not harm, or broken assumption."
 RANKED, DRAWN = 30, 50  # cases, and captions, kept for each technique, stage and quantity
 
 
+_COLUMNS = [
+    *("item", "question", "reviewer", "judgment", "note", "system", "technique", "stage", "quantity"),
+    *("within", "image", "caption_number", "caption", "tuple", "reason", "group", "score", "drawn"),
+]
+
+
 def to_reviews(
     cases: pl.DataFrame,
     stages: Stages,
@@ -34,53 +40,36 @@ def to_reviews(
     drawn: int = DRAWN,
     hidden: Iterable[str] = (),
 ) -> pl.DataFrame:
-    """Return the highest ranked cases and a random draw as Reviews, with caption, tuple and reason to read."""
-    kept = [
+    """Return the highest ranked cases and a random draw as Reviews to be read."""
+    chosen = [
         _choose(part, ranked, drawn, seed)
         for _, part in cases.group_by("technique", "stage", "quantity", maintain_order=True)
     ]
-    if not kept:
-        return pl.DataFrame(schema=_SCHEMA)
-    table = pl.concat(kept).join(stages.captions, on=["image", "stage", "caption"], how="left")
+    if not chosen:
+        return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
     withheld = pl.when(pl.col("technique").is_in(list(hidden))).then(pl.lit("(withheld; see the image)"))
     whose = pl.when(pl.col("stage") == SYSTEM_CAPTIONS).then(pl.lit(system)).otherwise(pl.col("stage"))
     narrower = pl.col("within").fill_null(pl.col("quantity"))
-    item = pl.format(
-        "{} | {} | {} | {} | {} | {} | {}", whose, "technique", "stage", narrower, "image", "caption", "tuple"
+    about = whose, "technique", "stage", narrower, "image", "caption", "tuple"
+    table = (
+        pl.concat(chosen)
+        .join(stages.captions, on=["image", "stage", "caption"], how="left")
+        .with_columns(
+            item=pl.format(" | ".join(["{}"] * len(about)), *about),
+            question=pl.lit(QUESTION),
+            reviewer=pl.lit(""),
+            judgment=pl.lit(None),
+            note=pl.lit(""),
+            system=whose,
+            caption_number="caption",
+            caption=withheld.otherwise(pl.col("text")),
+        )
     )
-    return table.select(
-        item.alias("item"),
-        pl.lit(QUESTION).alias("question"),
-        pl.lit("").alias("reviewer"),
-        pl.lit(None, dtype=pl.String).alias("judgment"),
-        pl.lit("").alias("note"),
-        whose.alias("system"),
-        "technique",
-        "stage",
-        "quantity",
-        "within",
-        "image",
-        pl.col("caption").cast(pl.String).alias("caption_number"),
-        withheld.otherwise(pl.col("text")).alias("caption"),
-        "tuple",
-        "reason",
-        "group",
-        pl.col("score").cast(pl.String),
-        pl.col("drawn").cast(pl.String),
-    ).unique("item", keep="first", maintain_order=True)
-
-
-_SCHEMA = dict.fromkeys(
-    [
-        *("item", "question", "reviewer", "judgment", "note", "system", "technique", "stage", "quantity"),
-        *("within", "image", "caption_number", "caption", "tuple", "reason", "group", "score", "drawn"),
-    ],
-    pl.String,
-)
+    return table.select(pl.col(_COLUMNS).cast(pl.String)).unique("item", keep="first", maintain_order=True)
 
 
 def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFrame:
-    """The first cases by rank, and all cases of captions drawn at random; a case may be both."""
+    """Return the first cases by rank, and all cases of captions drawn at random; a case may be both."""
     captions = part.select("image", "caption").unique(maintain_order=True)
     order = np.random.default_rng(seed).permutation(len(captions))[:drawn]
     flagged = captions.with_columns(pl.Series("drawn", np.isin(np.arange(len(captions)), order)))
@@ -89,7 +78,7 @@ def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFr
 
 
 def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str) -> list[dict[str, Any]]:
-    """Return an estimate for every upper bound over all captions whose own drawn cases people have judged."""
+    """Return an estimate for every upper bound over all captions of which drawn cases are judged."""
     if reviews is None or "technique" not in reviews.columns:
         return []
     ours = (pl.col("system") == system) | (pl.col("system") == pl.col("stage"))
@@ -113,12 +102,12 @@ def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None,
 
 
 def _is_over_all(row: Mapping[str, Any]) -> bool:
-    """Tell whether a row describes all captions of its quantity, and is no test nor one of a group on an axis."""
+    # No test, and no row of a group on an axis.
     return row["measure"] == row["quantity"] and not row.get("axis") and not row.get("versus")
 
 
 class Judged(NamedTuple):
-    """Captions drawn and judged, those that do harm, and those with a broken assumption and no harm."""
+    """Captions drawn and judged, those that do harm, and those with only a broken assumption."""
 
     captions: int
     harmful: int
@@ -126,7 +115,7 @@ class Judged(NamedTuple):
 
 
 def _captions(judged: pl.DataFrame, bound: Mapping[str, Any]) -> Judged:
-    """Count the captions drawn for a row's quantity whose cases people judged: all of them, or one a harm."""
+    """Count the captions drawn for a row's quantity of which all cases are judged, or one a harm."""
     mine = judged.filter(
         pl.col("technique") == f"{bound['harm']}: {bound['technique']}",
         pl.col("stage") == bound["stage"],
@@ -149,15 +138,10 @@ def _captions(judged: pl.DataFrame, bound: Mapping[str, Any]) -> Judged:
 def _estimate(bound: Mapping[str, Any], judged: Judged) -> dict[str, Any]:
     """Scale the bound by the share judged a harm."""
     share = wilson(judged.harmful, judged.captions).map(lambda end: float(bound["value"] * end))
-    return {
-        **bound,
-        "quantity": f"{bound['quantity']}, judged by people",
-        "measure": f"{bound['quantity']}, judged by people",
-        "bound": ESTIMATE,
-        "value": share.value,
-        "low": share.low,
-        "high": share.high,
-        "p": None,
-        "note": f"{judged.captions} captions drawn and judged, {judged.broken} of them broken assumptions; the bound's own"
-        f" uncertainty is not included; {bound['note']}",
-    }
+    quantity = f"{bound['quantity']}, judged by people"
+    note = (
+        f"{judged.captions} captions drawn and judged, {judged.broken} of them broken assumptions; the bound's own"
+        f" uncertainty is not included; {bound['note']}"
+    )
+    ends = {"value": share.value, "low": share.low, "high": share.high, "p": None}
+    return {**bound, "quantity": quantity, "measure": quantity, "bound": ESTIMATE, **ends, "note": note}
