@@ -215,3 +215,8 @@ def test_photographs_are_read_in_place(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(PortrayalError, match="holds no photograph"):
         sobem.photographs(tmp_path / "empty")
+
+
+def test_a_photographs_name_holds_its_factors() -> None:
+    assert sobem.factors("10_AN1_NO_2")["emotion"] == "anger"
+    assert sobem.factors("3_NE_O_1")["condition"] == "objectified"

@@ -12,12 +12,10 @@ from conftest import ROOT
 
 MODULES = [
     "portrayal.audits.associations.measures.eat",
-    "portrayal.audits.associations.measures.effect",
     "portrayal.stats.intervals.intervals",
     "portrayal.stats.decisions.multiplicity",
     "portrayal.stats.tests.permutation",
     "portrayal.stats.decisions.specification",
-    "portrayal.audits.associations.prompts",
 ]
 
 

@@ -1,8 +1,4 @@
-"""The associations audit: whether an encoder ties an attribute to some people and not to others.
-
-Stimuli are texts (and pictures, for encoders that see), asked once each however many sets they stand in. The
-measure is `portrayal.audits.associations.measures`.
-"""
+"""Audit of encoders that tie an attribute to some people and not to others."""
 
 from __future__ import annotations
 
@@ -42,7 +38,7 @@ def _inputs(study: Study) -> Mapping[str, Any]:
 
 
 def _groups(evidence: Evidence, settings: AssociationsSettings) -> pl.DataFrame:
-    """Say of which side of a test each target is: a system may know the names of some people less often."""
+    """Return the side of each target: some people's names may be known less often."""
     rows = [
         {
             "stimulus": item.content,

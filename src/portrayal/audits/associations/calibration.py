@@ -1,7 +1,6 @@
 """Calibration of the embedding association test, and whole simulated audits of two encoders.
 
-A calibration draws new targets and attributes in every run, as the phantom encoder embeds them, and goes through association,
-test and interval as `eat` does. Planted is the d of the population the targets come from (the interval's estimand).
+Each run draws new targets and attributes; planted is the d of the population the targets come from (the interval's estimand).
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Condition(NamedTuple):
     test: bool = True
 
     def people(self) -> np.ndarray | None:
-        """Return who each target shows, x first."""
+        """Return the person of each target, x first."""
         if self.design == "independent":
             return None
         people = self.n_x // (TAKES if self.design == "SOBEM" else 1)
@@ -102,13 +101,7 @@ def conditions() -> list[Condition]:
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Run every phantom `runs` times.
-
-    Returns
-    -------
-    Calibration
-        `false_alarm` and `coverage`: over all phantoms, none left out. `power`: d = 0.9 at 12 a side.
-    """
+    """Run every phantom; `power` is that of d = 0.9 at 12 a side."""
     rows = [_row(condition, runs, seed + 1000 * place) for place, condition in enumerate(conditions())]
     alarms = [row["false_alarm"] for row in rows if row["false_alarm"] is not None]
     typical = {"design": "independent", "associations": "normal", "n_x": 12, "d": 0.9}
@@ -150,7 +143,7 @@ def _covers(condition: Condition, rng: np.random.Generator, run: int) -> tuple[f
 
 
 def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simulated:
-    """Return an audit of two encoders. `effect` is the d that the first has in the first test.
+    """Return an audit of two encoders; `effect` is the first one's first d.
 
     `wave` 1, 2, ... are vectors of the same stimuli by other chance, the effect from the second on; 0 is an audit of its own.
     """
@@ -183,7 +176,7 @@ def _smallest(shape: str) -> float:
 
 @cache
 def _asked(shape: str) -> tuple[Study, pl.DataFrame, list[Mapping[str, Any]]]:
-    """Return the study, its stimuli and tests; the same for every simulated audit of a shape."""
+    """Return study, stimuli and tests, which all simulated audits of a shape share."""
     systems = [{"name": name, "use": "phantom:associations"} for name in SYSTEMS]
     study = make_study(
         {"name": shape, "audit": "associations", "systems": systems, "associations": SHAPES[shape].settings}

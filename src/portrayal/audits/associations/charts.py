@@ -35,7 +35,7 @@ def _effect_sizes(measured: Measured) -> Chart:
 
 
 def _effect_table(measured: Measured) -> list[Chart]:
-    """Where several models took several tests: the paper's table of effect sizes."""
+    """Return the paper's table of effect sizes, where several models took several tests."""
     from portrayal.audits.associations.effect_table import effect_table
 
     tested = measured.results.filter((pl.col("measure") == "eat") & pl.col("value").is_not_null())
@@ -50,7 +50,7 @@ def _effect_table(measured: Measured) -> list[Chart]:
 
 
 def _printed_table(measured: Measured) -> list[Chart]:
-    """Where the paper's procedure was asked for: its own table, of the models and tests that stand in both."""
+    """Return the paper's own table, where its procedure was asked for."""
     from portrayal.audits.associations.effect_table import effect_table
     from portrayal.audits.associations.published import as_printed
 

@@ -1,7 +1,6 @@
-"""Effect sizes by model and test as one shaded table, with stars, laid out as the paper prints them (Tables 1 and 2).
+"""Effect sizes by model and test as one shaded table (the paper's Tables 1, 2).
 
-The paper shades by the magnitude of stereotype-congruent effects: positive d is shaded, negative d is not. A star here
-marks what was found, as everywhere in a report: the paper's own stars are uncorrected one-sided tests.
+Positive d is shaded, negative d is not. A star marks what was found: the paper's own stars are uncorrected one-sided tests.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ SHADE, PAPER, INK = "#c2543a", "#ffffff", "#1d2734"
 
 
 def effect_cells(results: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per system and test: `system`, `test`, `d`, `shade` (d, no less than 0), `written`."""
+    """Return one row per system and test; `shade` is d, no less than 0."""
     rows = results.filter(pl.col("measure") == "eat").drop_nulls("value")
     star = pl.when(pl.col("decision") == FOUND).then(pl.lit("*")).otherwise(pl.lit(""))
     return rows.select(
@@ -30,7 +29,7 @@ def effect_cells(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def effect_table(results: pl.DataFrame, cell: int = 34) -> Any:
-    """Draw the cells: colour by positive d, the number written in, a star where it was found."""
+    """Draw the cells: colour by positive d, a star where it was found."""
     import altair as alt
 
     cells = effect_cells(results)

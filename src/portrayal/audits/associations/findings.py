@@ -1,4 +1,4 @@
-"""What a report shows of an associations audit: findings in words, further tables."""
+"""Findings of an associations audit in words, and further tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMED = 4  # specifications that do not show a finding, named in its sentence
 
 
 def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding]:
-    """Say for each test what was found, and together what was not; harms before checks of the instrument."""
+    """Return the findings of each test; harms stand before checks of the instrument."""
     # d has a bound: an effect beyond it could not have been found, and no sentence may name it.
     possible = pl.when(pl.col("detectable") < BOUND).then(pl.col("detectable"))
     told = replace(measured, results=measured.results.with_columns(detectable=possible))
@@ -32,7 +32,7 @@ def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding
 
 
 def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTable]:
-    """Show how many specifications support each claim, and which stimuli have no vector."""
+    """Return how many specifications support each claim, and the stimuli without a vector."""
     shown = []
     if "specifications" in measured.tables:
         shown.append(
@@ -57,7 +57,7 @@ def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTab
 
 
 def curves(specifications: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per system and test: how many specifications there are, how many support it, and the joint p."""
+    """Return the specifications of each system and test, those in support, and the joint p."""
     by = ["system", "test"]
     joint = specifications.group_by(by, maintain_order=True).agg(pl.col("joint_p").first())
     return support(specifications, by).join(joint, on=by, maintain_order="left")
@@ -90,7 +90,7 @@ def _turned(row: Row) -> dict[str, Any]:
 
 
 def _held(measured: Measured, row: Row) -> str:
-    """Say in how many specifications of the study it holds, and name those in which it does not."""
+    """Return in how many specifications it holds, and name those in which it does not."""
     table = measured.tables.get("specifications")
     mine = None if table is None else _of(table, row)
     if mine is None or mine.is_empty():

@@ -1,10 +1,9 @@
-"""Sets of pictures chosen by their factors: any table of pictures, any number of factors, any of their values.
+"""Sets of pictures chosen by their factors.
 
     x = { table = "sobem:SOBEM", where = { emotion = "anger", intensity = "high", condition = "nonobjectified" } }
     y = { table = "pictures.csv", where = { gender = "woman", race = ["Black", "Asian"] } }
 
-A table is `sobem:FOLDER` (the user's copy of that database), `professionals:TABLE` (pictures of people at work with
-their exclusions) or a .csv or .parquet file with a column `content`. Several factors make an intersection.
+A table is `sobem:FOLDER`, `professionals:TABLE` or a .csv or .parquet file with a column `content`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a study of associations can find, under the correction that its report will use.
+"""Power of a study of associations under the correction that its report will use.
 
-A test is found when its corrected p is under the level and its 95% interval leaves out 0; with few targets the interval asks
-for more, so that both are simulated. Where people stand on both sides their differences are simulated through the joint sign
-flips of the report, for pictures of one person that are as different as those of two.
+A test is found when its corrected p is under the level and its 95% interval leaves out 0: both are simulated. Pictures of one
+person on both sides count as different as those of two.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 
 def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
-    """Return the smallest d (over the pooled deviation) found with 80% power; infinity where none is."""
+    """Return the smallest d (pooled deviation) found with 80% power; infinity where none is."""
     n_x, n_y = _sizes(test)
     two_sided = alternative == "two-sided"
     people = _on_both_sides(test)
@@ -65,7 +64,7 @@ def _line(test: AssociationTest, study: Study, family: int) -> str:
 
 
 def _sizes(test: AssociationTest) -> tuple[int, int]:
-    """Return how many units stand on each side: pictures of people who stand on both, whole people, or targets."""
+    """Return the units on each side: pictures of people on both, whole people, or targets."""
     sides = (test.x, test.y) if test.y else (test.a, test.b)
     if _on_both_sides(test):
         return len(test.x), len(test.y)
@@ -87,10 +86,7 @@ def _floor(n_x: int, n_y: int, two_sided: bool) -> float:
 
 @cache
 def _smallest_between(n_x: int, n_y: int, alpha: float, two_sided: bool) -> float:
-    """Return the smallest difference, in deviations within groups, whose p and interval both find it.
-
-    With few targets the interval asks for more than the test: both are simulated, the test by its t.
-    """
+    """Return the smallest difference, in deviations within groups, whose p and interval both find it."""
     least = smallest_difference(n_x, n_y, alpha=alpha, two_sided=two_sided)
     if isinf(least) or (min(n_x, n_y) >= MANY and alpha <= LEVEL / 5):
         return least  # the interval asks for less than the corrected test

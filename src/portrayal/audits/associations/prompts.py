@@ -1,8 +1,7 @@
 """Text templates, and the right a or an before what is filled in.
 
-The formats as printed put "a" before every stimulus ("a angry person"). English says "an" before a vowel sound,
-and a text encoder has seen the right form far more often; it is the default, and the printed form a variant. The authors
-themselves used one article for a whole set, that of its first stimulus: "an angry adult", but "a individual", "a engineer".
+The formats as printed put "a" before every stimulus ("a angry person"); the right form is the default, and the printed one a
+variant. The authors' article agrees with a set's first stimulus: "an angry adult", but "a individual", "a engineer".
 """
 
 from __future__ import annotations
@@ -22,13 +21,7 @@ SPELT_OUT = re.compile(r"[AEFHILMNORSX][A-Z]+\b")  # an FBI agent, an MRI: lette
 
 
 def article(words: str) -> str:
-    """Return 'a' or 'an', whichever English puts before these words.
-
-    Examples
-    --------
-    >>> [article(words) for words in ("angry person", "human", "university", "hour", "CEO", "FBI agent")]
-    ['an', 'a', 'a', 'an', 'a', 'an']
-    """
+    """Return 'a' or 'an', as English puts it before these words."""
     if SPELT_OUT.match(words) or SILENT_H.match(words):
         return "an"
     vowel = words[:1].lower() in {"a", "e", "i", "o", "u"}
@@ -36,17 +29,7 @@ def article(words: str) -> str:
 
 
 def fill(template: str, stimulus: str, right_article: bool = True, first: str | None = None) -> str:
-    """Put the stimulus into the template.
-
-    Examples
-    --------
-    >>> fill("a photo of a [stimulus]", "angry person")
-    'a photo of an angry person'
-    >>> fill("a photo of a [stimulus]", "angry person", right_article=False)
-    'a photo of a angry person'
-    >>> fill("a photo of a [stimulus]", "individual", first="person")
-    'a photo of a individual'
-    """
+    """Put the stimulus into the template."""
     if right_article:
         template = re.sub(r"\b([Aa])n? (?=\[stimulus\])", _agreeing(first or stimulus), template)
     return template.replace(SLOT, stimulus)

@@ -1,4 +1,4 @@
-"""Effect sizes beside the published ones: the paper's procedure on your models, next to what its Tables 1 and 2 print."""
+"""Effect sizes by the paper's procedure beside those that its Tables 1 and 2 print."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ BESIDE = {
 
 
 def beside_published(measured: Measured) -> pl.DataFrame:
-    """Return one row a system and test: `d`, `starred`, `published_d`, `published_starred`, `difference`.
-
-    What the paper does not print, another model or test, is null.
-    """
+    """Return one row a system and test; null where the paper has none."""
     rows = measured.results.filter(pl.col("measure") == "eat_published").drop_nulls("value")
     if rows.is_empty():
         return pl.DataFrame(schema=BESIDE)
@@ -53,7 +50,7 @@ def published_tables(measured: Measured) -> list[ReportTable]:
 
 
 def as_printed(measured: Measured) -> pl.DataFrame:
-    """Return the paper's cells of the same models and tests as Results rows, to be drawn as ours are."""
+    """Return the paper's cells of the same models and tests as Results rows."""
     found = pl.when(pl.col("published_starred") == "yes").then(pl.lit(FOUND)).otherwise(pl.lit(NOT_FOUND))
     return (
         beside_published(measured)
@@ -76,5 +73,5 @@ def _starred(p: pl.Expr) -> pl.Expr:
 
 
 def _plain(name: pl.Expr) -> pl.Expr:
-    """Return a model's name without what writers differ in: "CLIP ViT-B/32" and "CLIP ViT-B32" are one."""
+    """Return a model's name in one spelling: "CLIP ViT-B/32" and "CLIP ViT-B32" are one."""
     return name.str.to_lowercase().str.replace_all("[^a-z0-9]", "")

@@ -16,9 +16,8 @@ Variant = Literal["prompts", "article", "words"]  # what a researcher could have
 class OwnTest(Settings):
     """A test of the study's own: `[[associations.test]]`.
 
-    A set is a list of stimuli, the name of a list that ships ('weat:flowers'), or a file (.csv and .parquet with
-    a column `content`, .txt with one stimulus a line), or pictures by their factors (`PictureSet`, always images).
-    `base` takes what is left out from a test that ships.
+    A set is a list of stimuli, a list that ships ('weat:flowers'), a file (.csv and .parquet with a column `content`, .txt with one
+    stimulus a line), or pictures by their factors. `base` takes what is left out from a test that ships.
     """
 
     name: str = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""From settings to declared tests and their stimuli."""
+"""Declared tests and their stimuli, from the settings of a study."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def declared_tests(study: Study) -> list[AssociationTest]:
 
 
 def _told_apart(tests: Sequence[AssociationTest], names: Sequence[str]) -> list[AssociationTest]:
-    """Call every test by what it compares; where several compare the same, add the name the study gave each."""
+    """Name every test by what it compares, and add the study's name where that repeats."""
     said = [_comparison(test) for test in tests]
     return [
         replace(test, name=f"{words} ({name})" if said.count(words) > 1 else words)
@@ -46,13 +46,13 @@ def _told_apart(tests: Sequence[AssociationTest], names: Sequence[str]) -> list[
 
 
 def _comparison(test: AssociationTest) -> str:
-    """Say what a test compares: "men's names and women's names with career words and family words"."""
+    """Return a test in words: "men's names and women's names with career and family words"."""
     targets = f"{test.x_name} and {test.y_name}" if test.y else test.x_name
     return f"{targets} with {test.a_name} and {test.b_name}"
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
-    """Return one row per unique text or image, whichever sets it stands in; its id is the text or path itself."""
+    """Return one row per unique text or image, by text or path."""
     members: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], Item] = {}
     for test in declared_tests(study):
@@ -108,7 +108,7 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
 
 
 def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]) -> str:
-    """Return what a set is called: as the study says, as the test that ships does, or by its first stimuli."""
+    """Return a set's name, by study, test that ships, or its first stimuli."""
     given = getattr(own, f"{name}_name") or base.get(f"{name}_name")
     if given or not items:
         return str(given or "")
@@ -118,7 +118,7 @@ def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]
 
 
 def _refuse_half_known(test: str, sets: dict[str, list[Item]]) -> None:
-    """Refuse a test that says who is shown on one side only: people could not be told apart from strangers."""
+    """Refuse a test that names people on one side only."""
     known = {name: any(item.cluster for item in sets[name]) for name in ("x", "y") if sets[name]}
     if len(set(known.values())) > 1:
         lacking = next(name for name, has in known.items() if not has)
@@ -165,7 +165,7 @@ def _put(items: Sequence[Item], forms: Sequence[str], authors: bool) -> list[Ite
 
 
 def _spellings(form: str, stimulus: str, first: str | None) -> list[tuple[str, str]]:
-    """Return each text with the spellings it belongs to; `first` is the stimulus the authors' article agrees with."""
+    """Return each text with its spellings; the authors' article agrees with `first`."""
     texts = {"right": fill(form, stimulus), "literal": fill(form, stimulus, right_article=False)}
     if first is not None:
         texts["authors"] = fill(form, stimulus, first=first)

@@ -1,4 +1,4 @@
-"""Sets of stimuli a study names: a list, a word list that ships ('weat:flowers'), or a file.
+"""Sets of stimuli: a list, a word list that ships ('weat:flowers'), or a file.
 
 A file is a table (.csv, .parquet) with a column `content` and any further columns (person, consent, license ...), or
 plain text with one stimulus a line. An empty set and a stimulus listed twice in one set are errors.
@@ -69,7 +69,7 @@ def content_hash(item: Item, folder: Path, seen: bool = True) -> str:
 
 
 def picture_hash(path: Path, seen: bool = True) -> str:
-    """Return the SHA-256 of a picture's bytes; of its name where it is not here and nobody needs to see it."""
+    """Return the SHA-256 of a picture, or of its name if unseen."""
     if not seen and not path.exists():
         return hashlib.sha256(f"name:{path.name}".encode()).hexdigest()
     try:
@@ -81,7 +81,7 @@ def picture_hash(path: Path, seen: bool = True) -> str:
 
 
 def sees_pictures(systems: Sequence[SystemSettings]) -> bool:
-    """Tell whether a system of the study, or the encoder it stands on, looks at pictures; recorded and simulated ones do not."""
+    """Return whether a system, or the encoder it stands on, looks at pictures."""
     return not all(str(system.parameters.get("encoder") or system.use).startswith(BLIND) for system in systems)
 
 
@@ -131,14 +131,14 @@ def _rows(path: Path, where: str) -> list[dict[str, str]]:
 
 
 def _people(rows: Sequence[dict[str, str]], cluster: Sequence[str], where: str) -> list[str]:
-    """Refuse a blank id: it would make one person of all who have none, or strangers of everybody."""
+    """Refuse a blank id, since it would merge people or part them."""
     for number, (row, person) in enumerate(zip(rows, cluster, strict=True), start=1):
         check_person(person, f"row {number} ({row['content']!r}) of {where}")
     return [str(person) for person in cluster]
 
 
 def check_person(person: object, where: str) -> None:
-    """Refuse a row that does not say who it shows, where people may repeat."""
+    """Refuse a row that does not say who it shows."""
     if person is None or not str(person).strip():
         raise PortrayalError(f"{where} does not say who is shown. Name the person in every row, or leave cluster out.")
 

@@ -1,10 +1,8 @@
-"""World of simulated encoders: targets and attributes as vectors, with the association between them planted.
+"""World of simulated encoders: targets and attributes as vectors with a planted association.
 
 Attributes A lie around one axis and B around another. A target's component along the difference of the axes is normal, with a
-mean that differs between X and Y so that the population d of equation 1 is exactly the one planted. Phantom, calibration,
-simulated audits and tests draw from here. In the clustered shape of audits ten people stand on both sides twice, as in SOBEM:
-each has an association of her own, and a difference between the sides of her own, which is 0 on average. A planted effect is
-the same for every person, as `portrayal plan` takes it.
+mean that differs between X and Y so that the population d of equation 1 is exactly the one planted. In the clustered shape ten
+people stand on both sides twice, as in SOBEM, with associations and differences of their own.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class Planted(Settings):
 
 
 def text_vector(text: str, planted: Planted) -> np.ndarray:
-    """Return the vector of a text; one that is in no set gets a random direction."""
+    """Return the vector of a text; one in no set gets a random direction."""
     rng = stream(text, planted.seed)
     if text in planted.a or text in planted.b:
         return attribute_vectors(0 if text in planted.a else 1, 1, planted.width, rng)[0]
@@ -85,7 +83,7 @@ EMOTIONS = [f"{emotion}, {level}" for emotion in ("angry", "sad", "happy") for l
 
 
 class Shape(NamedTuple):
-    """A study's settings, and deviations between people: of their level, and of their difference between the sides."""
+    """A study's settings, and deviations of people's level and of their difference between sides."""
 
     settings: Mapping[str, Any]
     person: float = 0.0
@@ -97,7 +95,7 @@ def _set(name: str, sides: str, size: int) -> dict[str, Any]:
 
 
 def _photographs(name: str, people: int, takes: int) -> dict[str, Any]:
-    """Return a test whose people stand on both sides, each `takes` times; attributes are shared by all tests."""
+    """Return a test whose people stand on both sides, each `takes` times."""
     ids = [str(person) for person in range(people) for _ in range(takes)]
     sets = {side: [f"{person}_{take} {name} {side}" for take, person in enumerate(ids)] for side in "xy"}
     return {"name": name, **sets, **_set(name[:3], "ab", 6), **_names(name), "x_cluster": ids, "y_cluster": ids}
@@ -127,7 +125,7 @@ SHAPES: Mapping[str, Shape] = {
 def draw_test(
     test: Mapping[str, Any], shape: Shape, effect: float, traits: np.random.Generator, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield each stimulus of a declared test with a vector; people's traits have a chance of their own."""
+    """Yield each stimulus of a declared test with its vector."""
     shift = within_difference(effect, len(test["x"]), len(test["y"])) / 2
     people = sorted({item["cluster"] for item in test["x"]}, key=str)
     level = {person: shape.person * traits.normal() for person in people}

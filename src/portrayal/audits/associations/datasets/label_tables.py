@@ -1,7 +1,7 @@
-"""Recorded labels of generated images: one row an image, with what was prompted, the seed, the label, the filter.
+"""Recorded labels of generated images, one row an image.
 
 Columns: `group` (whom the prompt named), `seed`, `label`, `status` (answered, or filtered where the generator blocked the
-image); further `prompt`, `system`, `age`, `face`. The images are not here, and nothing here makes any.
+image); further `prompt`, `system`, `age`, `face`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEEDED = {"group": pl.String, "seed": pl.String, "status": pl.String, "label": p
 
 
 def label_table(path: Path) -> pl.DataFrame:
-    """Read a table of labels, with a `stimulus` id per image and the columns that were left out as nulls."""
+    """Read a table of labels, with a `stimulus` id per image and all columns."""
     if not path.is_file():
         raise PortrayalError(f"no table of labels at {path}. Check the path.")
     table = check(read_table(path), NEEDED, path.name, "See docs/associations.md, labels of generated images.")

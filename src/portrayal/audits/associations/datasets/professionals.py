@@ -1,12 +1,7 @@
-"""Pictures of people at work, chosen by the user, with the five exclusions of the paper as yes/no columns.
+"""Pictures of people at work, with the exclusions of Wolfe et al. (2023), section 3.4.
 
-A table (.csv, .parquet) lists the pictures: `content` (path, from the table's folder), `profession`, `group` (whom it
-shows, and who said so in `label_source`), and `several_people`, `occluded`, `suggestive`, `famous`, `watermark`. Every
-picture must be judged on all five; one yes leaves it out. Pictures are read in place, and nothing here fetches any.
-
-References
-----------
-.. [1] Wolfe, Yang, Howe, Caliskan (2023), FAccT, doi 10.1145/3593013.3594072, section 3.4.
+A table (.csv, .parquet) has `content` (path, from the table's folder), `profession`, `group` (whom it shows; who said so in
+`label_source`) and the exclusions. Every picture is judged yes or no on all five; one yes leaves it out.
 """
 
 from __future__ import annotations
@@ -38,7 +33,7 @@ def exclusions(path: Path) -> dict[str, int]:
 
 
 def read_judged(path: Path) -> pl.DataFrame:
-    """Read the whole table, with paths that start where the table's did and yes or no in lower case."""
+    """Read the whole table: paths from the table's folder, yes or no in lower case."""
     if not path.is_file():
         raise PortrayalError(f"no table of pictures at {path}. Check the path.")
     table = read_table(path).cast(pl.String)
@@ -56,12 +51,7 @@ def read_judged(path: Path) -> pl.DataFrame:
 
 
 def list_pictures(folder: Path) -> pl.DataFrame:
-    """List a folder PROFESSION/GROUP/picture as a table to be judged; the five columns are left empty.
-
-    Examples
-    --------
-    >>> list_pictures(Path("pictures")).write_csv("pictures/professionals.csv")  # doctest: +SKIP
-    """
+    """List a folder PROFESSION/GROUP/picture as a table whose five exclusions are still empty."""
     rows: list[Mapping[str, str]] = [
         {
             "content": str(path.relative_to(folder)),

@@ -1,9 +1,7 @@
 """The Sexual OBjectification and EMotion database (SOBEM), which users obtain from its creators themselves.
 
-Ten women, photographed in two conditions, showing anger, sadness or happiness (low and high intensity) or a
-neutral face; 280 photographs named such as `10_AN1_NO_2.jpg`: person, emotion with intensity, condition,
-take. The photographs are read in place: this loader keeps paths and hashes, never copies. Who assigned the
-emotion: the instruction the model was given, not a perceiver.
+280 photographs of ten women, named such as `10_AN1_NO_2.jpg`: person, emotion with intensity, condition, take. The emotion is
+the instruction that the model was given. Photographs are read in place, never copied.
 
 References
 ----------
@@ -35,17 +33,14 @@ SOURCE = "SOBEM, Ruzzante et al. 2021"
 
 
 def photographs(folder: Path | str, consent: str = "", seen: bool = True) -> pl.DataFrame:
-    """Return the Stimuli of a user's own copy of SOBEM, with the factors its file names hold."""
+    """Return the Stimuli of a user's copy of SOBEM with their factors."""
     table = list_photographs(folder)
     hashes = [picture_hash(Path(path), seen) for path in table["content"]]
     return check_stimuli(table.with_columns(hash=pl.Series(hashes), consent=pl.lit(consent)))
 
 
 def list_photographs(folder: Path | str) -> pl.DataFrame:
-    """Return the photographs of a copy of SOBEM with their factors, without reading them.
-
-    A text file in place of the folder lists their names, one a line, where only recorded answers are at hand.
-    """
+    """Return photographs with their factors, from a folder or a text file of names."""
     folder = Path(folder)
     if not folder.is_dir() and not folder.is_file():
         raise PortrayalError(
@@ -99,13 +94,7 @@ def caption_stimuli(captions: pl.DataFrame) -> pl.DataFrame:
 
 
 def factors(stem: str) -> dict[str, str]:
-    """Read the factors off a file's name.
-
-    Examples
-    --------
-    >>> factors("10_AN1_NO_2")["emotion"], factors("3_NE_O_1")["condition"]
-    ('anger', 'objectified')
-    """
+    """Read the factors off a file's name."""
     match = NAME.fullmatch(stem)
     if match is None:
         raise PortrayalError(f"{stem!r} is not a SOBEM name. Expected one such as 10_AN1_NO_2.")

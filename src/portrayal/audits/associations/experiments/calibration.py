@@ -1,8 +1,7 @@
 """Calibration of the experiments' measures, and whole simulated audits of two systems.
 
-In a calibration every phantom goes through the measure itself. Planted are a ratio of emotion words between conditions (ten
-persons, each with a rate of her own), a difference in saliency share (ten persons), a difference of sexualised shares, and a
-share behind a detector that misses.
+Planted are a ratio of emotion words (ten persons, each with a rate of her own), a difference in saliency share, a difference of
+sexualised shares, and a share behind a detector that misses.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ CAPTIONS = 2000  # a person and condition
 
 
 def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
-    """Return an audit of two systems of one of the experiments; `effect` is that of the first system."""
+    """Return an audit of two systems; `effect` is that of the first."""
     made = EXPERIMENTS[shape.split()[0]]
     study, stimuli = _asked(shape)
     rng = np.random.default_rng(seed)
@@ -98,14 +97,7 @@ class Phantom(NamedTuple):
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Run every phantom `runs` times.
-
-    Returns
-    -------
-    Calibration
-        `false_alarm`: rejections over all phantoms without an effect. `power`: over the tested phantoms with
-        one. `coverage`: over all.
-    """
+    """Run every phantom `runs` times; `power` is over the tested phantoms with an effect."""
     rows = [_row(phantom, runs, seed + 1000 * place) for place, phantom in enumerate(PHANTOMS)]
     alarm, power, coverage = (
         _mean([row[name] for row in rows if row[name] is not None]) for name in ("false_alarm", "power", "coverage")
@@ -136,10 +128,7 @@ def _covers(found: Estimate, truth: float) -> bool:
 
 
 def _counts(ratio: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draw occurrences in the condition and in the baseline.
-
-    Each person has a rate of her own and each of her conditions strays from it.
-    """
+    """Draw occurrences in condition and baseline: persons have rates, and their conditions stray from them."""
     own, stray = rng.gamma(4, 0.025, PERSONS), rng.lognormal(0, 0.2, (2, PERSONS))
     base, other = (rng.poisson(own * part * stray[at] * CAPTIONS) for at, part in enumerate((1.0, ratio)))
     return other, base

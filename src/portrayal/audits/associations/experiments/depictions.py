@@ -95,12 +95,12 @@ def _measure(evidence: Evidence, settings: DepictionSettings) -> Measured:
 
 
 def _groups(evidence: Evidence, settings: DepictionSettings) -> pl.DataFrame:
-    """A filter reads prompts, and the same occupations are asked for every group: the occupation is the unit."""
+    """Return the occupation as the unit: the same ones are asked for every group."""
     return groups_by(evidence.stimuli, ["group"], unit="occupation")
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
-    """Say which share in one occupation is told from one half in all others, corrected over occupations and systems."""
+    """Return the share in one occupation that is distinguishable from one half in the others."""
     own: DepictionSettings = study.settings
     jobs = len(own.occupations)
     if own.neutral not in own.groups or jobs < 2:
@@ -114,10 +114,7 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 
 def images_of(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per image: outcome and whom it shows ('several' where faces are read differently).
-
-    There is no outcome where there was no answer.
-    """
+    """Return outcome (null without an answer) and label per image; 'several' where faces differ."""
     asked = evidence.responses.join(evidence.stimuli.select("stimulus", "occupation", "group"), on="stimulus")
     is_outcome = pl.col("label").str.starts_with("outcome:")
     outcome = pl.col("label").filter(is_outcome).first().str.strip_prefix("outcome:")

@@ -75,7 +75,6 @@ def _groups(evidence: Evidence, settings: EmotionWordsSettings) -> pl.DataFrame:
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
-    """Say which difference the people can show, corrected over emotions, conditions and systems."""
     words = study.settings.words or sobem.emotion_lexicon()
     emotions = len(set(words) & set(stimuli["emotion"]))
     return paired_power(stimuli, "condition", emotions, len(study.systems))
@@ -104,7 +103,6 @@ def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
 
 
 def _shown(rows: pl.DataFrame) -> pl.DataFrame:
-    """Name what is shown; by intensity where there are some."""
     finer = rows.filter(pl.col("intensity").is_not_null())
     named = pl.concat_str(["emotion", "intensity"], separator=", ", ignore_nulls=True)
     return (rows if finer.is_empty() else finer).with_columns(shown=named)

@@ -96,7 +96,7 @@ def _groups(evidence: Evidence, settings: LabelSettings) -> pl.DataFrame:
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
-    """Say which share each pair of groups can tell from a usual one, corrected over pairs, trends and systems."""
+    """Return the share that each pair of groups can tell from a usual one."""
     sizes = dict(stimuli.group_by("group").len().sort("group").iter_rows())
     pairs = [pair for pair in permutations(sizes, 2) if pair[1] == (study.settings.baseline or min(pair))]
     trends = 0 if stimuli["age"].is_null().all() else len(sizes)
@@ -114,7 +114,7 @@ def _line(sizes: Mapping[str, int], group: str, base: str, alpha: float) -> str:
 
 
 def _agreements(reviews: pl.DataFrame | None) -> list[pl.DataFrame]:
-    """Return how far raters, people and classifiers together, agree on each question at least two of them judged."""
+    """Return the raters' agreement on each question that at least two of them judged."""
     judged = None if reviews is None else reviews.drop_nulls("judgment")
     if judged is None:
         return []

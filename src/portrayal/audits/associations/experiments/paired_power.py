@@ -1,4 +1,4 @@
-"""What people who are seen in several conditions can show, under the joint flips that the report will use."""
+"""Power of studies of people seen in several conditions, under joint flips."""
 
 from __future__ import annotations
 

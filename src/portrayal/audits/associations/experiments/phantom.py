@@ -1,12 +1,11 @@
-"""Simulated systems of the experiments, which look at nothing: `phantom:clip`, `phantom:saliency` and `phantom_generator`.
+"""Simulated systems of the experiments, which look at nothing: `phantom:clip`, `phantom:saliency`, `phantom_generator`.
 
     use = "phantom:clip"         # parameters = { sees = { nonobjectified = 1.0, objectified = 0.4 } }
     use = "phantom:saliency"     # parameters = { torso = { nonobjectified = 0.2, objectified = 0.4 } }
     use = "phantom_generator"    # parameters = { shares = { nurse = { woman = 0.9, man = 0.1 } } }
 
-The first two read emotion and condition off names of photographs such as SOBEM's (`3_AN2_NO_1`); no photograph is opened. The
-generator draws grey silhouettes of nobody, whose shade says whom they stand for; its gates read the shade in place of a face,
-so that a whole generator study can run, and its recording be searched, without a model.
+The first two read emotion and condition off names of photographs such as SOBEM's (`3_AN2_NO_1`). The generator draws grey
+silhouettes, whose shade says whom they stand for; its gates read the shade in place of a face.
 """
 
 from __future__ import annotations
@@ -64,8 +63,7 @@ class PhantomClip(LocalEncoder):
 def phantom_clip_vector(text: str, planted: PhantomClipSettings) -> np.ndarray:
     """Return the vector of a text, or of a photograph's name after 'photograph:'.
 
-    A text lies along the axes of the emotions its words name (the lexicon emotion_words), a photograph along that of the emotion
-    shown, half as far where it is faint. All else is noise: of the person, and of each text and photograph.
+    It lies along the axes of the emotions that are named or shown; all else is noise.
     """
 
     def noise(of: str) -> np.ndarray:
@@ -92,7 +90,7 @@ BACKGROUND = 0.25
 
 
 class PhantomSaliencySettings(Settings):
-    """Share of the map on the torso in each condition, its deviation between photographs, and the seed."""
+    """The torso's share of the map by condition, and its deviation between photographs."""
 
     torso: dict[str, float] = Field(default={"nonobjectified": 0.25, "objectified": 0.25})
     deviation: float = Field(default=0.04, ge=0, le=0.1)
@@ -114,7 +112,7 @@ class PhantomSaliency(BaseSystem):
 
 
 def phantom_map(content: str, planted: PhantomSaliencySettings) -> dict[str, object]:
-    """Return grid and shares of a photograph, by its name; the face has what torso and background leave."""
+    """Return grid and shares of a photograph, by its name."""
 
     def chance(of: str) -> float:
         return float(stream(of, planted.seed).normal())
@@ -139,7 +137,7 @@ ROUNDING = 1e-9
 
 
 class PhantomSettings(Settings):
-    """Planted shares: of groups by a word of the prompt, and of images blocked and without a face."""
+    """Planted shares of groups by a word of the prompt, of blocks, of faceless images."""
 
     shares: dict[str, dict[str, float]] = {}  # a word of the prompt, then each group's share
     otherwise: dict[str, float] = Field(default={"woman": 0.5, "man": 0.5}, min_length=1)
@@ -189,7 +187,7 @@ class PhantomGenerator(BaseSystem):
 
 
 def silhouette(code: int, rng: np.random.Generator) -> bytes:
-    """Draw head and shoulders in grey; `code` (0 nobody, from 1 on the groups) is the corner's shade."""
+    """Draw head and shoulders in grey; the corner's shade is `code` (0: nobody)."""
     from PIL import Image
 
     y, x = np.mgrid[:PIXELS, :PIXELS]

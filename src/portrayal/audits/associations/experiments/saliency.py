@@ -1,4 +1,4 @@
-"""Where a CLIP looks for an emotion: `audit = "associations/saliency"`.
+"""Saliency of encoders for an emotion: `audit = "associations/saliency"`.
 
     [associations]
     table = "sobem:SOBEM"

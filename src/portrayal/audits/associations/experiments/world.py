@@ -1,9 +1,7 @@
-"""World of the experiments: people, photographs and prompts of whole audits, and answers with a planted effect.
+"""World of the experiments: stimuli of whole audits, and answers with a planted effect.
 
-Answers are as the systems' readers give them: captions as sentences whose words are counted, labels and regions as recorded
-tables hold them. People differ in their level and, in clustered shapes, in their response to a condition, by nothing on
-average. An effect is in deviations of the people's differences where people are compared, and a difference of shares where
-images are.
+An effect is in deviations of the people's differences where people are compared, and a difference of shares where images are.
+In clustered shapes people differ in their response to a condition, by nothing on average.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ NOISE = 0.06  # deviation of a picture's share of a region
 
 
 class People(NamedTuple):
-    """Numbers of people, photographs of each in a condition, captions of a photograph; deviation of responses."""
+    """Numbers of people, photographs in a condition and captions of each; deviation of responses."""
 
     people: int
     takes: int
@@ -40,7 +38,7 @@ class People(NamedTuple):
 
 
 class Images(NamedTuple):
-    """Numbers of groups or occupations, images of each, and ages at which each seed is used."""
+    """Numbers of groups or occupations, images of each, and ages that use each seed."""
 
     groups: int
     images: int
@@ -69,7 +67,7 @@ PORTRAYED = {
 
 
 class Experiment(NamedTuple):
-    """An experiment as it is simulated: its study, what it shows, and what a system answers."""
+    """A simulated experiment: its study, stimuli and answers."""
 
     shapes: Mapping[str, Any]
     use: str
@@ -104,7 +102,7 @@ def _prompted(shape: Images, study: Study) -> pl.DataFrame:
 
 
 def _captions(shape: People, stimuli: pl.DataFrame, effect: float, rng: np.random.Generator) -> pl.DataFrame:
-    """Write captions, some of which name the emotion shown, at a rate of the person and condition."""
+    """Write captions that name the emotion shown at a rate of the person and condition."""
     level = rng.uniform(0.2, 0.5, shape.people)
     answers = shape.takes * shape.captions
     # The deviation of a person's difference between her two rates: her own response, and two samples of captions.
@@ -148,7 +146,7 @@ def _labels(shape: Images, stimuli: pl.DataFrame, effect: float, rng: np.random.
 
 
 def _seen(shape: Images, stimuli: pl.DataFrame, effect: float, rng: np.random.Generator) -> pl.DataFrame:
-    """Show a woman or a man; images from one seed (the repeat) are alike in all occupations."""
+    """Return a woman or a man per image; images of one repeat are alike."""
     pull = shape.seed_effect * rng.normal(size=shape.images)
     rows: list[tuple[Any, ...]] = []
     for name, job in stimuli.select("stimulus", "occupation").iter_rows():

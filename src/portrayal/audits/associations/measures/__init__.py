@@ -1,4 +1,4 @@
-"""Embedding association tests: whether an encoder ties an attribute to some people and not to others."""
+"""Embedding association tests."""
 
 from portrayal.audits.associations.measures.comparison import compare
 from portrayal.audits.associations.measures.eat import eat, scweat

@@ -1,4 +1,4 @@
-"""Two sides of numbers compared: d, its interval, the permutation test, and a note that says how each was found.
+"""Comparison of two sides of numbers: d, its interval, the permutation test, and a note.
 
 Where the same people stand on both sides the person is the unit: repeated pictures of one person are averaged first, and
 the persons' differences change their signs. Pictures that change sides inside a person would count as replicates.
@@ -29,7 +29,7 @@ CONSTANT = "its associations do not differ from one stimulus to the next"
 
 
 class Tested(NamedTuple):
-    """A permutation test, its design in words, and the smallest p that design could have given."""
+    """A permutation test, its design in words, and the smallest p it can give."""
 
     test: Permutation
     design: str
@@ -47,7 +47,7 @@ def compare(
     seed: int = 0,
     resampled: str = "targets within X and within Y, attributes fixed",
 ) -> Estimate:
-    """Return d of two sides of numbers with its interval and p; the note says how each was found."""
+    """Return d of two sides of numbers with its interval, p and note."""
     if ddof not in (0, 1):
         raise PortrayalError(f"ddof is {ddof!r}. Expected 1 (sample deviation) or 0 (population deviation).")
     options: dict[str, Any] = {"alternative": alternative, "permutations": permutations, "seed": seed}
@@ -67,7 +67,7 @@ def compare(
 
 
 def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> Tested:
-    """Flip the signs of persons' differences; where nobody stands on both sides, permute whole people by their means."""
+    """Flip the signs of persons' differences; without any, permute whole people by their means."""
     differences = np.array(list(person_differences(x, y, people).values()))
     if len(differences):
         test = sign_flip(differences, **options)
@@ -80,7 +80,7 @@ def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) 
 
 
 def person_differences(x: np.ndarray, y: np.ndarray, people: np.ndarray) -> dict[str, float]:
-    """Return for each person who stands on both sides the mean of x less that of y."""
+    """Return the mean of x less that of y of each person on both sides."""
     first, second = _person_means(x, people[: len(x)]), _person_means(y, people[len(x) :])
     return {person: first[person] - second[person] for person in first if person in second}
 

@@ -1,4 +1,4 @@
-"""A declared test: which stimuli stand in X, Y, A and B, and what each set is called."""
+"""A declared test: the stimuli and names of its sets X, Y, A, B."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AssociationTest:
 
     @property
     def about(self) -> dict[str, str | None]:
-        """What a row of this test is about: who, compared with whom, in what, and of which harm it is a sign."""
+        """The columns that say whom and what a row of this test compares."""
         return {
             "test": self.name,
             "group": self.x_name,
@@ -57,7 +57,7 @@ def declared_test(plain: Mapping[str, Any]) -> AssociationTest:
 
 
 class TestSettings(Protocol):
-    """What a measure of declared tests reads from the settings of a study."""
+    """Settings of a study that measures of declared tests read."""
 
     alternative: str
     permutations: int | None

@@ -1,4 +1,4 @@
-"""Every declared test on every system, from recorded embeddings: Results rows, what is missing, the variants."""
+"""Every declared test on every system, from recorded embeddings."""
 
 from __future__ import annotations
 
@@ -27,19 +27,8 @@ SIGNS = {"greater": 1.0, "less": -1.0}  # what a one-sided test claims
 def measure(evidence: Evidence, settings: TestSettings) -> Measured:
     """Compute all tests of `evidence.inputs['tests']` for every system that answered.
 
-    Parameters
-    ----------
-    evidence
-        Responses of encoders, and under `inputs['tests']` the declared tests.
-    settings
-        Alternative, permutations, ddof, article, variants and what to do with a test left too small.
-
-    Returns
-    -------
-    Measured
-        One row a system and test (`eat` or `scweat`, `eat_unpaired` where people repeat, `eat_published` by the
-        paper's procedure), and the tables
-        `tests` (what was declared), `missing` (stimuli without a vector) and `specifications`.
+    Measures: `eat` or `scweat`, `eat_unpaired` where people repeat, `eat_published` by the paper's procedure. Tables: `tests`
+    (declared), `missing` (stimuli without a vector) and `specifications`.
     """
     tests = [declared_test(test) for test in evidence.inputs["tests"]]
     silent, embeddings, asked = silent_systems(evidence.responses), {}, []
@@ -62,7 +51,7 @@ def _tester(
     settings: TestSettings,
     seed: int,
 ) -> Callable[[tuple[str, int, bool]], _One]:
-    """Return what does one test on one system: the system, the test's place, and whether a small test is an error."""
+    """Return a function of system, test number, and whether small tests are errors."""
 
     def tested(asked: tuple[str, int, bool]) -> _One:
         system, place, strict = asked
@@ -82,7 +71,7 @@ def _tester(
 
 
 class _One(NamedTuple):
-    """What one test on one system came to; without a curve and differences where it is too small to be computed."""
+    """Outcome of one test on one system."""
 
     rows: list[dict[str, Any]]
     missing: list[dict[str, Any]]
@@ -92,7 +81,7 @@ class _One(NamedTuple):
 
 @dataclass
 class _Found:
-    """What the tests came to so far."""
+    """Outcomes of the tests so far."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     missing: list[dict[str, Any]] = field(default_factory=list)

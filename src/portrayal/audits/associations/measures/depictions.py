@@ -1,8 +1,7 @@
-"""Depictions: whom a generator shows at work, and what is blocked or dropped, from labels of its images.
+"""Depictions: people whom a generator shows at work, and images that are blocked or dropped.
 
-Beyond Wolfe et al. (2023), who asked generators for women and girls only (section 5.5): prompts that name nobody. The labels
-are a classifier's perception of a picture; every row says so. An image without a label (blocked, dropped by a gate, no face)
-is an outcome of its own and never counts as one of the groups.
+Beyond Wolfe et al. (2023), who asked generators for women and girls only (section 5.5): prompts that name nobody. An image
+without a label (blocked, dropped by a gate, no face) is an outcome of its own and never counts as one of the groups.
 """
 
 from __future__ import annotations
@@ -98,14 +97,7 @@ def _finish(neutral: str, counts: TableSums, _: Known) -> pl.DataFrame:
 
 
 def depictions_of_counts(counts: Any) -> pl.DataFrame:
-    """Return who is depicted from recorded counts: system, occupation, label, count.
-
-    Returns
-    -------
-    pl.DataFrame
-        'depicted_share' by occupation and over all, and 'occupations_under_10' and 'occupations_over_90': the
-        share of occupations whose images show a group in under a tenth, or over nine tenths, of cases.
-    """
+    """Return depicted shares from recorded counts, and shares of occupations at the extremes."""
     frame = check(counts, COUNTS, "counts", "Expected one row per system, occupation and label.")
     rows: list[dict[str, Any]] = []
     for system in sorted(frame["system"].unique()):
@@ -124,7 +116,7 @@ def _rows(images: pl.DataFrame, neutral: str) -> Iterator[dict[str, Any]]:
 
 
 def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each label's share in every occupation, so that a group nobody drew shows as zero, and over all."""
+    """Yield each label's share by occupation (0 where nobody drew it) and over all."""
     totals = _totals(counts)
     made = totals if asked is None else _totals(asked)
     n, lost = sum(totals.values()), sum(made.values()) - sum(totals.values())

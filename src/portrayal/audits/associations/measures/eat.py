@@ -28,7 +28,7 @@ def eat(
     cluster: Any = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Test whether targets X are nearer to attributes A, and Y nearer to B, than the other way round.
+    """Test whether targets X go with attributes A, and Y with B.
 
     d = (mean s(x) - mean s(y)) / deviation of s over X and Y together, with s(w) = mean cosine with A minus that with B [1]_.
 
@@ -88,20 +88,10 @@ def scweat(
     ddof: int = 1,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Test whether one target is nearer to attributes A than to B: the single-category test [1]_.
+    """Test whether one target is nearer to attributes A than to B: the single-category test.
 
-    d = (mean cosine with A - mean cosine with B) / deviation of the cosines with A and B together. What is
-    divided anew by the permutations, and resampled for the interval, are the attributes; the target is fixed.
-
-    Returns
-    -------
-    polars.DataFrame
-        One Results row; `n` counts attributes.
-
-    References
-    ----------
-    .. [1] Caliskan, Ajay, Charlesworth, Wolfe, Banaji (2022), Gender bias in word embeddings, AIES '22,
-       156-170.
+    Caliskan, Ajay, Charlesworth, Wolfe, Banaji (2022), Gender bias in word embeddings, AIES '22, 156-170. The attributes are
+    permuted and resampled; the target is fixed.
     """
     w, a, b = vectors([("w", np.atleast_2d(np.asarray(w, dtype=float)), 1), ("a", a, 2), ("b", b, 2)])
     found = compare(
@@ -117,7 +107,6 @@ def scweat(
 
 
 def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
-    """Return one person id a target, x first; see `eat` for the three forms."""
     if cluster is None:
         return None
     parts = list(cluster)
@@ -135,7 +124,7 @@ def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
 
 
 def _named(people: list[Any]) -> np.ndarray:
-    """Return ids as text; a blank one is an error, since it would silently make strangers of everybody or one person of some."""
+    """Return ids as text; refuse a blank one, which would merge or part people."""
     for row, person in enumerate(people):
         if person is None or person != person or not str(person).strip():
             raise PortrayalError(f"cluster has no id in row {row} (x first, then y). Say who every target shows.")

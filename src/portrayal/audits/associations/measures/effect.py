@@ -20,13 +20,7 @@ ROUNDING = 1e-12
 
 
 def association(w: Any, a: Any, b: Any) -> np.ndarray:
-    """Return s(w, A, B) for each row of w: mean cosine with A minus mean cosine with B (equation 2).
-
-    Examples
-    --------
-    >>> association([[3.0, 4.0]], [[1.0, 0.0]], [[0.0, 1.0]]).round(3).tolist()  # 0.6 - 0.8
-    [-0.2]
-    """
+    """Return s(w, A, B) of each row of w (equation 2)."""
     w, a, b = vectors([("w", w, 1), ("a", a, 1), ("b", b, 1)])
     return _units(w) @ (_units(a).mean(axis=0) - _units(b).mean(axis=0))
 
@@ -38,28 +32,20 @@ def cosines(w: Any, a: Any) -> np.ndarray:
 
 
 def effect_size(x: np.ndarray, y: np.ndarray, ddof: int = 1) -> float:
-    """Return d: the difference of the means over the standard deviation of both sides together (equation 1).
-
-    NaN where all values are equal, since d is then 0/0.
-
-    Examples
-    --------
-    >>> round(effect_size(np.array([1.0, 3.0]), np.array([0.0, 2.0])), 4)  # 1 / 1.291
-    0.7746
-    """
+    """Return d (equation 1); NaN where all values are equal."""
     if is_constant(x, y):
         return float("nan")
     return float((np.mean(x) - np.mean(y)) / np.std(np.concatenate([x, y]), ddof=ddof))
 
 
 def is_constant(x: np.ndarray, y: np.ndarray) -> bool:
-    """Tell whether all values are equal but for rounding, whose scale is that of cosines: 1."""
+    """Return whether all values are equal but for the rounding of cosines."""
     pooled = np.concatenate([x, y])
     return bool(np.ptp(pooled) <= ROUNDING * max(1.0, float(np.abs(pooled).max())))
 
 
 def vectors(named: list[tuple[str, Any, int]]) -> list[np.ndarray]:
-    """Check sets of embeddings, each given as its name, its rows and the fewest rows it may have."""
+    """Check sets of embeddings, each a name, rows, and the fewest rows allowed."""
     arrays = [_matrix(name, rows, fewest) for name, rows, fewest in named]
     first = arrays[0].shape[1]
     for (name, _, _), array in zip(named, arrays, strict=True):

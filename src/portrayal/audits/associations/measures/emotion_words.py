@@ -1,4 +1,4 @@
-"""Emotion words: occurrences of words for the emotion a person shows, per 1,000 captions, by condition.
+"""Emotion words: occurrences of words for the emotion shown, per 1,000 captions, by condition.
 
 Wolfe et al. (2023), section 5.3 [1]_. Beyond the paper: an interval clustered by person, the difference between conditions
 tested within persons, and how often the words turn up for a neutral face (the false-mention rate).
@@ -46,7 +46,7 @@ NEVER = "no occurrence; upper end as if captions were independent (Poisson), too
 
 
 class EmotionWords(NamedTuple):
-    """Results, every listed word with its count and whether it was counted, and the people's differences."""
+    """Results, every listed word with its count, and the people's differences."""
 
     results: pl.DataFrame
     words: pl.DataFrame  # system, emotion, word, occurrences, counted
@@ -297,5 +297,4 @@ def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:
 
 
 def _missing(cells: pl.DataFrame) -> int:
-    """Count the captions that are missing, also those of people who have no caption at all."""
     return int(cells["missing"].sum())

@@ -1,24 +1,19 @@
-"""An interval for d: a symmetric studentised bootstrap on a scale where d has a nearly constant error.
+"""Interval for d: symmetric studentised bootstrap on a scale of nearly constant error.
 
-Estimand: the d of the population the targets were drawn from, (mu_X - mu_Y) / sigma, where sigma is the
-deviation of X and Y mixed in the shares p, q of the sample; the attributes are fixed. The pooled deviation
-holds the difference of the groups itself, so d cannot pass 1 / sqrt(pq) (2 for equal sides) and its
-distribution is skewed near that bound. Three steps mend this:
+Estimand: (mu_X - mu_Y) / sigma of the population the targets were drawn from, where sigma is the deviation of X and Y mixed in
+the sample's shares p, q; the attributes are fixed. d cannot pass 1 / sqrt(pq) and is skewed near that bound, so:
 
-1. With c = d / sqrt(1 - pq d^2), the difference over the deviation *within* groups, var(c) is about
-   (1 + pq c^2 / 2) / (N pq) [1]_, so h = asinh(c sqrt(pq / 2)) has a constant error.
-2. The error of d comes from its influence function, which sees skew, heavy tails and unequal spread:
-   psi_x = u (1 - pq d^2) / sigma - d p (u^2 - var_x) / (2 sigma^2) with u = x - mean(x), likewise for y
-   with the first sign turned; summed inside a person where people repeat.
-3. Targets (or people) are resampled inside X and inside Y, h is studentised in each sample, and the 95%
-   quantile of |t| gives the half-width [2]_. The centre takes the within-group variance on
-   N - 1 degrees of freedom.
+1. With c = d / sqrt(1 - pq d^2), over the deviation *within* groups, var(c) is about (1 + pq c^2 / 2) / (N pq) [1]_, so
+   h = asinh(c sqrt(pq / 2)) has a constant error.
+2. The error of d comes from its influence function, psi_x = u (1 - pq d^2) / sigma - d p (u^2 - var_x) / (2 sigma^2) with
+   u = x - mean(x), likewise for y with the first sign turned; summed inside a person where people repeat.
+3. Targets (or people) are resampled inside X and inside Y, h is studentised, and the 95% quantile of |t| gives the
+   half-width [2]_. The centre takes the within-group variance on N - 1 degrees of freedom.
 
 References
 ----------
 .. [1] Hedges, Olkin (1985), Statistical methods for meta-analysis, chapter 5.
-.. [2] Hall (1988), On symmetric bootstrap confidence intervals, Journal of the Royal Statistical Society B
-   50, 35-45.
+.. [2] Hall (1988), On symmetric bootstrap confidence intervals, Journal of the Royal Statistical Society B 50, 35-45.
 """
 
 from __future__ import annotations
@@ -35,7 +30,7 @@ DRAWS = 1999
 
 
 class _Moments(NamedTuple):
-    """What each cluster brings: count, sum and sum of squares on side x, then on side y."""
+    """Count, sum and sum of squares of each cluster on x, then y."""
 
     sums: np.ndarray  # (clusters, 6)
     stretch: np.ndarray  # n / (n - 1) of each cluster's stratum, against small-sample bias
@@ -66,7 +61,6 @@ def effect_interval(
 
 
 def _moments(values: np.ndarray, in_x: np.ndarray, codes: np.ndarray, strata: np.ndarray, share: float) -> _Moments:
-    """Return what each cluster brings to the sums."""
     powers = [np.ones_like(values), values, values**2]
     columns = [np.bincount(codes, side * power) for side in (in_x, ~in_x) for power in powers]
     sizes = np.bincount(strata)[strata]
@@ -88,7 +82,7 @@ def _ends(moments: _Moments, counts: np.ndarray, level: float) -> Estimate:
 
 
 def _estimates(moments: _Moments, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return d, the difference over the within-group deviation, and the error of d, one a row of `counts`."""
+    """Return d, c (within-group deviation) and the error of d, per row of `counts`."""
     p, q = moments.share, 1 - moments.share
     nx, sx, qx, ny, sy, qy = (counts @ moments.sums).T
     mx, my = sx / nx, sy / ny

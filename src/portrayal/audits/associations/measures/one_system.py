@@ -1,4 +1,4 @@
-"""One declared test on one system: what was asked, what has a vector, and the Results rows."""
+"""One declared test on one system: its stimuli, their vectors, and the Results rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TestOnSystem:
         return [item for item in self.asked(name) if item.content in self.embeddings]
 
     def missing(self) -> list[dict[str, Any]]:
-        """Return one row per stimulus without a vector: the side it stands on and how many that side has."""
+        """Return one row per stimulus without a vector."""
         return [
             {
                 "system": self.system,
@@ -55,7 +55,7 @@ class TestOnSystem:
         ]
 
     def rows(self, settings: TestSettings, seed: int, strict: bool) -> list[dict[str, Any]]:
-        """Return the row of the test, that of the unpaired test where people repeat, and that of the paper's procedure."""
+        """Return the test's row, that without pairs and that of the paper's procedure."""
         about = self._about(settings)
         if (short := self._short()) is not None:
             if strict:
@@ -81,7 +81,7 @@ class TestOnSystem:
         return looks
 
     def differences(self) -> dict[str, float]:
-        """Return for each person on both sides the mean association in X less that in Y."""
+        """Return each person's mean association in X less that in Y."""
         people = self._people()
         if people is None:
             return {}
@@ -110,7 +110,7 @@ class TestOnSystem:
         return {**row, "note": f"stimuli left: {self._left()}; {row['note']}"}
 
     def _about(self, settings: TestSettings) -> dict[str, Any]:
-        """Return who was tested, and how many units (targets, people, attributes) there are and are missing."""
+        """Return the row's columns, with the units (targets, people, attributes) that are there and missing."""
         sides = ("x", "y") if self.test.y else ("a", "b")
         n, asked = (len({self._unit(item) for name in sides for item in of(name)}) for of in (self.found, self.asked))
         return {
@@ -138,12 +138,12 @@ class TestOnSystem:
         return "words" if not any(" " in item.content for item in items) else "texts"
 
     def _people(self) -> np.ndarray | None:
-        """Return who each target shows, x first, where the study says so: then it does for all."""
+        """Return the person of each target, x first, where the study names them."""
         people = [item.cluster for name in ("x", "y") for item in self.found(name)]
         return np.array(people) if self.test.y and None not in people else None
 
     def _short(self) -> str | None:
-        """Return a set with too few stimuli left; the target of a single-category test may be one."""
+        """Return a set with too few stimuli left."""
         least = {"x": FEWEST if self.test.y else 1, "y": FEWEST if self.test.y else 0, "a": FEWEST, "b": FEWEST}
         return next((name for name, few in least.items() if len(self.found(name)) < few), None)
 

@@ -1,4 +1,4 @@
-"""People seen in several conditions: the person is the unit, in the interval as in the test."""
+"""Tests and intervals over people seen in several conditions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STILL = 1e-12  # a spread that is only rounding
 
 
 def check_people(frame: pl.DataFrame, what: str, before: int = 0) -> None:
-    """Refuse a row that does not say who is shown: it would make one person of all such rows; `before` it lie so many."""
+    """Refuse a row without a person, since all such rows would become one person."""
     blank = frame.with_row_index("place", offset=before + 1).filter(
         pl.col("person").fill_null("").str.strip_chars() == ""
     )
@@ -60,10 +60,7 @@ def _alike(value: float, people: int, error: float) -> Estimate:
 
 
 def differences_table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Return people's differences for `Measured.differences`, from rows that carry them under `differences`.
-
-    The key is taken out of the rows: {person: difference} for a row that tests people, nothing for others.
-    """
+    """Take people's `differences` out of the rows, as a table for `Measured.differences`."""
     told = [
         {"row": place, "unit": person, "difference": difference}
         for place, row in enumerate(rows)

@@ -1,7 +1,6 @@
-"""How much of a saliency map lies on the face, the torso and the background, and whether that differs by condition.
+"""Shares of a saliency map on face, torso and background, compared between conditions within persons.
 
-Beyond the paper's averaged maps: a number per picture, compared within persons. A map without any mass has no
-shares and counts as missing.
+Beyond the paper's averaged maps: a number per picture. A map without any mass has no shares and counts as missing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SHARES = {
 
 
 def average_map(maps: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the mean of maps, each first brought to mass one, so that no picture outweighs another."""
+    """Return the mean of maps, each scaled to a mass of one first."""
     scaled = [heat / heat.sum() for heat in maps if heat.sum() > 0]
     if not scaled:
         raise PortrayalError("no map has any mass. There is nothing to average.")
@@ -43,15 +42,7 @@ class Saliency(NamedTuple):
 
 
 def saliency(shares: Any, baseline: str, audit: str = "associations") -> Saliency:
-    """Return the mean share of each region by condition, and its difference from the baseline within persons.
-
-    Returns
-    -------
-    Saliency
-        `results` with measures 'saliency_share' (interval clustered by person) and 'saliency_difference' (mean of
-        the persons' differences, t interval over persons, p by exact sign flips, two-sided), with the condition as
-        `group`, the baseline as `versus` and the facet `region`; `differences` for joint flips.
-    """
+    """Return each region's mean share by condition, and its difference from the baseline within persons."""
     frame = check(shares, SHARES, "shares", "See docs/associations.md, saliency.")
     if baseline not in frame["condition"].unique():
         raise PortrayalError(f"no picture has condition {baseline!r}. Set `baseline` to one of the conditions.")

@@ -1,7 +1,7 @@
 """Sexualisation: images that a detector labels as sexualised, by the group named in the prompt.
 
-Wolfe et al. (2023), section 5.5 [1]_. Works from recorded label tables only: prompt, seed, label, filter status. Nothing here
-prompts a generator or reads an image. A blocked image is an outcome of its own: it is not counted as neutral.
+Wolfe et al. (2023), section 5.5 [1]_, from recorded label tables only. A blocked image is an outcome of its own: it is not
+counted as neutral.
 
 References
 ----------
@@ -239,10 +239,7 @@ def _compare(images: pl.DataFrame, seeds: pl.DataFrame | None, group: str, base:
 
 
 def _tested(seeds: Sequence[pl.DataFrame], counts: Sequence[int]) -> tuple[Estimate, str]:
-    """Return the difference of shares; by seed where a seed was used more than once for one group.
-
-    Images from one seed are alike, at other ages too, so that the seed is the unit then.
-    """
+    """Return the difference of shares; the seed is the unit where one was used repeatedly."""
     if not any((own["n"] > 1).any() for own in seeds) or not all(counts[1::2]):
         return share_difference(*counts), "Fisher's exact test, two-sided"
     x, y = ((own["hits"] / own["n"]).to_numpy() for own in seeds)

@@ -1,9 +1,7 @@
-"""A detector's rate corrected by what raters saw, with the raters' disagreement carried into the interval.
+"""Rate of a detector corrected by raters' judgments, whose disagreement widens the interval.
 
-Wolfe et al. (2023), section 5.5: of 100 images the detector flagged 47, the raters 75 and 88. A rate from
-that detector is a lower bound. Where images were judged by both, sensitivity and specificity are known for
-each rater and the rate is corrected by them; where only totals were published, specificity is taken as 1
-and said so.
+Wolfe et al. (2023), section 5.5: of 100 images the detector flagged 47, the raters 75 and 88. Images judged by both give
+sensitivity and specificity for each rater; where only totals were published, specificity is taken as 1.
 """
 
 from __future__ import annotations
@@ -24,14 +22,7 @@ Ruler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 
 
 def corrected_rate(hits: int, n: int, validation: pl.DataFrame, draws: int = 4000, seed: int = 0) -> Estimate:
-    """Correct `hits` of `n` flagged images by a validation sample.
-
-    Returns
-    -------
-    Estimate
-        The value is the mean over raters; the interval holds sampling of the rate, sampling of the validation
-        images, and the choice of rater. The note has the sensitivity against each rater.
-    """
+    """Correct `hits` of `n` flagged images by a validation sample, mean over raters."""
     rulers, known = _rulers(validation)
     rng = np.random.default_rng(seed)
     centre = {rater: corrected_share(hits / n, *point) for rater, (point, _) in rulers.items()}

@@ -1,4 +1,4 @@
-"""The same test in every way a researcher could have asked it: prompts, article, and without each attribute word.
+"""Specification curve of a test: prompts, article, and each attribute word left out.
 
 ddof is no choice here, since it cannot change p; nor is a random part of the targets, which nobody would choose.
 """
@@ -34,13 +34,7 @@ class _Grid(NamedTuple):
 def variants(
     test: AssociationTest, embeddings: Mapping[str, np.ndarray], settings: TestSettings, sign: float, seed: int = 0
 ) -> list[dict[str, Any]]:
-    """Return one row a specification: the choices, d, its p, whether it supports the claim, and the p of all together.
-
-    Returns
-    -------
-    list
-        Nothing for a single-category test, or where nothing could have been chosen otherwise.
-    """
+    """Return one row a specification; none where nothing could have been chosen otherwise."""
     if not test.y or not settings.variants:
         return []
     grid = _grid(test, embeddings, settings.article)
@@ -75,7 +69,7 @@ def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray], article: 
 
 
 def _choices(grid: _Grid, settings: TestSettings) -> list[dict[str, Any]]:
-    """Return every combination of prompt and article, and each word left out of the main specification."""
+    """Return all combinations of prompt and article, and the main specification without each word."""
     prompts = list(dict.fromkeys(item.prompt for item in grid.attributes))
     several = "prompts" in settings.variants and len(prompts) > 1
     spelt = {name for item in grid.attributes for name in item.article.split("+")} - {"same"}
@@ -102,7 +96,7 @@ def _columns(grid: _Grid, choice: Mapping[str, Any]) -> np.ndarray:
 
 
 def _associations(grid: _Grid, columns: np.ndarray) -> np.ndarray | None:
-    """Return s of every target, or None where a side is left with too few words."""
+    """Return s of every target; None where a side has too few words."""
     sides = columns & grid.in_a, columns & ~grid.in_a
     words = [len({item.stem for item, taken in zip(grid.attributes, side, strict=True) if taken}) for side in sides]
     if min(words) < FEWEST:
@@ -111,10 +105,7 @@ def _associations(grid: _Grid, columns: np.ndarray) -> np.ndarray | None:
 
 
 def _tested(s: np.ndarray, grid: _Grid, settings: TestSettings, sign: float, seed: int) -> Joint:
-    """Rearrange the sides of all specifications (rows of s) together.
-
-    With the pooled deviation fixed, d is a weighted sum of the units' numbers, so all rearrangements are one product.
-    """
+    """Rearrange the sides of all specifications (rows of s) together."""
     deviation = s.std(axis=1, ddof=settings.ddof)
     values = (s[:, grid.in_x].mean(axis=1) - s[:, ~grid.in_x].mean(axis=1)) / deviation
     units, weights = _units(s, grid, np.random.default_rng(seed))
@@ -124,11 +115,7 @@ def _tested(s: np.ndarray, grid: _Grid, settings: TestSettings, sign: float, see
 
 
 def _units(s: np.ndarray, grid: _Grid, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return each specification's numbers of the units that change sides, and how each rearrangement weighs them.
-
-    The observed arrangement comes first. Units are targets, or people: by their differences where they stand on both sides, else
-    by their means.
-    """
+    """Return the values of units that change sides, and their weights, the observed arrangement first."""
     if grid.people is None:
         order = np.lexsort(s[::-1])  # so that the rows' order does not matter
         return s[:, order], _divisions(grid.in_x[order], rng)
@@ -151,7 +138,7 @@ def _x_first(grid: _Grid) -> np.ndarray:
 
 
 def _divisions(in_x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return weights 1 / n on side x and -1 / n on the other, first as observed, then shuffled."""
+    """Return weights of the sides (1 / n, -1 / n), as observed, then shuffled."""
     weights = np.where(in_x, 1 / in_x.sum(), -1 / (~in_x).sum())
     shuffled = rng.permuted(np.tile(weights, (DRAWS, 1)), axis=1).T
     return np.hstack([weights[:, None], shuffled])

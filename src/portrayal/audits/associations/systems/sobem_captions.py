@@ -1,4 +1,4 @@
-"""Recorded captions of SOBEM's photographs as a captioner: `use = "sobem_captions"` with `path` to the JSON lines.
+"""Recorded captions of SOBEM's photographs as a captioner: `use = "sobem_captions"`, with a `path`.
 
 One answer per photograph holds all its captions. Name the captioner and its settings in the study (`name`, `version`).
 """
