@@ -8,7 +8,8 @@ from PIL import Image
 
 from portrayal.errors import PortrayalError
 from portrayal.pictures.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
-from portrayal.pictures.series.values import steps
+from portrayal.pictures.series.manifest import stimulus_name
+from portrayal.pictures.series.values import axis_title, even_values, steps
 from portrayal_faces.series.mask import radius, skin_share
 from portrayal_faces.series.paste import changed_region, paste
 
@@ -89,6 +90,14 @@ def test_a_face_outside_the_picture_changes_nothing():
     picture = Image.new("RGB", (50, 50), "red")
     far = Similarity(np.eye(2), np.array([-900.0, -900.0]))
     assert paste(picture, np.full((SIZE, SIZE, 3), 50.0), oval(), far).tobytes() == picture.tobytes()
+
+
+def test_axes_and_pictures_have_names():
+    assert axis_title("gender") == "gender" and steps("race").tolist() == [-2.0, -1.0, 0.0, 1.0, 2.0]
+    assert axis_title("placebo", "White", "Black") == "placebo beside race from White to Black"
+    assert even_values([2, 0, -2, 0], "gender").tolist() == [-2.0, 0.0, 2.0]
+    assert stimulus_name("p01/gender/-2.00.webp", ["gender"], False) == "p01/gender/-2.00"
+    assert stimulus_name("p01/0.png", ["race", "White", "Black"], True) == "p01/0 race White Black"
 
 
 def test_steps_have_a_centre():

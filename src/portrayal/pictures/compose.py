@@ -1,8 +1,4 @@
-"""Composites: one person before one background.
-
-As in Section 4.3 of the contexts paper: backgrounds are scaled and cropped to one size, the person is scaled to a set
-ratio of person pixels to unobscured background pixels, aligned at the bottom and centred.
-"""
+"""Composites: one person before one background (Barlas et al. 2020, CSCW3, Section 4.3)."""
 
 from __future__ import annotations
 

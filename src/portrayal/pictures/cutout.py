@@ -1,8 +1,6 @@
-"""Cut-outs of people before a uniform backdrop.
+"""Cut-outs of people before a uniform backdrop, flooded from the top corners.
 
-The backdrop is flooded from the top corners. It is a smooth surface, not one colour: studio light falls off towards the corners,
-so a quadratic is fitted to the picture's border, and the tolerance is around it. Pixels near the edge are a mix of person and
-backdrop; their share of backdrop is taken out of both their opacity and their colour. `flaws` says what may have gone wrong.
+Studio light falls off, so a quadratic is fitted to the border; mixed pixels lose their share of backdrop.
 """
 
 from __future__ import annotations
@@ -73,10 +71,7 @@ def fit_backdrop(rgb: Picture, tolerance: int, name: str = "picture") -> Picture
 
 
 def _robust_fit(colours: np.ndarray, tolerance: int) -> tuple[np.ndarray, float]:
-    """Return a quadratic surface without outliers, and the share of the border it explains.
-
-    The two top corners are where the flood starts: when either does not match, nothing does.
-    """
+    """Return a quadratic surface without outliers, and the share of the border it explains."""
     y, x = np.mgrid[0:COARSE, 0:COARSE].reshape(2, -1) / (COARSE - 1) - 0.5
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
     border = np.zeros((COARSE, COARSE), dtype=bool)  # where nobody stands in a portrait
@@ -125,13 +120,7 @@ def _farthest(colour: np.ndarray, behind: np.ndarray, low: np.ndarray, high: np.
 
 
 def flood(alike: np.ndarray) -> np.ndarray:
-    """Return the pixels of a mask connected to its top-left or top-right corner.
-
-    Examples
-    --------
-    >>> flood(np.array([[True, False, True], [True, False, False], [False, True, True]])).astype(int).tolist()
-    [[1, 0, 1], [1, 0, 0], [0, 0, 0]]
-    """
+    """Return the pixels of a mask connected to its top-left or top-right corner."""
     from scipy import ndimage
 
     pieces, _ = ndimage.label(alike)
@@ -140,10 +129,7 @@ def flood(alike: np.ndarray) -> np.ndarray:
 
 
 def _soft_edge(distance: np.ndarray, flooded: np.ndarray, tolerance: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return opacity, and where it is neither full nor none.
-
-    It is 0 in the flood, 255 in the person, and by distance from the backdrop in the fringe between.
-    """
+    """Return opacity, and where it is neither full nor none."""
     fringe = np.flatnonzero(grow(flooded, FRINGE) ^ flooded)
     alpha = flooded.view(np.uint8) - np.uint8(1)  # 1 becomes 0, and 0 goes round to 255
     opacity = np.clip((distance.ravel()[fringe].astype(int) - tolerance) * 255 // (2 * tolerance), 0, 255)

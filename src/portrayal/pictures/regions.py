@@ -12,17 +12,7 @@ Box = tuple[float, float, float, float]
 
 
 def face_regions(box: Box, side: int) -> dict[str, np.ndarray]:
-    """Return masks of face, torso and background from a face's box.
-
-    The box is left, top, right, bottom, as shares of the side. The torso is what lies below the face, three faces wide: a rule,
-    not a segmentation. Supply masks where you have them.
-
-    Examples
-    --------
-    >>> masks = face_regions((0.4, 0.1, 0.6, 0.4), 10)
-    >>> [int(masks[name].sum()) for name in ("face", "torso", "background")]
-    [6, 36, 58]
-    """
+    """Return masks of face, torso and background from a face's box."""
     left, top, right, bottom = box
     if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
         raise PortrayalError(f"face box {box} is not left, top, right, bottom as shares of the side.")

@@ -197,6 +197,7 @@ def test_conditional_recognition_by_hand():
 def test_distance_by_hand_and_all_zero_is_missing():
     first, second = np.array([[1.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 1.0]])
     assert cosine_distance(first, second)[0] == pytest.approx(0.5)  # cos = 1 / (sqrt 2 sqrt 2)
+    assert np.isnan(cosine_distance(first, 0 * second)).all()
     stimuli, answers = audit(
         lambda person, gender, place: ["woman", "hair"] if place is None else ["hair"], crowd(2, 0)
     )

@@ -1,10 +1,7 @@
 """Calibration of the contexts audit: false alarms, power, coverage, and whole simulated audits.
 
-Pictures are drawn directly (counts of tags, inferred genders, places recognised), in the same table `describe_pictures` makes.
-Whole audits go from words to sentences: two taggers describe everybody alone and in four or eight places; an effect is
-the share of pictures in which the first one names the gender of the place's stereotype. Not covered here: Tukey's pairs
-of factors, the intervals of `distance` and `attribute_change`, `recognised` by background, ratings and coders, and
-answers that are missing not at random.
+Not covered: Tukey's pairs of factors, the intervals of `distance` and `attribute_change`, `recognised` by background,
+ratings and coders, and answers that are missing not at random.
 """
 
 from __future__ import annotations
@@ -95,10 +92,7 @@ def plans() -> dict[str, tuple[float, float]]:
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Return false alarms of every test, power, and coverage.
-
-    The headline figures are the congruence's: false alarms with 120 people, power and coverage with 30.
-    """
+    """Return false alarms of every test, power, and coverage."""
     conditions = [row for world in NULLS for row in _false_alarms(world, runs, seed)]
     planted = [row for world in WORLDS for row in _planted(world, runs, seed)]
     alarm = next(row for row in conditions if row["test"] == "congruence")

@@ -1,7 +1,6 @@
 """Full factorial of people and backgrounds: everybody in every place, and each alone.
 
-Pictures and a manifest (`manifest.csv`) go into one folder, named after a hash of all that went in, so a second run finds them.
-A person whose picture cannot be used is left out, and named with the reason in the manifest: none is lost silently.
+The folder is named after a hash of all that went in, so a second run finds it; unusable people stand in its manifest.
 """
 
 from __future__ import annotations
@@ -68,12 +67,7 @@ def load_backgrounds(
 def compose_all(
     people: pl.DataFrame, backgrounds: pl.DataFrame, folder: Path, recipe: Recipe | None = None
 ) -> pl.DataFrame:
-    """Write all pictures and the manifest; return the manifest.
-
-    It has one row per picture and per unusable person: stimulus, role (baseline, composite, background, unusable),
-    person, context, background, file, hash, person_share, scale, flags, source, license, consent, the recipe, and the
-    factors.
-    """
+    """Write all pictures and the manifest; return the manifest."""
     recipe = recipe or Recipe()
     inside = Path(folder) / _fingerprint(people, backgrounds, recipe)
     if (inside / MANIFEST).is_file():

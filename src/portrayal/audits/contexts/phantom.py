@@ -1,9 +1,6 @@
-"""Simulated tagger with a planted stereotype: `use = "phantom:contexts"`.
+"""Simulated tagger with a planted stereotype (`use = "phantom:contexts"`), for demonstrations; it measures nothing.
 
-It never looks at a picture. It reads the manifest beside the composed pictures, so it knows who stands where, and answers by
-chance from a seed: in a stereotyped place it names the place's gender instead of the person's with the chance `stereotype`,
-describes who fits the place more abstractly (`expectancy`), and changes its words more for one group than for another
-(`gap`). All zero is a null phantom. For demonstrations; it measures nothing.
+It never looks at a picture: the manifest beside the composed pictures tells it who stands where.
 """
 
 from __future__ import annotations

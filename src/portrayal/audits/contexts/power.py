@@ -1,8 +1,6 @@
 """Power of a contexts design: simulated audits under the report's own correction.
 
-One tagger names the gender of the place's stereotype in a share of the pictures, and otherwise what people are labelled as
-in 85 of 100 on average; the others never follow a place. Congruence and the changes of the inferred gender are tested
-together by flipping people, which gets its part of the level (see `portrayal.stats.decisions.decision.flipped_share`).
+One tagger follows places, the others do not; see `portrayal.stats.decisions.decision.flipped_share` for its level.
 """
 
 from __future__ import annotations

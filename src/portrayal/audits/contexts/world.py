@@ -1,9 +1,4 @@
-"""World of made-up people, places and taggers: all that phantoms, simulations, calibrations and plans draw.
-
-A tagger names the gender of a place's stereotype in a share of pictures, and otherwise what people are labelled as, none
-or another one. Three kinds of answers are drawn from that: the tags of one picture for the phantom (`describe`), the
-tags of whole audits (`draw_tags`), and the counts that a table of pictures holds (`draw_pictures`).
-"""
+"""World of made-up people, places and taggers: all that phantoms, simulations, calibrations and plans draw."""
 
 from __future__ import annotations
 
@@ -144,12 +139,7 @@ def draw_stimuli(shape: Shape) -> pl.DataFrame:
 def draw_tags(
     shape: Shape, follow: float, traits: np.random.Generator, random: np.random.Generator
 ) -> Iterator[tuple[str, list[str], bool]]:
-    """Yield each stimulus, a tagger's tags of it, and whether it refuses.
-
-    `traits` draws what the tagger is like, which stays from wave to wave, and `random` the rest. People differ in how
-    often their gender is named as labelled and in how many concrete and abstract words they get; places differ in how
-    often they are recognised and in their words. None of it hangs on gender or race.
-    """
+    """Yield each stimulus, a tagger's tags of it, and whether it refuses."""
     own = np.array(shape.own())
     right, lean = traits.beta(*RIGHT, len(own)), traits.normal(0.0, 0.3, len(own))
     stereotypes = dict(load_contexts().select("context", "stereotype").iter_rows())

@@ -1,9 +1,4 @@
-"""Calibration of the slopes against taggers with planted ones, zero included; and whole simulated audits.
-
-Without an effect a label comes and goes by chance, hanging together within a person; with one, the first tagger's first
-label follows gender with the planted slope. Nothing of that is known to the instrument. Raw answers of whole audits are
-read as recorded ones are.
-"""
+"""Calibration of the slopes against taggers with planted ones, zero included; and whole simulated audits."""
 
 from __future__ import annotations
 
@@ -54,11 +49,7 @@ SETTINGS = {
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Run the simulated taggers of each setting.
-
-    The false-alarm figure is the share of audits without a slope in which a label is found, power the share of labels with
-    slope 0.2 found among 60 of 200 people; coverage is that of the worst setting.
-    """
+    """Run the simulated taggers of each setting."""
     rows = [{"condition": name, **run_setting(setting, runs, seed)} for name, setting in SETTINGS.items()]
     alarm, coverage = max(row["false_alarm"] for row in rows), min(row["coverage"] for row in rows)
     return Calibration("counterfactuals", alarm, rows[1]["power"], coverage, runs, seed, rows)
@@ -104,10 +95,7 @@ def _audit(answers: np.ndarray, values: np.ndarray, slope: np.ndarray, people: n
 
 
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
-    """Return an audit of this shape with a planted slope, per unit of the value.
-
-    `wave` 1, 2, ... are the same taggers asked again, by other chance, the effect from the second on; 0 is an audit of its own.
-    """
+    """Return an audit of this shape with a planted slope, per unit of the value."""
     effect = effect * (wave != 1)
     traits, size = np.random.default_rng([seed, 97]), SHAPES[shape]
     rng = np.random.default_rng([seed, 97, wave]) if wave else traits

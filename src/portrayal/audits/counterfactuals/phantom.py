@@ -1,8 +1,6 @@
-"""Simulated tagger whose labels follow the manipulated cue: `use = "phantom:counterfactuals"`.
+"""Simulated tagger whose labels follow the manipulated cue (`use = "phantom:counterfactuals"`); it measures nothing.
 
-It never looks at a picture. It reads the manifest beside the series, so it knows the attribute and value of each step, and
-gives each planted label with the chance rate x (1 + slope x value), from a seed; along a placebo and for every other attribute
-than `attribute` its slopes are zero. For demonstrations and calibration; it measures nothing.
+It never looks at a picture: the manifest beside the series tells it the attribute and value of each step.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Power of a design, by simulation under the correction that the report will use.
-
-A label with a planted slope is tested beside labels without one, of all systems and attributes; sign flips of the people
-and the largest of all statistics give its corrected p, as `portrayal.stats.tests.max_t` does with real answers. Here the
-largest is taken over many simulated studies at once, since a plan should not take minutes.
-"""
+"""Power of a design, by simulation under the correction that the report will use."""
 
 from __future__ import annotations
 

@@ -42,11 +42,7 @@ def label_table(labels: pl.DataFrame, plain_too: bool) -> pl.DataFrame:
 
 
 def steepest(labels: pl.DataFrame, axis: Axis, sign: int) -> pl.DataFrame:
-    """Return the labels of one direction, steepest first (Tables 1, 2, 5, 6).
-
-    Those that pass the paper's filters come with `passes_paper`; the others stay, so that nothing is hidden by a
-    threshold.
-    """
+    """Return the labels of one direction, steepest first (Tables 1, 2, 5, 6)."""
     chosen = labels.filter(axis.where() & pl.col("shown") & (pl.col("slope") * sign > 0)).sort(
         ["system", pl.col("slope").abs()], descending=[False, True]
     )

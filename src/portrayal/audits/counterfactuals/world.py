@@ -1,10 +1,4 @@
-"""World of made-up people and taggers: all that the phantom, simulations, calibrations and plans draw.
-
-Two taggers' ways are drawn. `present` gives label l to image i at value a with chance q_il (1 + beta_l a), so its
-normalised slope is beta_l exactly; q_il differs between people, and the answers about one person hang together: at each
-step an image uses, with some chance, one and the same random number, and half of a person's images share theirs.
-`describe` is the phantom, which answers one picture at a time and draws from a hash of its names.
-"""
+"""World of made-up people and taggers: all that the phantom, simulations, calibrations and plans draw."""
 
 from __future__ import annotations
 
@@ -45,10 +39,7 @@ def present(
     traits: np.random.Generator,
     rng: np.random.Generator | None = None,
 ) -> np.ndarray:
-    """Return one tagger's answers, image x step x label, images by person.
-
-    `traits` draws how often a label is given to whom; `rng`, where there is one, all other chance.
-    """
+    """Return one tagger's answers, image x step x label, images by person."""
     rng = rng or traits
     shape = (setting.people, setting.pictures, len(values), setting.labels)
     rate = traits.uniform(*setting.rate, setting.labels)

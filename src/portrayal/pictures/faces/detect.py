@@ -1,11 +1,7 @@
-"""Detection of faces and their five landmarks.
+"""Detection of faces and five landmarks, by the networks of `mtcnn-runtime`.
 
-The three networks of the package `mtcnn-runtime` run directly on ONNX Runtime, so OpenCV is not needed.
-
-References
-----------
-.. [1] Zhang, Zhang, Li, Qiao (2016), Joint face detection and alignment using multitask cascaded convolutional
-   networks, IEEE Signal Processing Letters 23, 1499-1503.
+Zhang, Zhang, Li, Qiao (2016), Joint face detection and alignment using multitask cascaded convolutional networks, IEEE
+Signal Processing Letters 23, 1499-1503.
 """
 
 from __future__ import annotations

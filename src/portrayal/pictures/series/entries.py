@@ -1,7 +1,4 @@
-"""Rules for the entries of a folder of series, whatever names them.
-
-Everything that reads such a folder asks this: the audit, what judges its pictures, and what makes more of them.
-"""
+"""Rules for the entries of a folder of series, whatever names them."""
 
 from __future__ import annotations
 
@@ -61,10 +58,7 @@ def pair_of(row: Entry) -> Pair:
 
 
 def with_race_poles(rows: Sequence[Entry], pairs: Sequence[tuple[str, str]] = ()) -> Iterator[Entry]:
-    """Yield the entries, with the study's pair where race has no poles.
-
-    An unedited photograph lies at neither end: of it the only pair of the folder will do.
-    """
+    """Yield the entries, with the study's pair where race has no poles."""
     told = {pair_of(row) for row in rows if row["attribute"] == "race" and row.get("pole_low")}
     for row in rows:
         if row["attribute"] != "race" or row.get("pole_low"):
@@ -137,13 +131,7 @@ def _value(row: Entry) -> float | None:
 
 
 def labelled_age(text: str | None, picture: str) -> float | None:
-    """Return a labelled age, or the lower end of its range; None without label.
-
-    Examples
-    --------
-    >>> labelled_age("20-29", "a.png"), labelled_age("more than 70", "a.png"), labelled_age("", "a.png")
-    (20.0, 70.0, None)
-    """
+    """Return a labelled age, or the lower end of its range; None without label."""
     if not (text or "").strip():
         return None
     match = AGE.match(str(text).strip().lower())

@@ -1,8 +1,4 @@
-"""Stimuli of a folder of counterfactual pictures.
-
-The same rules hold as for pictures manipulated here: source and consent are needed, age is never varied, and whoever is
-labelled under 20, or put there by the age reader, is left out by name.
-"""
+"""Stimuli of a folder of counterfactual pictures, under the rules of pictures manipulated here."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Manifest of a folder of series, `manifest.json`: its people, pictures and checks.
-
-docs/counterfactuals.md ("A folder of series") lists its fields. Whatever else it holds (seeds, style vectors, readings) is left
-alone.
-"""
+"""Manifest of a folder of series, `manifest.json`: its people, pictures and checks."""
 
 from __future__ import annotations
 
@@ -150,13 +146,7 @@ def _not_done(table: pl.DataFrame) -> list[str]:
 
 
 def stimulus_name(file: str, axis: Sequence[str | None], shared: bool) -> str:
-    """Return a picture's path without ending, with the axis where series share it.
-
-    Examples
-    --------
-    >>> stimulus_name("p01/gender/-2.00.webp", ["gender"], False), stimulus_name("p01/0.png", ["race", "White", "Black"], True)
-    ('p01/gender/-2.00', 'p01/0 race White Black')
-    """
+    """Return a picture's path without ending, with the axis where series share it."""
     path = PurePosixPath(file)
     stem = str(path.with_suffix("")) if path.name else file
     return " ".join((stem, *filter(None, axis))) if shared else stem

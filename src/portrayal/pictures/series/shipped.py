@@ -1,7 +1,4 @@
-"""Series that an installed distribution brings, found by entry points of the group `portrayal.series`.
-
-`shipped` names the folder of the set that ships; `photographs` names a module that changes the pictures of a study.
-"""
+"""Series that an installed distribution brings, found by entry points of the group `portrayal.series`."""
 
 from __future__ import annotations
 

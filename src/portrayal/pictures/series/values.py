@@ -16,13 +16,7 @@ REACH = 2.0
 
 
 def steps(attribute: str, count: int | None = None, reach: float = REACH) -> np.ndarray:
-    """Return the values of a series: evenly spaced, symmetric, the centre exactly 0.
-
-    Examples
-    --------
-    >>> steps("race").tolist()
-    [-2.0, -1.0, 0.0, 1.0, 2.0]
-    """
+    """Return the values of a series: evenly spaced, symmetric, the centre exactly 0."""
     if attribute not in STEPS:
         raise PortrayalError(
             f"no attribute {attribute!r} can be varied.{nearest(attribute, STEPS)} "
@@ -37,29 +31,14 @@ def steps(attribute: str, count: int | None = None, reach: float = REACH) -> np.
 
 
 def axis_title(attribute: str, low: str | None = None, high: str | None = None) -> str:
-    """Return an axis in words.
-
-    Examples
-    --------
-    >>> axis_title("gender"), axis_title("placebo", "White", "Black")
-    ('gender', 'placebo beside race from White to Black')
-    """
+    """Return an axis in words."""
     if not (low and high):
         return attribute
     return f"{'placebo beside race' if attribute == 'placebo' else attribute} from {low} to {high}"
 
 
 def even_values(values: Iterable[float], title: str) -> np.ndarray:
-    """Return the distinct rising values of an axis; refuse those without a slope.
-
-    The reversal test reads a series backwards and the conditional logistic slope counts on sums of either sign, so the
-    values must lie alike on both sides of 0; both count steps, so the steps must be alike.
-
-    Examples
-    --------
-    >>> even_values([2, 0, -2, 0], "gender").tolist()
-    [-2.0, 0.0, 2.0]
-    """
+    """Return the distinct rising values of an axis; refuse those without a slope."""
     found = np.array(sorted(set(map(float, values))))
     told = f"the {title} series has {_told(found)}"
     if len(found) < 3 or 0.0 not in found:

@@ -1,11 +1,6 @@
-"""Chicago Face Database: pictures and norming sheet, which users obtain themselves.
+"""Chicago Face Database (chicagofaces.org), which users obtain themselves: pictures and norming sheet.
 
-Not redistributable, so nothing of it is here. Ask for it at chicagofaces.org. The norming sheet is an Excel file; save its main
-sheet as CSV. Gender and race are self-reported by the people shown.
-
-References
-----------
-.. [1] Ma, Correll, Wittenbrink (2015), The Chicago face database, Behavior Research Methods 47, 1122-1135.
+Ma, Correll, Wittenbrink (2015), The Chicago face database, Behavior Research Methods 47, 1122-1135.
 """
 
 from __future__ import annotations

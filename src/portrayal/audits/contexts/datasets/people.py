@@ -1,12 +1,6 @@
-"""People of a study: pictures with a CSV, recorded images, or ten generated adults.
+"""People of a study: pictures with a CSV, recorded images, or the ten generated adults of `openpeople` (MIT).
 
-A CSV has `image_id`, optionally `file`, and one column per factor. Recorded tags are measured without the pictures they
-speak of: columns `person`, `context`, `background` and `role` are then no factors. With them a recorded factorial design
-comes back whole; without them every image is a person alone.
-
-The generated adults are those of the `openpeople` package (MIT), in like clothes before a grey backdrop. Labels come with
-it, given by whoever described the people before generating them: sex, ethnicity (mixed, so not used as groups), and a
-Fitzpatrick skin type that does not always match the picture. Skin types I to III are called lighter, IV to VI darker.
+Labels of the generated adults were given before generating them; a skin type does not always match the picture.
 """
 
 from __future__ import annotations

@@ -1,7 +1,1 @@
-"""The contexts audit's measures: one module per question; `questions` puts them together.
-
-References
-----------
-.. [1] Barlas, Kyriakou, Guest, Kleanthous, Otterbacher (2020), To "See" is to Stereotype, Proceedings of the ACM on
-   Human-Computer Interaction 4 (CSCW3).
-"""
+"""Measures of the contexts audit, after Barlas et al. (2020), To "See" is to Stereotype, PACM HCI 4 (CSCW3)."""

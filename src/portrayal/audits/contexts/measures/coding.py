@@ -1,8 +1,4 @@
-"""Coding of tags that are in no cluster: a queue for people, and their decisions.
-
-A decision is a Reviews row: item (the tag), question `cluster`, reviewer, judgment (cluster names, several joined by `;`).
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Section 4.5.1, had two authors put every tag into its clusters.
-"""
+"""Coding of tags in no cluster, and ratings of places (Barlas et al. 2020, Sections 4.1, 4.2, 4.5.1, Tables 1 and 2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Confidence of a service in its tags: whether a finding hangs on unsure ones.
-
-An addition to Barlas et al. (2020), who took the tags as they came.
-"""
+"""Confidence of a service in its tags: an addition to Barlas et al. (2020), who took the tags as they came."""
 
 from __future__ import annotations
 

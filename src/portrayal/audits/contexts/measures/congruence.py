@@ -1,7 +1,4 @@
-"""Stereotype congruence and linguistic expectancy: whether the tagger follows what is expected of a place.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 3.5 (expectancy) and 6 (the trade-off).
-"""
+"""Stereotype congruence and linguistic expectancy (Barlas et al. 2020, CSCW3, Sections 3.5 and 6)."""
 
 from __future__ import annotations
 
@@ -67,12 +64,7 @@ def congruence_scores(answered: View, stereotypes: Mapping[str, str], kinds: Col
 
 
 def expectancy(view: View, design: Design) -> Rows:
-    """Yield `expectancy` (all places) and `expectancy_of_place` rows.
-
-    Linguistic expectancy says that what fits the stereotype is described more abstractly. The measure is abstract
-    minus concrete share of tags, congruent minus incongruent. Over all places it is the mean over depicted groups of
-    each person's congruent minus incongruent places, so what a place or a group does by itself cancels.
-    """
+    """Yield `expectancy` (all places) and `expectancy_of_place` rows."""
     levels = view.levels([design.gender]).get(design.gender)
     if levels is None or not design.wants("expectancy"):
         return

@@ -1,7 +1,4 @@
-"""Clusters and places that a tag belongs to: every distinct tag is looked up once.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Section 4.5.1, Tables 5 (clusters) and 6 (dictionaries of places).
-"""
+"""Tags looked up in clusters and places, and counted by picture (Barlas et al. 2020, Section 4.5.1, Tables 5 and 6)."""
 
 from __future__ import annotations
 
@@ -54,10 +51,7 @@ class WordLists:
 
 
 def membership(tags: Sequence[str] | pl.Series, lists: WordLists) -> tuple[pl.DataFrame, np.ndarray]:
-    """Look every distinct tag up; return the tags and their clusters and contexts.
-
-    Of the tags: tag (as answered), known (some list holds it or its head), placed (it is in a cluster).
-    """
+    """Look every distinct tag up; return the tags and their clusters and contexts."""
     spelling = list(map(normalise, tags))
     read = read_tags(set(spelling), lists.known, frozenset(lists.context_tags["tag"]))
     entries = [read.get(tag, ()) for tag in spelling]
@@ -70,10 +64,7 @@ def membership(tags: Sequence[str] | pl.Series, lists: WordLists) -> tuple[pl.Da
 
 
 def tag_use(responses: Source, lists: WordLists) -> pl.DataFrame:
-    """Return system, tag, rows (uses), known and placed, in order of appearance.
-
-    `responses` is a table, a lazy one or a folder of Parquet files; only the distinct tags are held in memory.
-    """
+    """Return system, tag, rows (uses), known and placed, in order of appearance."""
     used = scan(responses, ["system", "tag"], "responses").with_row_index("first").drop_nulls("tag")
     counted = used.group_by("system", "tag").agg(pl.len().alias("rows"), pl.col("first").min())
     counts = counted.collect(engine="streaming").sort("first").drop("first")

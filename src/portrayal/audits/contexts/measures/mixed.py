@@ -1,9 +1,7 @@
 """Mixed model for RQ4: all places at once, the person as a random effect.
 
-Barlas et al. (2020), Section 5.4, test each place by an ANOVA of one distance per person, which cannot use that the same
-people stand in every place. Here each picture is a row, the person shifts all of theirs by a random intercept, and
-places are fixed effects. Coefficients of people's factors are tested with people's degrees of freedom, the congruence of
-a picture with the pictures' (Pinheiro, Bates 2000, Mixed-effects models in S and S-PLUS, Section 2.4.2).
+Coefficients of people's factors are tested with people's degrees of freedom, the congruence of a picture with the
+pictures' (Pinheiro, Bates 2000, Mixed-effects models in S and S-PLUS, Section 2.4.2).
 """
 
 from __future__ import annotations

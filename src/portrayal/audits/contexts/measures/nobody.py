@@ -15,11 +15,7 @@ GENDERED, STEREOTYPED, RECOGNISED = (f"{what}_without_people" for what in ("gend
 
 
 def nobody(alone: View, design: Design) -> Rows:
-    """Yield the shares of places alone with a gender named, and with the place recognised.
-
-    `gendered_without_people` is the share with any gender, over all places and by place and gender; of these,
-    `stereotype_without_people` is the share with the gender of the place's stereotype.
-    """
+    """Yield the shares of places alone with a gender named, and with the place recognised."""
     answered = alone.answered
     named = answered.where(pl.col("inferred") != NEUTRAL)
     fitting = named.where(pl.col("inferred") == pl.col("context").replace_strict(design.stereotypes, default=None))

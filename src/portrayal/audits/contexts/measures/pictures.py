@@ -1,12 +1,4 @@
-"""Tables of pictures, made from tags: the clusters of each picture's tags are counted.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.1 and 4.5.2, Tables 5 and 6.
-
-The columns of the table that every question starts from: `system`, `stimulus`, `repeat`, `status`; `role` (baseline,
-composite, background), `person`, `context`, `background` and the factors, from the stimuli; `tags` (how many), `in CLUSTER`
-for every super-cluster and sub-cluster, `known` (tags the typology or a dictionary holds), `place` (tags that speak of this
-picture's context), `inferred` (a gender cluster, or neutral), `recognised`.
-"""
+"""Tables of pictures: tags counted by cluster and place (Barlas et al. 2020, Sections 4.5.1 and 4.5.2, Tables 5 and 6)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Ratings of the places: how gendered they look, and whether raters knew the place.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.1 and 4.2, Tables 1 and 2.
-
-Ratings are a Reviews table, three rows per rater and place: question `gendered` (judgment 0 feminine to 10 masculine),
-question `place` (judgment correct, partial or wrong, coded from the rater's own words, which the note keeps), and
-question `rater_gender`. A rater who got the place wrong is excluded there, and counted.
-"""
+"""Ratings of the places by people (Barlas et al. 2020, CSCW3, Sections 4.1 and 4.2, Tables 1 and 2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""RQ1: which gender the tagger infers, alone and in each place.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.3 and 5.1, Table 7.
-"""
+"""RQ1: inferred genders, alone and in each place (Barlas et al. 2020, CSCW3, Sections 4.5.3 and 5.1, Table 7)."""
 
 from __future__ import annotations
 
@@ -23,13 +20,7 @@ TOO_FEW = "the inferred gender of too few people changed for any difference to b
 
 
 def inferences(view: View, design: Design) -> Rows:
-    """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows.
-
-    `inferred_count` is the number of usable pictures inferred as each gender cluster or as neutral. `inferred_change`
-    is the change of that share from the same people's baseline, with an interval over people and an exact two-sided p
-    over which of a person's pictures are the baseline. `inferred_of_group` is the share of each depicted group inferred
-    as each cluster.
-    """
+    """Yield `inferred_count`, `inferred_change` and `inferred_of_group` rows."""
     places = [BASELINE, *view.places] if len(view.alone) else view.places
     outcomes = (*design.named, NEUTRAL)
     for place in design.wanted("inferred_change", places):

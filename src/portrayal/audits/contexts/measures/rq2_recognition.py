@@ -1,7 +1,4 @@
-"""RQ2: whether the place is recognised, and whether that depends on the gender inferred.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.2, 4.5.3 and 5.2, Table 8.
-"""
+"""RQ2: places recognised, by inferred gender (Barlas et al. 2020, CSCW3, Sections 4.5.2, 4.5.3 and 5.2, Table 8)."""
 
 from __future__ import annotations
 
@@ -28,13 +25,7 @@ NAME = "recognition_independence"
 
 
 def recognition(view: View, design: Design) -> Rows:
-    """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows.
-
-    A place is recognised when at least one tag is in its dictionary. `recognised` is Pr(Bg) (any) and Pr(Bg | inferred
-    gender). `recognition_independence` is the difference of two of these, where any gender and where none is inferred,
-    and between each two genders, in each place and as the mean over places, tested by permuting people; it needs single
-    pictures. `place_share` is the mean share of tags that speak of the place.
-    """
+    """Yield `recognised`, `recognition_independence`, `recognised_background` and `place_share` rows."""
     for place in design.wanted(NAME, view.places):
         here, about = view.at[place], {"system": view.system, "place": place}
         if view.single:
@@ -81,11 +72,7 @@ def _independence(answered: View, design: Design, about: dict[str, Any]) -> Rows
 
 
 def independence(answered: View, first: np.ndarray, second: np.ndarray, seed: int = 0) -> Estimate:
-    """Return the difference in recognising places between the `first` and the `second` pictures.
-
-    Of several places it is the mean of their differences. Whole people are permuted for p, so that several pictures of
-    one person stay together.
-    """
+    """Return the difference in recognising places between the `first` and the `second` pictures."""
     n, contexts = answered.n_people, answered["context"]
     places = [contexts.eq_missing(place).to_numpy() for place in contexts.unique(maintain_order=True)]
     both = [here for here in places if (first & here).any() and (second & here).any()]

@@ -1,7 +1,4 @@
-"""RQ3: whether the inferred gender is right where the place was recognised.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.3 and 5.3, Table 9.
-"""
+"""RQ3: accuracy of the inferred gender in recognised places (Barlas et al. 2020, Sections 4.5.3 and 5.3, Table 9)."""
 
 from __future__ import annotations
 
@@ -21,12 +18,7 @@ LEAST = 0.1  # Table 9 prints NA where fewer places were recognised
 
 
 def accuracy(view: View, design: Design) -> Rows:
-    """Yield `gender_f1`, `gender_f1_change` and `gender_f1_overall` rows.
-
-    F1 of a depicted group is 2 TP / (inferred + depicted), over the pictures whose place was recognised and whose
-    person has a label that some gender cluster names. `gender_f1_overall` is the mean over depicted groups of F1 over
-    all pictures in places, recognised or not (or of the baseline, where nobody was put in a place).
-    """
+    """Yield `gender_f1`, `gender_f1_change` and `gender_f1_overall` rows."""
     if design.gender not in view.table.columns or not design.describes:
         return
     labelled = view.where(view[design.gender].is_in(list(design.cluster_of))).own

@@ -1,7 +1,4 @@
-"""RQ4, attribute by attribute: which kinds of tags are used more or less of whom.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Section 5.4, Tables 11 and 13, Figures 4 to 7.
-"""
+"""RQ4 by attribute: kinds of tags used of whom (Barlas et al. 2020, Section 5.4, Tables 11 and 13, Figures 4 to 7)."""
 
 from __future__ import annotations
 
@@ -28,12 +25,7 @@ PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13
 
 
 def attributes(view: View, design: Design) -> Rows:
-    """Yield `attribute_within`, `attribute_between` and `attribute_change` rows.
-
-    `attribute_within` compares S(composite) - S(baseline) between depicted groups, `attribute_between` compares
-    S(composite): Welch's interval, and p by permuting who is of which group. `attribute_change` is the mean change in
-    each depicted group and each cell of the factors, which Figures 4 to 7 show.
-    """
+    """Yield `attribute_within`, `attribute_between` and `attribute_change` rows."""
     if not design.wants("attribute_within", "attribute_between"):
         return
     levels, nobody = view.levels([design.gender, *design.factors]), np.full(len(view.people), "", dtype=object)

@@ -1,7 +1,4 @@
-"""RQ4: how far a description moves from the same person's baseline, and for whom.
-
-Barlas et al. (2020), To "See" is to Stereotype, CSCW3, Sections 4.5.3 and 5.4, Tables 10 and 12.
-"""
+"""RQ4: distance of descriptions from a person's baseline (Barlas et al. 2020, Sections 4.5.3, 5.4, Tables 10 and 12)."""
 
 from __future__ import annotations
 
@@ -56,13 +53,7 @@ class Distances:
 
 
 def cosine_distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return 1 - cos of the rows; NaN where one is all zero.
-
-    Examples
-    --------
-    >>> cosine_distance(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 0.0], [0.0, 0.0]])).tolist()
-    [0.0, nan]
-    """
+    """Return 1 - cos of the rows; NaN where one is all zero."""
     units = []
     for rows in (np.asarray(first, dtype=float), np.asarray(second, dtype=float)):
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -93,12 +84,7 @@ def cells_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def descriptions(view: View, design: Design) -> Rows:
-    """Yield `distance`, `distance_anova`, `distance_tukey`, `distance_tukey_factor` and `distance_variant` rows.
-
-    The headline vector is demographics, concrete, abstract. The p of `distance_anova` comes from permuting people; the
-    F of its note has the F distribution's. `distance_variant` rows are the same tests under the other vectors
-    (sub-clusters, "other"). All need single pictures.
-    """
+    """Yield `distance`, `distance_anova`, `distance_tukey`, `distance_tukey_factor` and `distance_variant` rows."""
     if not len(view.alone) or not view.single:
         return
     for place in design.wanted("distance_anova", view.places):

@@ -1,8 +1,6 @@
-"""Views of pictures: what several measures ask of them is computed once.
+"""Views of pictures: values that several measures ask for are computed once.
 
-A row of a view is one picture, or several that came out alike (in tables larger than memory): its cluster columns are then
-sums, `pictures` says how many it stands for, and `shares of CLUSTER` sums the clusters' shares of the tags over those that
-have tags. Whatever is a sum over a person's pictures is the same of either.
+A row is one picture, or several alike (in tables larger than memory), whose cluster columns are then sums.
 """
 
 from __future__ import annotations

@@ -40,28 +40,14 @@ class Axis(NamedTuple):
         return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(told)) for name, told in zip(KEY, self, strict=True))
 
     def ends(self) -> tuple[str, str]:
-        """Return what a face below and above the centre was made to be.
-
-        Examples
-        --------
-        >>> Axis("gender").ends()
-        ('more feminine', 'more masculine')
-        >>> Axis("race", "White", "Black").ends()[1]
-        'closer to the pole Black'
-        """
+        """Return what a face below and above the centre was made to be."""
         if self.attribute == "gender":
             return "more feminine", "more masculine"
         low, high = self.poles or ("at the negative end", "at the positive end")
         return f"closer to the pole {low}", f"closer to the pole {high}"
 
     def moves(self) -> tuple[str, str]:
-        """Return the ends in a sentence, with the pole that a face moves away from.
-
-        Examples
-        --------
-        >>> Axis("race", "White", "Black").moves()[1]
-        'closer to the pole Black and further from the pole White'
-        """
+        """Return the ends in a sentence, with the pole that a face moves away from."""
         low, high = self.ends()
         if not self.poles:
             return low, high

@@ -1,13 +1,7 @@
 """Conditional logistic slope: change of a label's odds per unit of the value.
 
-Given that image i carries the label at m_i of its K steps, the chance of the steps it carries it at is
-exp(beta * sum of their values) over the same for every choice of m_i steps [1]_. Images that carry it always or
-never say nothing. The error is robust to whatever holds the answers about one image together [2]_.
-
-References
-----------
-.. [1] Breslow, Day (1980), Statistical methods in cancer research 1, chapter 7, IARC.
-.. [2] Cameron, Miller (2015), A practitioner's guide to cluster-robust inference, Journal of Human Resources 50.
+Breslow, Day (1980), Statistical methods in cancer research 1, chapter 7; errors as in Cameron, Miller (2015), A
+practitioner's guide to cluster-robust inference, Journal of Human Resources 50.
 """
 
 from __future__ import annotations

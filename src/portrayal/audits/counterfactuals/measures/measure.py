@@ -33,13 +33,7 @@ def measure_counterfactuals(
     failed: Mapping[Axis, str] | None = None,
     seed: int = 0,
 ) -> Measured:
-    """Measure how labels follow the manipulated cue.
-
-    Returns
-    -------
-    Measured
-        With tables `labels` (one row per label) and `rates` (one per label and step).
-    """
+    """Measure how labels follow the manipulated cue."""
     found = [Tests(block, repeats) for block in blocks(stimuli, responses)]
     rows = [row for each in found for row in tested_rows(each, plain_too)]
     differences = _differences(rows, found)

@@ -1,6 +1,6 @@
-"""Occupations behind the labels: who appears in image search, and who does the work.
+"""Occupations behind the labels: people shown in image search, and people who do the work.
 
-Joo, Kaerkkaeinen (2020), Gender slopes, section Occupational Images, Tables 3 and 4; and Kay, Matuszek, Munson (2015),
+Joo, Kaerkkaeinen (2020), Gender slopes, section Occupational Images, Tables 3 and 4; Kay, Matuszek, Munson (2015),
 Unequal representation and gender stereotypes in image search results for occupations, CHI [1].
 """
 
@@ -96,11 +96,7 @@ def race_shares(poles: Sequence[str]) -> pl.DataFrame:
 
 
 def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Line:
-    """Regress search shares on labour shares minus 1/2, quasibinomial, as [1].
-
-    The intercept says how the group fares where half the workforce is of it (under 0: under-represented); a slope
-    above 4 exaggerates, since the identity has slope 4 at one half.
-    """
+    """Regress search shares on labour shares minus 1/2, quasibinomial, as [1]."""
     from scipy import optimize, special
 
     design = np.column_stack([np.ones(len(labour)), np.asarray(labour, dtype=float) - 0.5])
@@ -118,11 +114,7 @@ def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Lin
 
 
 def gaps(search: pl.DataFrame) -> pl.DataFrame:
-    """Return each occupation's search share less its labour share, and whether it exaggerates the imbalance.
-
-    Takes the columns of `image_search_gender`. `exaggerates` is true where the search share lies further from one
-    half than the labour share, on the same side.
-    """
+    """Return each occupation's search share less its labour share, and whether it exaggerates the imbalance."""
     ends = [wilson(women, n) for women, n in search.select("search_women", "search_n").iter_rows()]
     away, labour = pl.col("search_p_women") - 0.5, pl.col("bls_p_women") - 0.5
     return search.select(
@@ -151,10 +143,7 @@ def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> Estimate:
 
 
 def slopes_and_shares(slopes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
-    """Join labels with occupations by name, letter case aside: columns system, label, slope, share.
-
-    `shares` has `occupation` and `share` (for gender slopes the masculine share, so that both rise together).
-    """
+    """Join labels with occupations by name, letter case aside: columns system, label, slope, share."""
     names = pl.col("occupation").str.strip_chars().str.to_lowercase()
     known = shares.select(names.alias("name"), "share").unique("name", keep="first", maintain_order=True)
     named = slopes.with_columns(pl.col("label").str.strip_chars().str.to_lowercase().alias("name"))

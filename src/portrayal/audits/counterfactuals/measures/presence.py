@@ -102,11 +102,7 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
 
 
 def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str], int]:
-    """Return shares refused, the people shown, and how many refused people have gaps.
-
-    A refusal and an answer say whether it was refused; a question that failed, or was not asked, does not. Only source images
-    with such a question at every step count, as for labels.
-    """
+    """Return shares refused, the people shown, and how many refused people have gaps."""
     told = asked.filter(pl.col("condition") == "edited", pl.col("status").is_in([*ANSWERED, *REFUSED])).unique(
         ["stimulus", "repeat"]
     )

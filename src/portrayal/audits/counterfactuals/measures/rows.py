@@ -1,8 +1,6 @@
-"""Rows of one system along one axis, from sums over people: slopes, flips, rates, refusals.
+"""Rows of one system along one axis: slopes, flips, rates, refusals.
 
-What needs every series by itself (p, the logistic slope, the slope of confidences) comes from `Tests`; a set larger
-than memory has none. A system that refuses every second face of one end must not look fair: refusals are an outcome.
-Joo, Kaerkkaeinen (2020), Gender slopes, section Results, Tables 1, 2, 5 and 6.
+Joo, Kaerkkaeinen (2020), Gender slopes, section Results, Tables 1, 2, 5 and 6. A set larger than memory has no `Tests`.
 """
 
 from __future__ import annotations
@@ -245,10 +243,7 @@ def _group_rows(sums: Sums, base: Row) -> Iterator[Row]:
 
 
 def _refusal_rows(sums: Sums, about: Row, tests: Tests | None) -> Iterator[Row]:
-    """Yield the share refused at each value, and its slope where it varies.
-
-    Where those refused have questions that failed as well, no series of theirs is whole: that is said, for it is not fairness.
-    """
+    """Yield the share refused at each value, and its slope where it varies."""
     shares = sums.refused[: len(sums.values)]
     if not shares.any():
         if tests and tests.block.refused_in_part:

@@ -1,19 +1,8 @@
 """Normalised slope of a label, the paper's p-value, and an interval over people.
 
-Joo, Kaerkkaeinen (2020), Gender slopes, section Results, Tables 1, 2, 5 and 6, Figure 5.
-
-With y_k the share of people who get the label at step k (a person with several pictures counts once, by the mean over
-them) and c the centre, z_k = y_k / y_c, and the slope b is that of the least-squares line of z on the attribute value
-a_k [1]_. Since z is linear in the y's given y_c,
-
-    b = sum_k w_k y_k / y_c,   w_k = (a_k - mean a) / sum_k (a_k - mean a)^2,
-
-a ratio of two means over people, with the interval of such a ratio (`portrayal.stats.intervals.intervals.ratio_ends`).
-
-References
-----------
-.. [1] Joo, Kaerkkaeinen (2020), Gender slopes: counterfactual fairness for computer vision models by attribute
-   manipulation, FATE/MM workshop.
+Joo, Kaerkkaeinen (2020), Gender slopes: counterfactual fairness for computer vision models by attribute manipulation,
+FATE/MM workshop, section Results. With shares y_k at values a_k and centre c, the slope of y_k / y_c on a_k is a ratio of
+two means over people.
 """
 
 from __future__ import annotations
@@ -58,10 +47,7 @@ def slope_weights(values: np.ndarray) -> np.ndarray:
 
 
 def line(values: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return slope and two-sided p of each column's least-squares line.
-
-    A perfect line has p = 0; a constant one slope 0 and p = 1, where a t statistic would be 0 / 0.
-    """
+    """Return slope and two-sided p of each column's least-squares line."""
     from scipy import stats
 
     slope = slope_weights(values) @ z

@@ -1,7 +1,4 @@
-"""Sums over the people of one system along one axis.
-
-Joo, Kaerkkaeinen (2020), Gender slopes: counterfactual fairness as defined there, from shares of people.
-"""
+"""Sums over the people of one system along one axis (Joo, Kaerkkaeinen 2020, Gender slopes)."""
 
 from __future__ import annotations
 
