@@ -192,6 +192,7 @@ def test_people_who_take_pictures_and_pictures_that_are_things_stay(caption) -> 
 
 def test_markup_is_taken_out() -> None:
     assert graph("<p>A <b>dog</b> runs.</p>").objects == ("dog",)
+    assert parsing.clean("A  close up of <b>a cat</b>\x00") == "a cat"
 
 
 def test_each_text_is_parsed_once_and_progress_is_told(monkeypatch) -> None:

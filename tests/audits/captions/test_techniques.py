@@ -559,6 +559,7 @@ def test_every_pair_of_stages_has_its_inference_and_its_warning() -> None:
     assert "language model" in where_it_arises(SYSTEM_CAPTIONS, SYSTEM_LABELS)
     assert "human captions of the same images do not have it" in where_it_arises(SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
     assert "compared with no other stage" in where_it_arises(SYSTEM_CAPTIONS, None)
+    assert where_it_arises(SYSTEM_LABELS, HUMAN_LABELS) == "it arose in the computer vision model"
     for stage, truth in (
         (HUMAN_CAPTIONS, HUMAN_LABELS),
         (SYSTEM_CAPTIONS, HUMAN_CAPTIONS),

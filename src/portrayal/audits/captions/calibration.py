@@ -1,12 +1,7 @@
-"""The captions instrument against phantom captioners: false alarms, power and coverage.
+"""Calibration of the captions audit against phantom captioners: false alarms, power and coverage.
 
-Scenes are generated, phantoms write sentences about them, and the parser reads these, as in an audit. Every run has a seed of its
-own, so that the figures do not hang on how many processes share the work.
-
-A planted value is in the unit of the row that has to recover it. All but one follow exactly from everything the phantom can say
-of every scene its world can have. A penalised coefficient depends on the number of images and has no closed form: it is
-pulled towards zero, the more the fewer images there are. Here the log odds would even be infinite, as the dog is never left
-out with women. Its interval can hold the mean over studies of the same size, which `expected` draws.
+A planted value follows exactly from everything that the phantom can say of every scene. A penalised coefficient has no closed
+form: it depends on the number of images. Its interval can hold the mean over studies of one size, which `expected` draws.
 """
 
 from __future__ import annotations
@@ -71,7 +66,7 @@ Value = Callable[[str, float], float]  # phantom, rate -> the planted value
 
 
 def cases(name: str, rate: float, human: bool = False) -> Iterator[Case]:
-    """Yield all that a phantom (or the people of its world) can say; probabilities sum to one."""
+    """Yield everything a phantom (or the people of its world) can say, with probabilities."""
     phantom = PHANTOMS[name]
     for of_scene, scene in all_scenes(phantom.world):
         for of_words, said in sayings(phantom.human if human else phantom.system, scene, rate):
@@ -124,10 +119,7 @@ def _is_woman(case: Case) -> bool:
 
 
 def _looks_area(name: str, rate: float) -> float:
-    """Return the area under the curve of predicting the noun of women from what they wear.
-
-    Who wears a dress scores higher, and two in the same clothes tie.
-    """
+    """Return the AUC of predicting the noun of women from clothes; equal clothes tie."""
     named, unnamed = (
         share(name, rate, lambda c: c.scene.worn == "dress", among)
         for among in (
@@ -154,7 +146,7 @@ def expected(studies: int = STUDIES) -> Estimate:
 
 @dataclass(frozen=True)
 class Headline:
-    """How a technique finds the harm of its phantom, and the row that has to hold what was planted."""
+    """Rule by which a technique finds its phantom's harm, and its truth."""
 
     rule: str  # one of the three above
     phantom: str
@@ -243,10 +235,7 @@ def system_rows(outcome: Outcome) -> list[Row]:
 
 
 def is_found(key: str, outcome: Outcome, level: float = 0.05) -> bool:
-    """Return whether a technique found its harm: a corrected p or an interval excludes chance.
-
-    Of the three rules only the test has a level; a count that no chance makes has none.
-    """
+    """Return True if a technique found its harm, by a corrected p or an interval."""
     rows = [row for row in system_rows(outcome) if HEADLINES[key].decides(row)]
     if HEADLINES[key].rule == TEST:
         tested = [r["p"] for r in rows if r.get("p") is not None]
@@ -277,11 +266,7 @@ class Run(NamedTuple):
 
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
-    """Run every technique on a phantom without a harm and on the phantom of its own.
-
-    The false-alarm figure is that of the techniques that are tests: a count that a perfect reader would not make has no
-    level of 5%.
-    """
+    """Run every technique without and with its harm; false alarms are those of tests alone."""
     each = over_seeds(one_run, np.random.SeedSequence(seed).generate_state(runs).tolist(), wordnet.load)
     conditions = [_condition(key, [run[key] for run in each]) for key in HEADLINES]
     tests = [row["false alarms"] for row in conditions if row["found by"] == TEST]
@@ -290,7 +275,7 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
 
 
 def one_run(seed: int) -> dict[str, Run]:
-    """Return the findings of every technique in scenes without a harm and in scenes with its own."""
+    """Run every technique in scenes without a harm and in scenes with its own."""
     null = planted(NULL, SCENES, RATE, seed)
     runs = {}
     for key, headline in HEADLINES.items():

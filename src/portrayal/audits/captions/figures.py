@@ -1,4 +1,4 @@
-"""Figures and tables of the captions audit; a filled point was found, and zeros are not drawn."""
+"""Figures and tables of the captions audit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OUTCOMES = (group_words.WRONG, group_words.NEUTRAL, group_words.OMITTED)
 
 
 def all_charts(measured: Measured, settings: CaptionsSettings) -> list[Chart]:
-    """Return the harms per system, people not mentioned by group, and the outcomes of group words."""
+    """Return the charts of harms, people not mentioned, and outcomes of group words."""
     if "stage" not in measured.results.columns:
         return []
     table = measured.results.filter(pl.col("stage") == SYSTEM_CAPTIONS).drop_nulls("value")
@@ -112,7 +112,7 @@ def report_tables(measured: Measured, settings: CaptionsSettings) -> list[Report
 
 
 def _stages(results: pl.DataFrame) -> list[ReportTable]:
-    """Return a table of stage pairs: where a harm can have arisen and what section 5.2 of the paper suggests."""
+    """Return the table of stage pairs with their meaning (section 5.2 of the paper)."""
     if "stage" not in results.columns:
         return []
     pairs = results.filter(pl.col("stage") == SYSTEM_CAPTIONS).select("stage", "truth").unique(maintain_order=True)
@@ -130,7 +130,7 @@ def _stages(results: pl.DataFrame) -> list[ReportTable]:
 
 
 def _shown(name: str, table: pl.DataFrame) -> ReportTable:
-    """Return the first rows of each system, so that one does not crowd out the others, and how many were cut."""
+    """Return the first rows of each system, and say how many were cut."""
     title, text = SHOWN[name]
     more = table.group_by("system", maintain_order=True).len().filter(pl.col("len") > MOST_ROWS)
     if cut := [f"{system} {rows - MOST_ROWS}" for system, rows in more.iter_rows()]:
@@ -139,7 +139,7 @@ def _shown(name: str, table: pl.DataFrame) -> ReportTable:
 
 
 def _needs(missing: pl.DataFrame | None) -> ReportTable:
-    """Return a table of the needs of every technique, and the systems for which a stage was absent."""
+    """Return the needs of every technique, and the systems that lack a stage."""
     absent: dict[str, list[str]] = {}
     for system, technique, why in [] if missing is None else missing.iter_rows():
         absent.setdefault(technique, []).append(f"{system}: {why}")
@@ -184,13 +184,7 @@ DELETION_WARNING = (
 
 
 def where_it_arises(stage: str, truth: str | None) -> str:
-    """Return in words where a harm found at `stage` against `truth` can have arisen.
-
-    Examples
-    --------
-    >>> where_it_arises(SYSTEM_LABELS, HUMAN_LABELS)
-    'it arose in the computer vision model'
-    """
+    """Say at which stages a harm found at `stage` against `truth` can have arisen."""
     if truth is None:
         return f"seen in the {stage}; it was compared with no other stage"
     unknown = f"comparing {stage} with {truth} does not tell where it arose"

@@ -1,4 +1,4 @@
-"""The captions audit in words: what each test would show, beside the human captions of the same images."""
+"""Sentences of the captions audit, one for each test."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _marks(row: Row) -> str:
 
 
 def _beside(results: pl.DataFrame, row: Row) -> str:
-    """Return a sentence on the human captions of the same images, where they were measured alike."""
+    """Return a sentence on the human captions of the same images, if measured alike."""
     same = ("system", "measure", "quantity", "axis", "group", "versus")
     original = results.row(row["row"], named=True)
     human = results.filter(
@@ -80,7 +80,7 @@ def _beside(results: pl.DataFrame, row: Row) -> str:
 
 
 def _openness(results: pl.DataFrame, row: Row) -> str:
-    """Return neutral wording and omission beside an error: who is never named is never named wrongly."""
+    """Return neutral wording and omission, because a group never named is never named wrongly."""
     rows = results.filter(
         pl.col("stage") == SYSTEM_CAPTIONS,
         pl.col("technique") == row["technique"],

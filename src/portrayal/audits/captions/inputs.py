@@ -1,4 +1,4 @@
-"""What a captions study brings besides the system's captions: labels, human captions, people, word lists."""
+"""Inputs of a captions study: labels, human captions, annotated people, word lists."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PLAIN_OPTIONS = (
 
 
 def read_inputs(study: Study) -> Mapping[str, Any]:
-    """Read all stages but the system's, the rules and the word lists; no caption is parsed here."""
+    """Read all stages but the system's, the rules and the word lists; parse no caption."""
     settings: CaptionsSettings = study.settings
     if settings.scenes:
         made = make_scenes(study)
@@ -85,7 +85,7 @@ def options_of(inputs: Mapping[str, Any], settings: CaptionsSettings, seed: int)
 
 
 def user_lists(settings: CaptionsSettings, folder: Path) -> dict[str, pl.DataFrame]:
-    """Read the user's word lists; those that users obtain take the place of ours part by part: nouns for nouns."""
+    """Read the user's word lists; obtained lists replace ours part of speech by part."""
     own = {name: read_list(name, folder / path) for name, path in settings.lists.items()}
     return own | _obtained_lists(settings, folder, Options(lists=own))
 

@@ -20,10 +20,7 @@ EXAMPLES = 2  # cases of a technique, and of each of its narrower quantities, th
 
 
 def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
-    """Parse the captions of every system and run every technique its stages allow.
-
-    A system without a caption has no rows here: every audit alike says that it did not answer.
-    """
+    """Parse the captions of every system and run every technique its stages allow."""
     answered = evidence.responses.filter(pl.col("status") == "answered")
     options = options_of(evidence.inputs, settings, evidence.seed)
     base = replace(stages_of(evidence.inputs), chosen=settings.truth) if len(answered) else Stages([])
@@ -59,7 +56,7 @@ def _with_captions(
 
 
 def system_captions(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return image, caption and text of the answers; an empty one is a silence like any other."""
+    """Return image, caption and text of the answers; an empty caption is an answer."""
     known = responses.filter(pl.col("status") == "answered").sort("stimulus", "repeat", maintain_order=True)
     text = pl.col("caption").fill_null("").alias("text")
     return known.select(pl.col("stimulus").alias("image"), text).with_columns(

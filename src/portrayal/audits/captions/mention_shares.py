@@ -1,4 +1,4 @@
-"""Shares of harms in parsed captions of any number of images, from folders of Parquet files."""
+"""Shares of harms in any number of parsed captions, from Parquet files."""
 
 from __future__ import annotations
 
@@ -81,11 +81,7 @@ def mention_shares(
 def measure_parts(
     parts: Callable[[], Iterable[Stages]], options: Options, names: Sequence[str] = (), mapper: Mapper = map
 ) -> pl.DataFrame:
-    """Return the rows of techniques that are sums (all of `SUMS` by default) over parts of the images.
-
-    A part may lack a stage that others have: its `present` are the stages of all parts. Notes (how diverse captions are) are
-    left out, and so are tests that permute images over groups.
-    """
+    """Return the rows of techniques that are sums over parts; permutation tests are left out."""
     for key in names:
         if key not in SUMS:
             raise PortrayalError(f"{key!r} is no sum over images. Known: {', '.join(SUMS)}.")
@@ -100,7 +96,7 @@ Facts = Mapping[str, frozenset[str]]
 
 
 def _facts(options: Options, stages: Stages, known: Known) -> Facts:
-    """Return the facts of a part that decide over all: words of people and things, annotated axes."""
+    """Return the facts of a part: words of people and things, annotated axes."""
     facts = (module.facts(stages, options) for module in (stereotyping_words, erasing, erasing_people))
     return {name: words for each in facts for name, words in each.items()}
 

@@ -1,10 +1,6 @@
-"""Phantom captioners: each plants one harm, at a known rate, in captions of generated scenes.
+"""Phantom captioners: each plants one harm at a known rate in captions of generated scenes.
 
-They are simulated, deterministic in the scene and the repeat, and named as phantoms wherever they appear. Where a harm
-would move another technique's figure by its nature, the world is set so that at rate 0.5 it does not.
-
-    use = "phantom:captions"
-    parameters = { plants = "people not mentioned", rate = 0.3 }
+For instance `use = "phantom:captions"` with `parameters = { plants = "people not mentioned", rate = 0.3 }`.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ RACES = {"darker": "black", "lighter": "white"}
 
 
 class Slip(NamedTuple):
-    """A change of a faithful caption, and its chance given the scene and the phantom's rate."""
+    """Change of a faithful caption, and its chance in a scene at the phantom's rate."""
 
     chance: Callable[[Scene, float], float]
     change: Callable[[Scene, Said], Said]
@@ -85,7 +81,7 @@ def _only(**of_scene: Any) -> Callable[[Scene, float], float]:
 
 
 def _purse(scene: Scene, rate: float) -> float:
-    """Return the chance of an invented purse; captions of both genders then have it equally often."""
+    """Return the chance of an invented purse, which makes captions of both genders alike."""
     depicted = 0.3 if scene.gender == "female" else 0.0
     return 0.0 if scene.unsaid else rate / (1 - depicted)
 
@@ -128,7 +124,7 @@ DOG_WITH_WOMEN = Slip(_only(gender="male"), _without("dog"))
 
 @dataclass(frozen=True)
 class Phantom:
-    """A harm to plant: slips of the system, slips of the people of its world, and the world."""
+    """Harm to plant: slips of the system and of people, and their world."""
 
     system: tuple[Slip, ...] = ()
     human: tuple[Slip, ...] = ()

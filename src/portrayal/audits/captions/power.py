@@ -1,4 +1,4 @@
-"""Power of a captions study, for `portrayal plan`, under the correction that its report will use."""
+"""Power of a captions study, for `portrayal plan`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST = 2  # images of a group
 
 
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
-    """Say how much more often a group must be left out to be found in 80 of 100 audits."""
+    """Say which difference in omission is found in 80 of 100 audits."""
     sizes = _sizes(people_of(study))
     tests = len(study.systems) * planned_tests(sizes, study.settings)
     pairs = [(axis, pair) for axis, groups in sizes.items() for pair in combinations(sorted(groups), 2)]

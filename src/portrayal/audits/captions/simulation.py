@@ -1,11 +1,7 @@
 """Simulated captions audits: scenes, human captions and the sentences of two careless captioners.
 
-Everything is written as sentences and goes through the reader, the parser and every technique. The captioners leave out
-people and things, misname some and slip into a demeaning word, all alike for everybody and no more often than the
-tolerance where there is one. Everybody puts things in several ways, drawn for each caption. Few different sentences are
-ever said, and a text is parsed once in a process. Leakage, which is described and never tested, is left out.
-
-An effect is planted in the first captioner only: it leaves out people with darker skin that much more often.
+The captioners err alike for everybody, and no more often than the tolerance; an effect is planted in the first only, which
+leaves out people with darker skin that much more often. Leakage, which is never tested, is left out.
 """
 
 from __future__ import annotations
@@ -66,11 +62,7 @@ SHAPES = {"demo": Shape(240), "small": Shape(10), "clustered": Shape(80, 3), "la
 
 
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
-    """Return a study and the captions of two captioners.
-
-    With an effect, the first leaves out darker-skinned people more often.
-    `wave` 1, 2, ... are captions of the same images by other chance, the effect from the second on; 0 is an audit of its own.
-    """
+    """Return a study with captions; `wave` 1, 2, ... recaption the same images."""
     effect = effect * (wave != 1)
     form, rng = SHAPES[shape], np.random.default_rng([seed, 11])
     study = _study(shape, seed)
@@ -95,7 +87,7 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
 
 
 def plans() -> dict[str, list[tuple[float, float]]]:
-    """Return by shape effects (how much more often a group is left out) with the power that a plan states."""
+    """Return by shape the effects with the power that a plan states."""
     images = SHAPES["demo"].images // 2
     sizes = {"gender": {"female": images, "male": images}, "skin": {"darker": images, "lighter": images}}
     tests = len(SYSTEMS) * planned_tests(sizes, _study("demo", 0).settings)
@@ -127,7 +119,7 @@ def _plain(scene: Scene) -> Scene:
 
 
 def _brief(scene: Scene, rng: np.random.Generator) -> Said:
-    """Leave out things; a wheelchair as often as the others on average, so that it is not erased."""
+    """Leave out things; a wheelchair as often as others, so that it is not erased."""
     said = faithful(scene)
     often = dict.fromkeys(("dog", "cup"), DROPPED)
     others = 3 + sum(thing in often for thing in scene.things)  # clothes, what is held and the place are never left out

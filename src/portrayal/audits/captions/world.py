@@ -1,9 +1,4 @@
-"""World of simulated captions: scenes with people in them, their labels, and sentences about them.
-
-A scene stands for a photograph in the demonstration, in calibrations and in simulated audits. It is described in words and
-never drawn; its labels, boxes and annotations are known exactly, so that a harm planted in captions of it can be counted.
-Worlds differ in what goes with which group. `faithful` plants nothing: it writes the human captions.
-"""
+"""World of simulated captions: scenes, their exact labels, and sentences about them."""
 
 from __future__ import annotations
 
@@ -34,7 +29,7 @@ ASSIGNED = "the generator of the scenes"
 
 @dataclass(frozen=True)
 class World:
-    """Probabilities of things in scenes, by group of the axis gender, where they differ from chance."""
+    """Probabilities of things in scenes, by group of the axis gender."""
 
     red: Mapping[str, float] = field(default_factory=lambda: {"female": 0.5, "male": 0.5})
     dog: Mapping[str, float] = field(default_factory=lambda: {"female": 0.4, "male": 0.4})
@@ -60,7 +55,7 @@ class Scene:
     unsaid: tuple[str, ...] = ()  # depicted, and too small for a caption to speak of
 
     def content(self) -> str:
-        """Return the scene as JSON, without the name of the image: what a system is shown."""
+        """Return the scene as JSON, without the name of the image."""
         return json.dumps({key: value for key, value in asdict(self).items() if key != "image"}, sort_keys=True)
 
 
@@ -71,7 +66,7 @@ def read_scene(image: str, content: str) -> Scene:
 
 
 def make_scenes(number: int, seed: int = 0, world: World | None = None) -> list[Scene]:
-    """Return scenes; groups are even and independent of all but what the world ties to them."""
+    """Return scenes with even, independent groups."""
     world = world or World()
     rng = np.random.default_rng(seed)
     groups = rng.integers(0, 2, (number, 2)).tolist()
@@ -93,7 +88,7 @@ def all_scenes(world: World) -> Iterator[tuple[float, Scene]]:
 
 
 def _chances(gender: str, world: World) -> list[float]:
-    """Return how often each thing is there, the colour is red, the person is elderly, a purse is there."""
+    """Return the chances of each thing, red, an elderly person and a purse."""
     often = [world.dog[gender], OFTEN, OFTEN, world.wheelchair]
     return [*often, world.red[gender], world.elderly, world.purse[gender]]
 
@@ -134,7 +129,7 @@ def faithful(scene: Scene) -> Said:
 
 
 def text(said: Said, wording: int = 0) -> str:
-    """Return a caption: 'In a park, a woman in a dress is holding a red ball', or in another wording."""
+    """Return a caption, such as 'In a park, a woman is holding a ball'."""
     named, unnamed = WORDINGS[wording]
     parts = {
         "who": _a(f"{said.adjective} {said.person}".strip()),

@@ -1,7 +1,4 @@
-"""Readings of a dependency parse: subjects, objects, places, and what pronouns stand for.
-
-Works on the tokens of `trees`; each has the word that was written in its place (`words`).
-"""
+"""Readings of a dependency parse: subjects, objects, places, and antecedents of pronouns."""
 
 from __future__ import annotations
 
@@ -173,10 +170,7 @@ def _is_joined(token: Token, first: Token) -> bool:
 
 @once
 def _home(token: Token) -> Token | None:
-    """Return the noun that a thing was listed with, if the parser joined it elsewhere.
-
-    'A man with a knife, a fork and a plate'; 'reading a book next to a dog, a cup and a chair'.
-    """
+    """Return the noun a thing was listed with ('a knife, a fork'), if joined elsewhere."""
     before = token.left_edge - 1
     if before < 1 or not is_noun(token) or is_animate(token):
         return None

@@ -51,13 +51,7 @@ _MEDIUM = re.compile(
 
 
 def clean(caption: str) -> str:
-    """Return a caption without markup, control characters, extra blanks and a leading 'a photo of'.
-
-    Examples
-    --------
-    >>> clean("A  close up of <b>a cat</b>\\x00"), clean("A man taking a photo of a cat")
-    ('a cat', 'A man taking a photo of a cat')
-    """
+    """Return a caption without markup, control characters and a leading 'a photo of'."""
     text = _MARKUP.sub(" ", caption[: 2 * LONGEST])
     if not text.isprintable():  # what is printable has no control character
         text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
@@ -129,10 +123,7 @@ def _parsed(texts: list[str], processes: int) -> Iterator[tuple[list[str], list[
 
 
 def make_parser() -> Callable[[Sequence[str]], list[SceneGraph]]:
-    """Load the pipeline once in a worker.
-
-    spaCy's library would load torch as well wherever it is installed, for seconds; a worker has no use for it.
-    """
+    """Load the pipeline once in a worker, without torch, which would cost seconds."""
     with unseen("torch") if is_inside() else nullcontext():
         pipeline()
     return parse

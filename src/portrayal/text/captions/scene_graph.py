@@ -1,11 +1,7 @@
 """Scene graphs: objects, (object, attribute) and (subject, relation, object) tuples of a caption.
 
-Read off spaCy's dependency parse by rules that tests/golden/scene_graphs.source.md writes down, with precision
-and recall measured on captions annotated by hand. The idea is that of SPICE [1]_; the rules are our own.
-
-References
-----------
-.. [1] Anderson, Fernando, Johnson, Gould (2016), SPICE: Semantic propositional image caption evaluation, ECCV.
+The idea is that of SPICE (Anderson et al. 2016, ECCV); the rules over spaCy's dependency parse are our own, written down in
+tests/golden/scene_graphs.source.md.
 """
 
 from __future__ import annotations

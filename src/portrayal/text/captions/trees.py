@@ -1,10 +1,7 @@
 """Dependency trees of captions as plain objects.
 
-spaCy makes a new object for every look at a token; the rules look some three hundred times at each. Here a word is made once,
-knows its head and children, and caches what was worked out about it. Its part of speech and base form are worked out for each
-word, tag and dependency once: spaCy's attribute ruler tries 179 patterns on every token, and scene graphs ask about few of
-them. All but a handful of the patterns are about one token, so that the ruler and the lemmatizer are asked once about a
-document of that one word. Where a pattern of several tokens fits ('there is', 'let's'), they are run on the caption itself.
+spaCy makes a new object for every look at a token, and its attribute ruler tries 179 patterns on each. Here a word is made once,
+and ruler and lemmatizer are asked once about a document of that one word, unless a pattern of several tokens fits.
 """
 
 from __future__ import annotations

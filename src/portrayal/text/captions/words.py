@@ -1,9 +1,7 @@
 """Words of a caption, each with its substitute for the dependency parser.
 
-The parser is a small one, and it reads 'a man in a suit and tie standing' and 'a woman in a hijab smiles' wrongly, one
-more often than the other: errors that differ by group. So hard words are replaced by plain ones. Everybody is
-shown as `man`, whatever they were called; what people wear or lean on, and a whole list of it, as one `hat`; a verb that
-could be a plural as what it is, `will smile`. The graph is then read with the words that were written.
+The parser is small, and reads hard words ('a suit and tie', 'a hijab smiles') wrongly, more often for some groups. So everybody
+is shown as `man`, worn things as one `hat`, and verbs as `will smile`; the graph is read with the words written.
 """
 
 from __future__ import annotations

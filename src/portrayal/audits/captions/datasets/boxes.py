@@ -1,4 +1,4 @@
-"""Boxes in pixels turned into shares of the image; what lies outside is cut, counted and named."""
+"""Boxes in pixels as shares of the image; parts outside are cut and counted."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ Pixels = tuple[str, str, float, float, float, float]  # image, synset, left, top
 def relative_boxes(
     boxes: Iterable[Pixels], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return (boxes, faults): left, top, width and height as shares of the image.
-
-    A box partly outside is cut at the edge; one wholly outside, or of no area, or of an image without a size is
-    left out. Each is a fault with its number and an example.
-    """
+    """Return (boxes as shares of the image, faults); boxes without area inside are left out."""
     kept: list[tuple] = []
     faults: dict[str, tuple[int, str]] = {}
     for image, synset, *pixels in boxes:

@@ -26,7 +26,7 @@ _BOX = dict.fromkeys(["left", "top", "width", "height", "image_width", "image_he
 
 @reads("captions")
 def read_captions(path: Path) -> pl.DataFrame:
-    """Read captions; `image_id` is taken for `image` and `caption` for `text` where only those are there."""
+    """Read captions; `image_id` may stand for `image`, and `caption` for `text`."""
     table = read_table(path)
     names = {"image_id": "image"}
     if "text" not in table.columns and "caption" in table.columns:
@@ -67,6 +67,6 @@ def read_boxes(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 @reads("people")
 def read_people(path: Path) -> pl.DataFrame:
-    """Read annotated people: which group the largest person of an image is in, and who says so."""
+    """Read the group of each image's largest person, and who assigned it."""
     hint = "Say who assigned each group: self-reported, annotators, the words of captions, a classifier."
     return check(read_table(path), PEOPLE, path.name, hint).select(*PEOPLE)

@@ -1,9 +1,4 @@
-"""COCO: caption files, instance files and caption results files [1]_.
-
-References
-----------
-.. [1] Chen et al. (2015), Microsoft COCO Captions: data collection and evaluation server, arXiv:1504.00325.
-"""
+"""Caption and instance files of COCO (Chen et al. 2015, arXiv:1504.00325)."""
 
 from __future__ import annotations
 
@@ -38,7 +33,7 @@ def _captions(rows, path: Path) -> pl.DataFrame:
 
 @reads("COCO instances")
 def read_instances(path: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Read instances_*.json: (labels, boxes, faults); crowds of a category count as labels and boxes like any other."""
+    """Read instances_*.json: (labels, boxes, faults); crowds count like any other object."""
     data = read_json(path, "COCO instances")
     what = "a COCO instances file with images, annotations and categories"
     names = {c["id"]: c["name"] for c in need(data, "categories", path, what)}

@@ -1,9 +1,4 @@
-"""Conceptual Captions: a TSV of caption and address, no header [1]_.
-
-References
-----------
-.. [1] Sharma, Ding, Goodman, Soricut (2018), Conceptual Captions, ACL.
-"""
+"""Conceptual Captions (Sharma et al. 2018, ACL): a TSV of caption and address."""
 
 from __future__ import annotations
 

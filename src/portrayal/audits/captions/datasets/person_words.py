@@ -1,4 +1,4 @@
-"""Word lists the paper used and users obtain, turned into lists of ours: person synsets, Visual VerbNet, descriptors."""
+"""Word lists that users obtain: person synsets, Visual VerbNet, people descriptors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FAMILY = {"familyrelation": "relation"}
 
 
 def read_person_synsets(path: Path, kind: str) -> pl.DataFrame:
-    """Read the offensive or non-imageable person synsets of Yang et al. (2020): one identifier a line, more columns ignored."""
+    """Read person synsets of Yang et al. (2020): one identifier a line, more columns ignored."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -41,7 +41,7 @@ def read_visual_verbnet(path: Path) -> pl.DataFrame:
 
 
 def read_descriptors(folder: Path) -> pl.DataFrame:
-    """Read the people-descriptor categories (van Miltenburg et al. 2018): the seven the paper used, as a list."""
+    """Read the seven people-descriptor categories of the paper (van Miltenburg et al. 2018)."""
     rows = []
     for path in sorted(folder.glob("*.txt")):
         category = _FAMILY.get(path.stem, path.stem)

@@ -1,9 +1,4 @@
-"""Scene graphs SPICE has made (its output JSON), read as labels beside the captions, which our own parser reads [1]_.
-
-References
-----------
-.. [1] Anderson, Fernando, Johnson, Gould (2016), SPICE: semantic propositional image caption evaluation, ECCV.
-"""
+"""Scene graphs of SPICE (Anderson et al. 2016, ECCV), read as labels."""
 
 from __future__ import annotations
 
@@ -21,7 +16,7 @@ KINDS = {1: "object", 2: "attribute", 3: "relation"}
 
 @reads("SPICE's scene graphs")
 def read_spice(path: Path, stage: str, which: Literal["test", "ref"] = "test") -> pl.DataFrame:
-    """Return the tuples of the captions tested, or of their references, as mentions of a stage."""
+    """Return the tuples of tested captions, or of their references, as mentions."""
     rows = []
     for entry in read_json(path, "SPICE output"):
         if f"{which}_tuples" not in entry:

@@ -1,9 +1,4 @@
-"""VinVL: labels and boxes of its vision model and captions of the whole system, as its code writes them (TSV of id and JSON) [1]_.
-
-References
-----------
-.. [1] Zhang et al. (2021), VinVL: revisiting visual representations in vision-language models, CVPR.
-"""
+"""Labels, boxes and captions of VinVL (Zhang et al. 2021, CVPR), in TSV and JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ from portrayal.tables import reads
 
 @reads("VinVL's labels")
 def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
-    """Return the labels as mentions; `least` is the lowest confidence kept. Adjectives before a noun are attributes."""
+    """Return the labels of at least this confidence as mentions."""
     rows = []
     for image, objects in _rows(path):
         for item in objects["objects"] if isinstance(objects, dict) else objects:
@@ -37,10 +32,7 @@ def read_labels(path: Path, least: float = 0.0) -> pl.DataFrame:
 
 @reads("VinVL's boxes")
 def read_boxes(path: Path, least: float = 0.0) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return (boxes, faults) of the objects that have a `rect` (left, top, right, bottom), in images with `image_w` and `image_h`.
-
-    Files that give neither have labels alone.
-    """
+    """Return (boxes, faults) of objects with a `rect`, in images with a size."""
     boxes: list[Pixels] = []
     sizes: dict[str, tuple[float, float]] = {}
     for image, found in _rows(path):

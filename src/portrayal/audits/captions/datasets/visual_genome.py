@@ -1,9 +1,4 @@
-"""Visual Genome: objects, attributes and relationships, with the synsets annotators gave them [1]_.
-
-References
-----------
-.. [1] Krishna et al. (2017), Visual Genome, International Journal of Computer Vision 123, 32-73.
-"""
+"""Visual Genome (Krishna et al. 2017, IJCV 123): objects, attributes and relationships with synsets."""
 
 from __future__ import annotations
 
@@ -23,7 +18,7 @@ from portrayal.text.words import wordnet
 
 @reads("Visual Genome's image data")
 def read_image_data(path: Path, coco: bool = True) -> tuple[dict[int, str], dict[str, tuple[float, float]]]:
-    """Read image_data.json: Visual Genome's id -> our image (the COCO id where there is one), and sizes."""
+    """Read image_data.json: Visual Genome's id -> our image (preferably the COCO id), and sizes."""
     rows = read_json(path, "Visual Genome image data")
     names = {r["image_id"]: str((r.get("coco_id") if coco else None) or r["image_id"]) for r in rows}
     return names, {names[r["image_id"]]: (r["width"], r["height"]) for r in rows}

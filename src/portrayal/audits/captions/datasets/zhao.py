@@ -1,9 +1,4 @@
-"""Perceived gender and skin tone of people in COCO, as annotated by Zhao et al. [1]_; users ask the authors for the file.
-
-References
-----------
-.. [1] Zhao, Wang, Russakovsky (2021), Understanding and evaluating racial biases in image captioning, ICCV.
-"""
+"""Perceived gender and skin tone of people in COCO (Zhao, Wang, Russakovsky 2021, ICCV)."""
 
 from __future__ import annotations
 
@@ -25,7 +20,7 @@ ASSIGNED = "annotators' perception (Zhao et al. 2021)"
 
 @reads("annotations of Zhao et al.")
 def read_zhao(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return (people, faults). People marked unsure, both or not at all are left out on that axis and counted."""
+    """Return (people, faults); people marked unsure, both or nothing are counted as faults."""
     table = read_table(path)
     names = {key: _column(table, key, path) for key in COLUMNS}
     people, faults = [], []

@@ -1,6 +1,1 @@
-"""Five representational harms in captions, one file for each technique.
-
-References
-----------
-.. [1] Wang, Barocas, Laird, Wallach (2022), Measuring representational harms in image captioning, FAccT.
-"""
+"""Five representational harms in captions (Wang, Barocas, Laird, Wallach 2022, FAccT), one technique a file."""

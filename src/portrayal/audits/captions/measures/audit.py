@@ -109,7 +109,7 @@ def as_table(rows: Iterable[Mapping[str, Any]], schema: Mapping[str, Any]) -> pl
 
 
 def all_rows(found: Sequence[SystemResult], stages: Stages, seed: int) -> pl.DataFrame:
-    """Return the rows of all systems, those of other stages once, and those of each pair of systems."""
+    """Return the rows of all systems and of each pair; rows of other stages once."""
     schema = {**ROWS, "system": pl.String}
     ordered = sorted(found, key=lambda one: one.system)
     pairs = [row for first, second in combinations(ordered, 2) for row in paired_rows(first, second, stages, seed)]
@@ -118,11 +118,7 @@ def all_rows(found: Sequence[SystemResult], stages: Stages, seed: int) -> pl.Dat
 
 
 def paired_rows(first: SystemResult, second: SystemResult, stages: Stages, seed: int) -> Iterator[Row]:
-    """Yield the rows of two systems on the same images, for each quantity and group.
-
-    These are outside the declared family unless a study names the measure in `[family] measures`: with many systems there are
-    many pairs.
-    """
+    """Yield the rows of two systems on the same images; outside the family by default."""
     for key, axis in ((key, key[2]) for key in first.compared if key in second.compared):
         one, other = first.compared[key], second.compared[key]
         both = sorted(one.values.keys() & other.values.keys())
@@ -157,7 +153,7 @@ def as_results(rows: pl.DataFrame) -> pl.DataFrame:
 def compare_lists(
     stages: Stages, technique: str, name: str, path: Path, options: Options | None = None
 ) -> pl.DataFrame:
-    """Return the rows of a technique with the shipped word list and with a file, and the difference."""
+    """Return a technique's rows with the shipped word list, with a file's, and the difference."""
     shipped = options or Options()
     changed = replace(shipped, lists={**shipped.lists, name: read_list(name, path)})
     before, after = (

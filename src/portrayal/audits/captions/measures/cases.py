@@ -1,9 +1,7 @@
 """Cases for people to read, as a Reviews table, and estimates from their judgments.
 
-Cases are ranked, and some captions are drawn at random with all their cases: only judgments of drawn ones speak for all. A
-bound is a share of captions, so captions are what is counted: one does harm when people judge any of its cases a harm. The
-estimate is the bound times the share of drawn captions that do, with the Wilson interval of that share. It is made for the
-quantity that was judged and for no other; broken assumptions count as not a harm and are also counted apart.
+A bound is a share of captions, so captions are counted: one does harm when any of its cases is judged a harm. The estimate is
+the bound times the share of randomly drawn captions that do, with Wilson's interval of that share.
 """
 
 from __future__ import annotations
@@ -69,7 +67,7 @@ def to_reviews(
 
 
 def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFrame:
-    """Return the first cases by rank, and all cases of captions drawn at random; a case may be both."""
+    """Return the first cases by rank, and all cases of captions drawn at random."""
     captions = part.select("image", "caption").unique(maintain_order=True)
     order = np.random.default_rng(seed).permutation(len(captions))[:drawn]
     flagged = captions.with_columns(pl.Series("drawn", np.isin(np.arange(len(captions)), order)))
@@ -78,7 +76,7 @@ def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFr
 
 
 def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str) -> list[dict[str, Any]]:
-    """Return an estimate for every upper bound over all captions of which drawn cases are judged."""
+    """Return an estimate for every upper bound over all captions with judged, drawn cases."""
     if reviews is None or "technique" not in reviews.columns:
         return []
     ours = (pl.col("system") == system) | (pl.col("system") == pl.col("stage"))
@@ -115,7 +113,7 @@ class Judged(NamedTuple):
 
 
 def _captions(judged: pl.DataFrame, bound: Mapping[str, Any]) -> Judged:
-    """Count the captions drawn for a row's quantity of which all cases are judged, or one a harm."""
+    """Count the captions drawn for a row that are wholly judged, or judged a harm."""
     mine = judged.filter(
         pl.col("technique") == f"{bound['harm']}: {bound['technique']}",
         pl.col("stage") == bound["stage"],

@@ -1,4 +1,4 @@
-"""Wang et al. 2022, section 4.2.4: identity adjectives used as nouns, 'a female crosses the street'."""
+"""Identity adjectives used as nouns, as in 'a female crosses' (Wang et al. 2022, 4.2.4)."""
 
 from __future__ import annotations
 

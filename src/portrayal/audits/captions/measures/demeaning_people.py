@@ -1,7 +1,6 @@
-"""Wang et al. 2022, section 4.2.2: people depicted and not mentioned, by group.
+"""People depicted and not mentioned, by group (Wang et al. 2022, section 4.2.2).
 
-Images count whose person boxes together (their union) cover more than a tenth of the image. Without human labels
-the human captions say who is there, and then for all people alike.
+Images count whose person boxes together cover more than a tenth. Without boxes the ground truth's words say who is there.
 """
 
 from __future__ import annotations
@@ -69,15 +68,7 @@ def _areas(stages: Stages, truth: str) -> dict[str, float]:
 
 
 def person_areas(boxes: pl.DataFrame) -> dict[str, float]:
-    """Return image -> share of the image under the union of its person boxes.
-
-    Examples
-    --------
-    >>> two = {"image": ["a", "a"], "synset": ["man.n.01"] * 2, "left": [0.0, 0.1], "top": [0.0, 0.0],
-    ...        "width": [0.2, 0.2], "height": [0.5, 0.5]}
-    >>> round(person_areas(pl.DataFrame(two))["a"], 2)
-    0.15
-    """
+    """Return image -> share of the image under the union of its person boxes."""
     people = [synset for synset in boxes["synset"].unique() if is_person("-", synset)]
     drawn = boxes.filter(pl.col("synset").is_in(people))
     alone = pl.col("image").is_unique()  # most images show one person, whose area needs no grid
@@ -96,7 +87,7 @@ def _union(boxes: pl.DataFrame) -> float:
 
 
 def _note(stages: Stages, truth: str, options: Options, stage: str) -> str:
-    """Return the basis, and beside it how diverse the captions are; labels have no captions to compare."""
+    """Return the basis, and for captions their diversity."""
     if stages.boxes_of(truth).is_empty():
         basis = f"people the {truth} mention; whether they are worth mentioning is not known"
     else:

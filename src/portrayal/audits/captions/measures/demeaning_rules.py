@@ -1,10 +1,7 @@
-"""Wang et al. 2022, section 4.2.3: context-specific harms, as rules in a file.
+"""Context-specific harms, as rules in a file (Wang et al. 2022, section 4.2.3).
 
-A rule names who it is about (an axis and group of the annotation), the words that demean them, and which annotation
-stands in for the group. Darker skin tone is not the same as being Black; the rows say so.
-
-Where nobody is annotated on an axis, as in Conceptual Captions, the human captions are the ground truth, as in the paper: a rule is
-about the people whom they name so, and counts what they do not say themselves.
+Where nobody is annotated on an axis, as in Conceptual Captions, the human captions are the ground truth, as in the paper: a
+rule is about the people whom they name so, and counts what they do not say themselves.
 """
 
 from __future__ import annotations
@@ -85,7 +82,7 @@ def read_rules(text: str | None = None, name: str = "the rules") -> list[Rule]:
 
 
 class Applied(NamedTuple):
-    """A rule in one study: about which images, and what it is compared with, if anything."""
+    """Rule of one study: its images, and the stage it is compared with."""
 
     rule: Rule
     people: frozenset[str]  # images whose person the rule is about
@@ -107,7 +104,7 @@ class Applied(NamedTuple):
         return BY_WORDS if self.by_words else self.rule.stand_in
 
     def can_break(self, stage: str) -> bool:
-        """Return whether a stage can break the rule: not where only the stage itself could tell."""
+        """Return False where only the stage itself could tell."""
         wrongly = self.rule.wrongly or self.by_words
         return not (wrongly and self.truth in (None, stage))
 
@@ -116,12 +113,12 @@ class Applied(NamedTuple):
         return f"{self.name!r} is left out at {stage}: {_UNTOLD}"
 
     def note(self, stages: Stages, stage: str) -> str:
-        """Return what stands in for the group, why the words demean, and how diverse the captions are."""
+        """Return the stand-in for the group, the reason, and the captions' diversity."""
         return "; ".join(part for part in (self.stand_in(), self.rule.why, stages.diversity(stage)) if part)
 
 
 def apply(rule: Rule, stages: Stages, options: Options) -> Applied:
-    """Return a rule with its people: annotated, or named by human captions on an axis without annotation."""
+    """Return a rule with its people: annotated, or named by human captions."""
     people, by_words = set(stages.images), False
     for about in rule.about:
         if about.axis in stages.axes() or not stages.has(HUMAN_CAPTIONS):
@@ -135,7 +132,7 @@ def apply(rule: Rule, stages: Stages, options: Options) -> Applied:
 
 
 def steps(stages: Stages, options: Options) -> Steps:
-    """Yield for each rule, and for all together, the share of captions of the people it is about."""
+    """Yield the share of captions of its people for each rule, and for all together."""
     if not stages.axes() and not stages.has(HUMAN_CAPTIONS):
         return
     rules = [apply(rule, stages, options) for rule in read_rules(options.rules)]
@@ -169,7 +166,7 @@ def _cases(rule: Applied, stage: str, hits: pl.DataFrame) -> Outcome:
 
 
 def _left_out(rule: Applied, stage: str) -> Outcome:
-    """Return a row without a value, so that a rule nobody could ask does not look like one nobody breaks."""
+    """Return a row without a value for a rule that nobody could ask."""
     why = rule.left_out(stage)
     nothing = Estimate(n=0, n_missing=len(rule.people), unit="share", note=why, decision=NOT_MEASURABLE, reason=_UNTOLD)
     about = {"group": rule.group, "subject": rule.name, "bound": UPPER, "share_of": "images"}
@@ -186,7 +183,7 @@ def _broken(rule: Applied, stages: Stages, stage: str) -> pl.DataFrame:
 
 
 def _not_there(rule: Rule, broken: pl.DataFrame, there: pl.DataFrame) -> pl.DataFrame:
-    """Leave out what the truth has: anything the rule matches, or anything of the kind that was said."""
+    """Drop mentions that the truth has, by the rule or by their kind."""
     known: dict[str, set[tuple[str, str | None]]] = {}
     there = there.filter(pl.col("image").is_in(broken["image"].unique().to_list()))
     for image, word, synset in there.select("image", "word", "synset").iter_rows():
@@ -203,7 +200,7 @@ def _matches(rule: Rule, word: str, synset: str | None) -> bool:
 
 
 def _is_a(word: str, synset: str | None, root: str | None) -> bool:
-    """Return whether a thing is of a kind; a person is of no kind of animal, whatever WordNet says of `human`."""
+    """Return True if a thing is of a kind; people are no animals."""
     if synset is None or root is None or root.endswith(UNLISTED) or synset.endswith(UNLISTED):
         return False
     if is_person(word, synset) and not is_person("-", root):

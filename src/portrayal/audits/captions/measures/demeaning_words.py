@@ -1,8 +1,7 @@
-"""Wang et al. 2022, section 4.2.1: words known to be demeaning.
+"""Words known to be demeaning (Wang et al. 2022, section 4.2.1).
 
-For each word three readings: every synset it belongs to is listed (lower bound), its most common synset is listed
-(estimate), any synset is listed (upper bound). These are bounds from word senses, not confidence limits; each share
-has its own interval too.
+Three readings of each word: every synset it belongs to is listed (lower bound), its most common one is (estimate), any is
+(upper bound). These are bounds from word senses, not confidence limits.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _KEY = ("kind", "word", "subject", "subject_synset")
 
 
 def steps(stages: Stages, options: Options) -> Steps:
-    """Yield the three readings by stage, and the cases of the upper bound, the surest first."""
+    """Yield the three readings by stage, and the cases of the upper bound."""
     estimates: dict[str, Shares] = {}
     for stage in filter(stages.has, CAPTIONED):
         said = _read(stages, stage, options)
@@ -77,11 +76,7 @@ def _read(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
 def readings(
     word: str, part: str, listed: frozenset[str], spelled: frozenset[str] = frozenset()
 ) -> tuple[bool, bool, bool]:
-    """Return whether a word is demeaning in every sense, in its most common sense, in any sense.
-
-    A compound is read by its head noun, so that `circus clown` is a clown. A word listed as it is spelled (the
-    judgments) counts as listed in its most common sense even where WordNet does not know it.
-    """
+    """Return True where a word is listed in every, its most common, or any sense."""
     table = wordnet.load()
     head = word.split()[-1] if part == "n" and not table.synsets(word, "n") else word
     senses = table.synsets(head, part) or table.synsets(head)

@@ -1,11 +1,7 @@
-"""Erasing: artifacts, people and attributes of a group not recognised, or replaced by a more general word.
+"""Erasing: things, people and attributes of a group lost or replaced by general words.
 
-The technique is ours; Wang et al. 2022 give only the definition (section 3.2). Artifacts associated with a group are listed.
-Of those the ground truth has, each is in the caption (the same synset or one under it), replaced (only a synset
-above it, of at most `NEAR` steps), or absent. Captions leave most things out, so the share not recognised is set
-against that of all other objects of the same images: the difference is what the group loses beyond brevity. It is
-tested by permuting, inside each image, which of its things is the artifact.
-Person words and identity attributes are in `erasing_people`; they have quantities of their own.
+The technique is ours; Wang et al. 2022 give the definition (section 3.2). Captions leave most things out, so the share of a
+group's artifacts not recognised is compared with that of other objects of the same images, permuted inside images.
 """
 
 from __future__ import annotations
@@ -51,7 +47,7 @@ _LOST = pl.col("fate") != RECOGNISED
 
 
 def facts(stages: Stages, options: Options) -> Mapping[str, frozenset[str]]:
-    """Return the words that mean things in the ground truth of any image: a word that is not always a person."""
+    """Return the words that mean things in the ground truth of any image."""
     if stages.facts is not None:
         return {THINGS: stages.facts[THINGS]}
     pairs = _there(stages, options).select("word", "synset").unique().iter_rows()
@@ -59,7 +55,7 @@ def facts(stages: Stages, options: Options) -> Mapping[str, frozenset[str]]:
 
 
 def steps(stages: Stages, options: Options) -> Steps:
-    """Yield by group the shares replaced and absent, of artifacts, person words and attributes, with cases."""
+    """Yield by group the shares replaced and absent, with cases."""
     truth = stages.truth()
     for stage in filter(stages.has, CAPTIONED if truth else ()):
         if stage != truth:
@@ -95,7 +91,7 @@ def _artifacts(options: Options) -> pl.DataFrame:
 
 
 def _things(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
-    """Return the objects of a stage; the list's phrases stand for themselves and not for their heads."""
+    """Return the objects of a stage; the list's phrases stand for themselves."""
     phrases = [term for term in options.word_list("artifacts")["term"] if is_phrase(term)]
     whole = pl.when(pl.col("word").is_in(phrases)).then(pl.format("{}.unknown", "word"))
     return stages.at(stage, "object").with_columns(whole.otherwise("synset").alias("synset"))
@@ -109,7 +105,7 @@ def _there(stages: Stages, options: Options) -> pl.DataFrame:
 
 
 def fates(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
-    """Return image, caption, word, synset and fate of every thing the truth has, for every caption of the image."""
+    """Return the fate of every thing of the truth in every caption of its image."""
     there = _there(stages, options).filter(pl.col("word").is_in(sorted(facts(stages, options)[THINGS])))
     said = synsets_said(_things(stages, stage, options))
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, "synset")
@@ -149,10 +145,7 @@ def _excess_row(
 
 
 def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estimate:
-    """Return the excess with the p of an artifact being lost as often as any other thing of its image.
-
-    Which things of an image are the artifacts is permuted inside the image.
-    """
+    """Return the excess with the p of artifacts permuted inside each image."""
     gap = clustered_mean(excess(part, things))
     lost = _lost(part, things)
     varying = lost.filter(pl.col("lost").max().over("image") > pl.col("lost").min().over("image"))
@@ -183,7 +176,7 @@ def _permuted(varying: pl.DataFrame, options: Options) -> float:
 
 
 def _lost(part: pl.DataFrame, things: pl.DataFrame) -> pl.DataFrame:
-    """Return image, synset, share of captions that lost it, and whether it is the group's, of images with both."""
+    """Return the share of captions that lost each thing, of images with artifacts and others."""
     own = part.select("image", "synset").unique().with_columns(artifact=pl.lit(True))
     beside = things.join(own.select("image").unique(), on="image")
     table = beside.group_by("image", "synset").agg(_LOST.mean().alias("lost"))
@@ -193,14 +186,14 @@ def _lost(part: pl.DataFrame, things: pl.DataFrame) -> pl.DataFrame:
 
 
 def _floor(varying: pl.DataFrame, permutations: int) -> float:
-    """Return the smallest p there could be: one arrangement of all in each image, or one permutation of all drawn."""
+    """Return the smallest possible p: one arrangement of all, or one permutation of all drawn."""
     sizes = varying.group_by("image").agg(pl.len().alias("things"), pl.col("artifact").sum())
     arrangements = sum(math.log(math.comb(things, own)) for _, things, own in sizes.iter_rows())
     return max(math.exp(-arrangements), 1 / (permutations + 1))
 
 
 def excess(part: pl.DataFrame, things: pl.DataFrame) -> np.ndarray:
-    """Return per image the share of artifacts not recognised minus that of the other things in it."""
+    """Return per image the share of artifacts lost minus that of its other things."""
     own = part.group_by("image").agg(_LOST.mean().alias("own"))
     others = things.join(part.select("image", "synset").unique(), on=["image", "synset"], how="anti")
     other = others.group_by("image").agg(_LOST.mean().alias("other"))
@@ -210,7 +203,7 @@ def excess(part: pl.DataFrame, things: pl.DataFrame) -> np.ndarray:
 
 
 def _lost_cases(stage: str, table: pl.DataFrame, most: float) -> Outcome:
-    """Return the words that were lost, with a score of `most` where they were replaced and less where absent."""
+    """Return the lost words as cases; replaced words score higher than absent ones."""
     cases = [
         TECHNIQUE.cases(
             fate,

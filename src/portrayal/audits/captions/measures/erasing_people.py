@@ -1,9 +1,6 @@
-"""Erasing, continued: person words and identity attributes of the ground truth, and their fate in captions.
+"""Person words and identity attributes of the ground truth, and their fate in captions.
 
-Person words (`woman`, `grandfather`) are the nouns of the identity list. Each is in the caption (the same synset or one under
-it, or another listed word of its group), replaced (only a word above it, such as `adult`, `person` or `people`), or absent.
-Identity attributes (`elderly`, `muslim`) are the list's adjectives said of a person: kept where the caption has any
-term of their axis and group, else absent. WordNet has nothing above an adjective, so none is ever replaced.
+WordNet has nothing above an adjective, so no identity attribute is ever replaced by a more general word.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ def facts(stages: Stages, options: Options) -> Mapping[str, frozenset[str]]:
 def people_shares(
     stages: Stages, stage: str, truth: str, words: pl.DataFrame, attributes: pl.DataFrame, options: Options
 ) -> Iterator[Shares]:
-    """Yield the shares of person words lost, by annotated group or else the group they name, and of attributes."""
+    """Yield the shares of person words and identity attributes lost, by group."""
     for quantity, fate in ((PERSON_REPLACED, REPLACED), (PERSON_ABSENT, ABSENT)):
         if not facts(stages, options)[ANNOTATED]:
             yield from _of_lists(quantity, fate, stage, truth, words, PERSON_WORDS)
@@ -57,12 +54,12 @@ def _of_lists(quantity: str, fate: str, stage: str, truth: str, table: pl.DataFr
 def of_list(
     quantity: str, stage: str, truth: str, values: Values, share_of: str, group: tuple[str, str], note: str
 ) -> Shares:
-    """Return the shares of what a list has for one group; nothing of it is missing."""
+    """Return the shares of a list for one group; nothing of it is missing."""
     return Shares(quantity, stage, truth, values, share_of, note=note, basis=frozenset(), only=group)
 
 
 def person_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
-    """Return image, caption, word, axis, group and fate of every person word the truth has, for every caption."""
+    """Return the fate of every person word of the truth in every caption."""
     nouns = listed_nouns(stages.at(truth, "object"), options)
     there = nouns.select("image", "word", "synset", *WHOM).unique()
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, *WHOM, "word")
@@ -82,13 +79,7 @@ def synsets_said(objects: pl.DataFrame) -> Mapping[tuple[str, int], frozenset[st
 
 
 def person_fate(synset: str, said: frozenset[str]) -> str:
-    """Return the fate of a person word in a caption that has these synsets of people.
-
-    Examples
-    --------
-    >>> [person_fate("woman.n.01", frozenset([said])) for said in ("girl.n.01", "person.n.01", "man.n.01")]
-    ['recognised', 'replaced by a more general word', 'absent']
-    """
+    """Return the fate of a person word, given the caption's synsets of people."""
     if synset in said or any(synset in _above(other) for other in said):
         return RECOGNISED
     return REPLACED if said & (_above(synset) | set(wordnet.PEOPLE)) else ABSENT
@@ -96,14 +87,14 @@ def person_fate(synset: str, said: frozenset[str]) -> str:
 
 @lru_cache(maxsize=50_000)
 def _above(synset: str) -> frozenset[str]:
-    """Return the people above a synset, up to person itself, which is the general word meant here."""
+    """Return the people above a synset, up to person itself."""
     table = wordnet.load()
     above = () if synset.endswith(UNLISTED) else table.ancestors(synset)
     return frozenset(up for up in above if table.is_person_synset(up))
 
 
 def attribute_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
-    """Return image, caption, word, axis, group and fate of every identity attribute the truth has of a person."""
+    """Return the fate of every identity attribute of the truth in every caption."""
     there = identity_adjectives(stages, truth, options).rename({"term": "word"}).drop("caption").unique()
     named = identity_terms(stages, stage, options).select(*PLACE, *WHOM).unique()
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").join(

@@ -1,13 +1,7 @@
-"""Hendricks et al. 2018 [1]_: whether the group word is right, wrong, left open, or the person not mentioned at all.
+"""Right, wrong, open or missing group words (Hendricks et al. 2018, Women also snowboard, ECCV).
 
-A captioner that never names a gender makes no gender error; that is not fairness but omission, so the four
-shares stand side by side for every group, beside every harm, and sum to one. The words of gender are those of [1]_, looked for
-in the text; those of other axes are the identity terms said of a person. As there, the error over all groups stands beside
-them, and the ratio of captions with words of one group to those with words of another, over that of the people annotated.
-
-References
-----------
-.. [1] Hendricks, Burns, Saenko, Darrell, Rohrbach (2018), Women also snowboard: overcoming bias in captioning models, ECCV.
+A captioner that never names a gender makes no gender error; that is omission, so the four shares stand side by side. As in
+the paper, the ratio of words of one group to those of another is set against that of the people annotated.
 """
 
 from __future__ import annotations
@@ -75,16 +69,13 @@ def worded_axes(stages: Stages, options: Options) -> list[str]:
 
 
 def worded_groups(axis: str, options: Options) -> list[str]:
-    """Return the groups of an axis that have words: of its own list, else among the identity terms."""
+    """Return the groups of an axis with words, in its own list or among identities."""
     listed = (options.word_list(name).filter(pl.col("axis") == axis)["group"] for name in ("gendered", "identity"))
     return next((sorted(set(groups)) for groups in listed if len(groups)), [])
 
 
 def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.DataFrame:
-    """Return image, caption, group, outcome and `says GROUP` of each caption of a person whose group has words.
-
-    A caption with words of several groups, or of none, leaves the group open.
-    """
+    """Return the outcome of each caption of a person; several groups' words are neutral."""
     groups = worded_groups(axis, options)
     annotated = stages.people.filter((pl.col("axis") == axis) & pl.col("group").is_in(groups))
     table = stages.captions_at(stage).join(annotated, on="image")
@@ -110,7 +101,7 @@ def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.Data
 def _with_words(
     table: pl.DataFrame, stages: Stages, stage: str, axis: str, groups: Sequence[str], options: Options
 ) -> pl.DataFrame:
-    """Add a column `says GROUP` for each group: by the axis' own list from the text, else from what is said of people."""
+    """Add a column `says GROUP` for each group, by list or by identity terms."""
     words = options.word_list("gendered").filter(pl.col("axis") == axis)
     if len(words):
         lists = {g: words.filter(pl.col("group") == g)["term"].to_list() for g in groups}
@@ -124,13 +115,13 @@ def _with_words(
 
 
 def _says(terms: list[str]) -> pl.Expr:
-    """Return whether a text has one of the terms as whole words of letters and apostrophes, in lower case."""
+    """Return True for a text with one of the terms as whole words."""
     choice = "|".join(sorted(terms, key=len, reverse=True))
     return pl.col("text").str.to_lowercase().str.contains(rf"(?:^|[^a-z'])(?:{choice})(?:[^a-z']|$)")
 
 
 def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> Outcome:
-    """Return for each pair of groups how many captions have words of one for each with words of the other."""
+    """Return for each pair of groups the ratio of captions with their words."""
     groups = sorted(set(described["group"]))
     means = [pl.col(f"says {g}").mean() for g in groups]
     per_image = described.group_by("image").agg(*means, pl.col("group").first()).sort("image")

@@ -1,11 +1,8 @@
-"""Reifying social groups: group terms that looks decide.
+"""Group terms that looks predict, by a technique of ours.
 
-The technique is ours; Wang et al. 2022 give only the definition (section 3.2). Among images that show one person, annotated
-with the same group, does how the person looks (`appearance`: clothes, hair, build, and nothing else of the picture) go with
-the caption using the group's term? Tested is the largest standardised difference of any feature between captions with and
-without the term, terms permuted over images; the row names the feature. Its value is the area under the curve, out of fold,
-of predicting the term from all of them: one half when looks say nothing. Where a group has no terms of its own (skin tones),
-its term is any of the axis that names it (race).
+Wang et al. 2022 give the definition (section 3.2). Among images of one person of a group, the test is the largest standardised
+difference of a feature of appearance between captions with and without the group's term. Its value is the area under the curve
+of predicting the term, out of fold.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ LEAST = 10  # images with the term, and without it, that a group needs
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
-    """Return for each annotated group how well looks predict its term: one half where they say nothing."""
+    """Return for each annotated group the area under the curve of its term by looks."""
     truth = stages.truth()
     if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
         return Outcome()
@@ -65,7 +62,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
 
 
 def _with_term(terms: pl.DataFrame, axis: str, group: str) -> set[str]:
-    """Return the images whose captions use a term of the group, or of its axis where the group has none."""
+    """Return the images with a term of the group, or else of its axis."""
     named = terms.filter(pl.col("axis") == NAMED_BY.get(axis, axis))
     own = named.filter(pl.col("group") == group)
     return set((named if own.is_empty() else own)["image"])
@@ -104,10 +101,7 @@ def _looks_row(
 
 
 def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -> list[list[Fold]]:
-    """Return, for each set of outcomes, every fold's scores by the model of the others, with its outcomes.
-
-    The models of all outcomes and folds are fitted together.
-    """
+    """Return the out-of-fold scores for each set of outcomes, fitted together."""
     folds = [stratified_folds(outcome, seed) for outcome in outcomes]
     weights = np.column_stack([fold != number for fold in folds for number in range(FOLDS)])
     margins = fit(matrix, np.repeat(np.column_stack(outcomes), FOLDS, axis=1), weights, tolerance=CLOSE).margins
@@ -118,10 +112,7 @@ def out_of_fold(matrix: np.ndarray, outcomes: Sequence[np.ndarray], seed: int) -
 
 
 def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: int) -> float:
-    """Return how much learning adds to an area's variance, from terms permuted and learned again.
-
-    Folds share most of their training images, so errors hang together.
-    """
+    """Return the variance that learning adds to an area, from permuted terms."""
     rng = np.random.default_rng([seed, 1])
     permuted = [rng.permutation(outcome) for _ in range(permutations)]
     learner, batches = partial(_learner, matrix, seed), list(_batches(permuted))
@@ -137,10 +128,7 @@ def _learner(matrix: np.ndarray, seed: int) -> Callable[[Sequence[np.ndarray]], 
 
 
 def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
-    """Yield permutations to be learned together: few, so that memory stays bounded.
-
-    The matrix is taken apart for each batch; with few images that costs nothing, and ten are quickest.
-    """
+    """Yield few permutations at a time, so that memory stays bounded; ten are quickest."""
     images = len(permuted[0])
     size = PERMUTED_AT_ONCE if images <= 1000 else max(PERMUTED_AT_ONCE, OUTCOMES_AT_ONCE // images)
     for first in range(0, len(permuted), size):

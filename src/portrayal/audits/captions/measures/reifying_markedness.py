@@ -1,7 +1,6 @@
-"""Reifying social groups: how often a group is named at all.
+"""Share of captions of people that name a group; the technique is ours.
 
-The technique is ours; Wang et al. 2022 give only the definition (section 3.2). Among captions that mention a person, how
-often does the caption name the group on an axis? A difference between groups shows who is marked and who is the default.
+A difference between groups shows who is marked and who is the default (definition: Wang et al. 2022, section 3.2).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ WITH_PERSON = "captions that mention a person"
 
 
 def steps(stages: Stages, options: Options) -> Steps:
-    """Yield how often each annotated group is named in captions that mention a person, with tests and cases."""
+    """Yield the share of captions naming each annotated group, with tests and cases."""
     nameable = set(options.word_list("identity")["axis"])
     for axis in stages.axes():
         named = NAMED_BY.get(axis, axis)
@@ -39,7 +38,7 @@ def steps(stages: Stages, options: Options) -> Steps:
 
 
 def _naming(stages: Stages, stage: str, named: str, options: Options) -> pl.DataFrame:
-    """Return the terms of an axis; nouns of gender are the default way to speak of people, and adjectives mark."""
+    """Return the terms of an axis; nouns of gender are the default, adjectives mark."""
     hits = identity_terms(stages, stage, options).filter(pl.col("axis") == named)
     if named != "gender":
         return hits

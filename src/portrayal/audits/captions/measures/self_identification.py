@@ -1,9 +1,7 @@
-"""Denying people the opportunity to self-identify: identity terms imposed where the reference has none, by axis.
+"""Identity terms imposed where the reference has none of that axis; the technique is ours.
 
-The technique is ours; Wang et al. 2022 give only the definition (section 3.2). A caption imposes on an axis when it calls a
-person by a term of that axis (gender, race, age, religion, disability, nationality) and no reference caption of the
-image has any term of the axis. The reference is the human captions: they show what people who saw the picture found
-fit to say. It fails where the writers had information the picture does not show, or were themselves imposing.
+Definition: Wang et al. 2022, section 3.2. The reference shows what people who saw the picture found fit to say; it fails where
+they knew more than the picture shows, or were imposing themselves.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ UNNAMED = "the labels name no identity of anybody, so nothing tells which terms 
 
 
 def steps(stages: Stages, options: Options) -> Steps:
-    """Yield by axis of identity the share of captions with people that impose a term, and the cases."""
+    """Yield by axis the share of captions of people that impose a term, and cases."""
     reference = stages.chosen or next((s for s in (HUMAN_CAPTIONS, HUMAN_LABELS) if stages.has(s)), None)
     if reference is None or not stages.has(SYSTEM_CAPTIONS):
         return
@@ -55,7 +53,7 @@ def steps(stages: Stages, options: Options) -> Steps:
 
 
 def _judged_axes(reference: str, there: pl.DataFrame, options: Options) -> list[str]:
-    """Return the axes a reference could have named: of labels, which may not name ages, those that they do name."""
+    """Return the axes a reference could have named; labels may not name all."""
     axes = there["axis"] if reference in LABELS else options.word_list("identity")["axis"]
     return sorted(axes.unique())
 

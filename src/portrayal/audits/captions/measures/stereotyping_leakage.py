@@ -1,15 +1,7 @@
-"""Hirota, Nakashima, Garcia 2022 [1]_: groups that captions give away, more than human captions do.
+"""Groups that captions give away more than human captions do (Hirota, Nakashima, Garcia 2022, CVPR).
 
-Stereotyping (5), amplification by leakage. Words that name the group are masked, and a classifier (bag of words, logistic
-regression) is asked for the group of the person by what else the caption says. Its score for an image is the probability it
-gives to the right group where that is the most probable, else 0; out of fold. LIC_M is the mean over the system's captions,
-LIC_D over human captions of the same images in which words that the system never says are masked as well, and
-LIC = LIC_M - LIC_D: above 0, the system widens what it learned from. Images are drawn so that all groups have as many.
-Everything is described, and nothing tested.
-
-References
-----------
-.. [1] Hirota, Nakashima, Garcia (2022), Quantifying societal bias amplification in image captioning, CVPR.
+Words that name the group are masked, and a classifier is asked for the group by the rest. A caption's score is the out-of-fold
+probability of the right group where that is the most probable, else 0; LIC is the system's mean less that of human captions.
 """
 
 from __future__ import annotations
@@ -48,7 +40,7 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
-    """Return for each axis the leakage of the system's captions and of the human captions, and the difference."""
+    """Return for each axis the leakage of system and human captions, and the difference."""
     rows: list[Row] = []
     if stages.has(HUMAN_CAPTIONS) and stages.has(SYSTEM_CAPTIONS):
         both = stages.covered(HUMAN_CAPTIONS) & stages.covered(SYSTEM_CAPTIONS)
@@ -100,10 +92,7 @@ def _as_rows(stages: Stages, axis: str, draws: Sequence[pl.DataFrame]) -> list[R
 
 
 def over_draws(draws: Sequence[pl.DataFrame], score: pl.Expr) -> Estimate:
-    """Return the mean of a score over draws; the interval holds the spread over images and that over draws.
-
-    Draws differ in images, human captions and folds, so that their spread holds most of what learning adds.
-    """
+    """Return the mean over draws; the interval adds their spread, which holds most of learning's."""
     from scipy import stats
 
     each = pl.concat(draws).group_by("image").agg(score.mean().alias("score")).sort("image")
@@ -115,7 +104,7 @@ def over_draws(draws: Sequence[pl.DataFrame], score: pl.Expr) -> Estimate:
 
 
 def masked_words(axis: str, options: Options) -> frozenset[str]:
-    """Return the words that name a group of an axis; they do not tell what goes with it."""
+    """Return the words that name a group of an axis, in every form."""
     lists = [options.word_list(name) for name in ("gendered", "identity")]
     named = (pl.col("axis") == axis) | (pl.col("axis") == NAMED_BY.get(axis, axis))
     terms = [term for table in lists for term in table.filter(named)["term"]]
@@ -125,13 +114,7 @@ def masked_words(axis: str, options: Options) -> frozenset[str]:
 
 
 def words(text: str, masked: Set[str]) -> list[str]:
-    """Return the words of a caption, those that name a group masked, in whatever form they have.
-
-    Examples
-    --------
-    >>> words("A woman's dog and two women", frozenset(["woman", "women"]))
-    ['a', '<mask>', 'dog', 'and', 'two', '<mask>']
-    """
+    """Return the words of a caption, with the words that name a group masked."""
     return [
         MASK if word in masked or word.removesuffix("'s") in masked else word for word in _WORD.findall(text.lower())
     ]

@@ -1,11 +1,7 @@
-"""Wang et al. 2022, section 4.1.2: objects correctly mentioned, controlled for size and place of all objects.
+"""Objects correctly mentioned, controlled for size and place (Wang et al. 2022, section 4.1.2).
 
-For each of the most common object types: images that show it and an annotated person; was it mentioned? A logistic
-regression (L2, C = 1) on size and place of every type and the group, over many 70/30 splits. Size is the share of the
-image under the box and place the distance of its centre from the image's centre, of the largest instance, 0 when
-absent. The spread of the group's coefficient over splits is the paper's interval; splits share most of their images,
-so it is too narrow, and an interval from a bootstrap over images stands beside it. The p is that of a score test, which
-holds where an object is nearly always or hardly ever mentioned.
+A logistic regression (L2, C = 1) over many 70/30 splits. Splits share most images, so their spread (the paper's interval) is
+too narrow; a bootstrap over images stands beside it. The p is that of a score test, which holds for rare outcomes.
 """
 
 from __future__ import annotations
@@ -52,7 +48,7 @@ class Effect:
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
-    """Return the number of object types with an effect, each effect, ranked by accuracy, for each axis."""
+    """Return for each axis the object types with an effect, ranked by accuracy."""
     truth = _truth(stages)
     if not stages.has(truth) or stages.boxes_of(truth).is_empty():
         return Outcome()
@@ -82,7 +78,7 @@ def _effects(stages: Stages, stage: str, options: Options) -> dict[tuple[str, st
 
 
 def effects_of(stages: Stages, stage: str, axis: str, pair: tuple[str, str], options: Options) -> list[Effect]:
-    """Return the effect of being in the first group of the pair rather than the second, for each object type."""
+    """Return the effect of the first group against the second for each object type."""
     types = common_types(stages, stage, options.object_types)
     covered = stages.covered(stage)
     groups = {i: g for i, g in stages.groups(axis).items() if g in pair and i in covered}
@@ -98,7 +94,7 @@ def effects_of(stages: Stages, stage: str, axis: str, pair: tuple[str, str], opt
 def _fitter(
     design: np.ndarray, group: np.ndarray, options: Options
 ) -> Callable[[tuple[int, str, list[bool]]], Effect | None]:
-    """Return a function that fits one object type: its place, its name, and which images' captions say it."""
+    """Return a function that fits one object type, given its place, name and mentions."""
 
     def fitted(job: tuple[int, str, list[bool]]) -> Effect | None:
         place, synset, said = job
@@ -118,7 +114,7 @@ def common_types(stages: Stages, stage: str, most: int) -> list[str]:
 
 
 def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """Return images x (sizes, then places) of the largest instance of each type; 0 where there is none."""
+    """Return images x (sizes, then places) of the largest instance of each type."""
     lines = pl.DataFrame({"image": images}, schema={"image": pl.String}).with_row_index("line")
     columns = pl.DataFrame({"synset": types}, schema={"synset": pl.String}).with_row_index("column")
     largest = (
@@ -137,7 +133,7 @@ def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -
 
 
 def mentioned(stages: Stages, stage: str, types: Sequence[str]) -> dict[str, set[str]]:
-    """Return image -> the types its captions mention, by the type itself or a word under it."""
+    """Return image -> the types its captions mention, by themselves or a word under them."""
     wanted = set(types)
     said: dict[str, set[str]] = {}
     for image, synset in stages.at(stage, "object").select("image", "synset").unique().iter_rows():
@@ -147,7 +143,7 @@ def mentioned(stages: Stages, stage: str, types: Sequence[str]) -> dict[str, set
 
 
 def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Options) -> Effect | None:
-    """Fit one object type over splits and bootstraps; None where too few splits hold both outcomes."""
+    """Fit one object type over splits and bootstraps, if enough splits hold both outcomes."""
     if min(outcome.sum(), (~outcome).sum()) < BOTH_OUTCOMES or len(set(matrix[:, -1])) < 2:
         return None
     rng = np.random.default_rng(options.seed)
@@ -179,10 +175,7 @@ def splits(rows: int, number: int, share: float, rng: np.random.Generator) -> np
 
 
 def _bootstrap(value: float, again: np.ndarray, images: int, free: float) -> Estimate:
-    """Return the t interval with the bootstrap's standard error, if there is one.
-
-    A bootstrap of a regression varies too little, as residuals do, by the share of images that its parameters use up.
-    """
+    """Return the t interval by the bootstrap's error, widened by the parameters used up."""
     from scipy import stats
 
     if len(again) < 2 or free < 1:
@@ -209,10 +202,7 @@ def _noun(synset: str) -> str:
 
 
 def _largest_row(effects: list[Effect], stage: str, truth: str, about: dict[str, Any]) -> Row:
-    """Return the test of all object types that bear an interval, which names the one with the smallest p.
-
-    p and interval hold for all of them together (Bonferroni), so that they are not too sure for having been chosen.
-    """
+    """Return the test of all object types together (Bonferroni), named by the smallest p."""
     from scipy import stats
 
     tested = [effect for effect in effects if not np.isnan(effect.p) and not np.isnan(effect.bootstrap.low)]
@@ -238,7 +228,7 @@ def _effect_note(effect: Effect, by: str) -> str:
 
 
 def _count_row(effects: list[Effect], stage: str, truth: str, about: dict[str, Any], by: str) -> Row:
-    """Return the paper's headline: how many types have a spread over splits without zero; described only, too narrow."""
+    """Return the number of types whose spread over splits excludes zero (the paper's headline)."""
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
     note = f"by the spread over splits (the paper's, too narrow: more than 5% by chance); {by}"
     estimate = Estimate(float(by_splits), n=len(effects), unit="object types")

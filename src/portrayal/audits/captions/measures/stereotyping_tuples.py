@@ -1,17 +1,8 @@
-"""Wang et al. 2022, section 4.1, techniques 3 and 4: tuples that differ between groups, and across stages.
+"""Tuples that differ between groups and stages (Wang et al. 2022, section 4.1).
 
-The paper gives each in one sentence; the tests are ours. Each of the three kinds of tuples has a share of captions
-for every group (`tuple_counts`). Tested is the largest standardised difference of any tuple, groups permuted over images,
-because differences gather in few tuples. The row names that tuple and its difference; the interval holds the differences
-of all tuples of the kind together (Bonferroni), so that it is not too narrow for having been chosen.
-
-The distance describes all tuples at once: the sum of the squared differences of the shares, less what chance adds to it
-(`portrayal.stats.tests.squared_distance`): a distance of 0.16 is as if one tuple alone were said in 40 of 100 captions more of
-one group.
-
-(4) does the same with the system's share less that of another stage in each image, over the same images: whether the
-system changes any tuple's share more for one group than for the other. Only the comparison with the human captions is in
-the family.
+Techniques 3 and 4 have one sentence each in the paper; the tests are ours. Tested is the largest standardised difference of any
+tuple, groups permuted over images; its interval holds the differences of all tuples together. The distance is the sum of the
+squared differences, less what chance adds to it. Technique 4 compares the system's share less that of another stage.
 """
 
 from __future__ import annotations
@@ -47,7 +38,7 @@ STILL = 1e-12  # a variance that is only rounding
 
 
 def measure(stages: Stages, options: Options) -> Outcome:
-    """Return the largest difference and the distance between each pair of groups, for every stage and kind of tuple."""
+    """Return the largest difference and the distance of each pair of groups by stage."""
     found = [_at_stage(stages, stage, options) for stage in filter(stages.has, STAGES)]
     tables = [table for one in found for table in one.tables["tuples"]]
     return Outcome([row for one in found for row in one.rows], tables={"tuples": tables})
@@ -74,7 +65,7 @@ def _at_stage(stages: Stages, stage: str, options: Options) -> Outcome:
 
 
 def measure_across(stages: Stages, options: Options) -> Outcome:
-    """Return the largest change that differs between groups, and the change of the distance, against every other stage."""
+    """Return the largest change, and the change of the distance, against every other stage."""
     rows: list[Row] = []
     present = list(filter(stages.has, STAGES))
     counted = {(stage, kind): count_all(stages, stage, kind, options) for stage in present for kind in KINDS}
@@ -99,7 +90,7 @@ def _pairs(stages: Stages) -> list[tuple[str, str, str]]:
 
 
 def _flags(stages: Stages, axis: str, pair: Sequence[str], images: Sequence[str]) -> np.ndarray:
-    """Return for each image 1 for the first group, 0 for the second, -1 for neither."""
+    """Return 1 for images of the first group, 0 of the second, -1 of neither."""
     groups, (first, second) = stages.groups(axis), pair
     return np.array([{first: 1, second: 0}.get(groups.get(image, ""), -1) for image in images])
 
@@ -131,10 +122,7 @@ def _largest(
 
 
 def largest_difference(matrix: sparse.csr_matrix, flags: np.ndarray) -> tuple[Estimate, int]:
-    """Return the difference of the column that max-T would take, and which it is.
-
-    The interval is the t interval at a level that holds for all columns together.
-    """
+    """Return the max-T column's difference, with an interval for all columns together, and its place."""
     from scipy import stats
 
     first, second = matrix[flags == 1], matrix[flags == 0]
@@ -199,10 +187,7 @@ def _change_row(
 def differing_tuples(
     counts: Counts, flags: np.ndarray, stage: str, kind: str, about: Mapping[str, Any], most: int = MOST
 ) -> pl.DataFrame:
-    """Return the tuples with the largest differences in the share of captions, with Welch's intervals.
-
-    p is Holm-corrected over all tuples of the kind.
-    """
+    """Return the tuples that differ most, with Welch's intervals and Holm's p."""
     from scipy import stats
 
     first, second = counts.matrix[flags == 1], counts.matrix[flags == 0]

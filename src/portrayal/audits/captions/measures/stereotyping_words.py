@@ -1,12 +1,7 @@
-"""Wang et al. 2022, section 4.1.1: words included wrongly.
+"""Words included wrongly: non-imageable, too specific, hallucinated (Wang et al. 2022, section 4.1.1).
 
-Three scenarios, in the order a case is counted: non-imageable, too specific, hallucinated. All cases together are an
-upper bound; those whose word is correlated with a group at the ground-truth stage,
-
-    max over groups of P(group, synset) - P(group) P(synset),
-
-above a threshold are kept, and ranked by the word's false-positive rate. With few images chance alone passes the
-paper's threshold of 0.005, so a second count asks for three standard errors as well.
+All cases are an upper bound; kept are words with max over groups of P(group, synset) - P(group) P(synset) above a threshold.
+With few images chance alone passes the paper's 0.005, so a second count asks for three standard errors as well.
 """
 
 from __future__ import annotations
@@ -33,7 +28,7 @@ _WRONG = pl.col("scenario").is_not_null()
 
 
 def facts(stages: Stages, options: Options) -> Mapping[str, frozenset[str]]:
-    """Return the words that mean people at each stage: what is decided over all images."""
+    """Return the words that mean people at each stage."""
     return {stage: people_said(stages, stage, truth) for stage, truth in _pairs(stages)}
 
 
@@ -86,7 +81,7 @@ def _unlabelled(stages: Stages) -> str:
 
 @once
 def correlated(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
-    """Return the words included wrongly that go with a group, with their covariance and false-positive rate."""
+    """Return the wrong words that go with a group, with covariance and false-positive rate."""
     related = covariances(stages, truth, groups_of_truth(stages, truth, options))
     wrong = scenarios(stages, stage, truth, options).filter(_WRONG)
     cases = wrong.join(related, on=["kind", "synset"]).filter(pl.col("covariance") > options.threshold)
@@ -94,7 +89,7 @@ def correlated(stages: Stages, stage: str, truth: str, options: Options) -> pl.D
 
 
 def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth: str) -> pl.DataFrame:
-    """Return the share of the images without the synset at the truth whose captions include it all the same."""
+    """Return the share of images without a synset whose captions include it."""
     both = stages.covered(stage) & stages.covered(truth)
     present, wrong = (
         table.group_by("kind", "synset").agg(pl.col("image").n_unique().alias(name))
@@ -112,18 +107,14 @@ def overlaps(said: pl.DataFrame) -> pl.DataFrame:
 
 
 def groups_of_truth(stages: Stages, truth: str, options: Options) -> pl.DataFrame:
-    """Return (image, axis, group): the annotation where there is one, else the group words at the truth stage."""
+    """Return (image, axis, group) by annotation, else by the truth's group words."""
     if len(stages.people):
         return stages.people.filter(pl.col("image").is_in(list(stages.covered(truth)))).select("image", "axis", "group")
     return listed_nouns(stages.at(truth, "object"), options).select("image", "axis", "group").unique()
 
 
 def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFrame:
-    """Return kind, synset, covariance, its error and group: for each synset the group it goes with most.
-
-    The covariance is P(group, synset) - P(group) P(synset) at the ground-truth stage. Probabilities are shares of the images
-    that the truth covers.
-    """
+    """Return each synset's covariance with the group it goes with most, and its error."""
     total = len(stages.covered(truth))
     schema = {"kind": pl.String, "synset": pl.String, "covariance": pl.Float64, "error": pl.Float64, "group": pl.String}
     if not total or groups.is_empty():
@@ -145,7 +136,7 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
 
 
 def _cases(stages: Stages, stage: str, truth: str, options: Options) -> Outcome:
-    """Return the cases, of which large audits have some hundred thousand, and the overlaps of scenarios."""
+    """Return the cases and the overlaps of scenarios."""
     found = correlated(stages, stage, truth, options)
     values = found["covariance"].unique()
     written = pl.col("covariance").replace_strict(values, [number(value) for value in values], return_dtype=pl.String)

@@ -1,13 +1,8 @@
-"""Techniques: their steps over a set of images, the rows of these, and shares of captions as sums over parts.
+"""Techniques as steps over images, with shares of captions that add up over parts.
 
-A technique goes through a set of images once and yields `Shares` (how often each image's captions do something), `Count` (is it
-done in more images than the tolerance?), `Difference` (between groups), and whole outcomes. Of the first two, the distinct shares
-and how many images have each add up over parts: from the sums come the same mean, interval and difference whether a part or
-the whole was seen. A step that needs all images together is yielded as a function, and is not called in parts.
-
-A row is a test where its `measure` is a test's name (`findings.CLAIMS` says what each would show); every other row
-describes, and its measure is the quantity. Only the system's captions are tested. Where the human captions are measured
-in the same way, a row at the stage `HUMAN_SAME` stands beside the test: theirs, of the same images.
+A technique yields `Shares`, `Count`, `Difference` and whole outcomes. A step that needs all images together is yielded as a
+function, and is not called in parts. A row is a test where its `measure` is a test's name; only the system's captions are
+tested, and a row at the stage `HUMAN_SAME` has the human captions of the same images.
 """
 
 from __future__ import annotations
@@ -82,19 +77,19 @@ class Shares:
         among: Set[str] | None = None,
         **about: Any,
     ) -> Shares:
-        """Return the shares of captions that are flagged (image, caption), in some of the images or in all."""
+        """Return the shares of flagged captions, in all images or among some."""
         values = shares_of(stages, stage, flagged)
         inside = values if among is None else {image: share for image, share in values.items() if image in among}
         return cls(quantity, stage, truth, inside, **about)
 
     def silent(self, stages: Stages) -> frozenset[str]:
-        """Return the images of the basis that have no caption at the stage."""
+        """Return the images of the basis without a caption at the stage."""
         return stages.silent(self.stage) if self.basis is None else frozenset(self.basis) - stages.covered(self.stage)
 
 
 @dataclass(frozen=True)
 class Count:
-    """A test: does the system do it in more of the images `about` than the tolerance? The human captions stand beside it."""
+    """Test of a harm in more of the images `about` than the tolerance."""
 
     test: str
     shares: Mapping[str, Shares]  # by stage
@@ -106,7 +101,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Difference:
-    """A test of each pair of groups in the system captions; the human captions stand beside it."""
+    """Test of each pair of groups in the system captions."""
 
     test: str
     shares: Mapping[str, Shares]  # by stage
@@ -116,7 +111,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Rows, cases, further tables by name (those of one name have the same columns), and shares that compare systems."""
+    """Rows, cases, further tables by name, and shares that compare systems."""
 
     rows: Sequence[Mapping[str, Any]] = ()
     cases: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CASES))
@@ -149,7 +144,7 @@ Sums = Counter[tuple[Place, float | None]]  # images by place and share; of the 
 
 @dataclass(frozen=True)
 class Technique:
-    """One technique: its harm and name, what it needs, what a missing stage means, and its steps."""
+    """One technique: its harm, name and needs, and its steps."""
 
     harm: str
     name: str
@@ -165,7 +160,7 @@ class Technique:
         return f"{self.harm}: {self.name}"
 
     def measure(self, stages: Stages, options: Options) -> Outcome:
-        """Measure one system's stages: sums over images, and the tests, cases and notes that need all of them."""
+        """Return the outcome of all steps over one system's stages."""
         done = [self._outcome(stages, options, step) for step in self.steps(stages, options)]
         rows = [row for one in done for row in one.rows]
         cases = pl.concat([pl.DataFrame(schema=CASES), *(one.cases for one in done)])
@@ -199,7 +194,7 @@ class Technique:
         return Counter({key: count for key, count in total.items() if key[0].stage != HUMAN_SAME})
 
     def rows_of_sums(self, total: Sums, tolerance: float) -> list[Row]:
-        """Return the row of each place, and then of each pair of groups of an axis: nothing is tested but counts."""
+        """Return the row of each place, and of each pair of groups."""
         places: dict[Place, dict[float | None, int]] = {}
         for (place, value), count in total.items():
             places.setdefault(place, {})[value] = count
@@ -230,20 +225,14 @@ class Technique:
     def row(
         self, quantity: str, stage: str, truth: str | None, found: Estimate, test: str | None = None, **columns: Any
     ) -> Row:
-        """Return the row of an estimate; `columns` are further columns of ROWS, or stand in for the estimate's own.
-
-        With `test` it is a test by this name: in the family in the system captions, and exploratory elsewhere.
-        """
+        """Return the row of an estimate; `columns` add to its own or replace them."""
         about: Row = {"harm": self.harm, "technique": self.name, "quantity": quantity, "measure": test or quantity}
         about |= {"stage": stage, "truth": truth, "bound": ESTIMATE}
         family = None if test and stage == SYSTEM_CAPTIONS else EXPLORATORY
         return {**about, "family": family, **found.columns(), "counted": "images", **columns}
 
     def cases(self, quantity: str, stage: str, table: pl.DataFrame, **columns: pl.Expr) -> Outcome:
-        """Return cases for somebody to read: one for each row of a table (image, caption, perhaps group).
-
-        `columns` are the reason, the words (`tuple`), a `score` that ranks cases, and the narrower quantity `within`.
-        """
+        """Return a case to read for each row of a table (image, caption, perhaps group)."""
         about = {"technique": pl.lit(self.key), "stage": pl.lit(stage), "quantity": pl.lit(quantity)}
         blank = {name: value for name, value in BLANK.items() if name not in table.columns}
         written = table.with_columns(**{**blank, **about, **columns})
@@ -317,7 +306,7 @@ def _counted(values: np.ndarray, missing: int, tolerance: float) -> Estimate:
 
 
 def beside(shares: Mapping[str, Shares]) -> Iterator[tuple[str, Shares]]:
-    """Yield the system's shares, and the human captions' of the same images where these have any."""
+    """Yield the system's shares, and the human captions' of the same images."""
     system = shares.get(SYSTEM_CAPTIONS)
     if system is None:
         return
@@ -348,7 +337,7 @@ def _difference_rows(technique: Technique, stages: Stages, step: Difference, opt
 def tested_difference(
     values: Values, first: Sequence[str], second: Sequence[str], permutations: int, seed: int
 ) -> Estimate:
-    """Return the difference between two groups' images with its p, or the reason why nothing is tested."""
+    """Return the tested difference of two groups, or the reason for no test."""
     from scipy import sparse
 
     ones, others = ([image for image in images if image in values] for images in (first, second))

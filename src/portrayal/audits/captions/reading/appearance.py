@@ -1,7 +1,4 @@
-"""Looks of the people of an image according to a stage: clothes, hair and build.
-
-The scene, what people do and hold, and how many they are is not how they look.
-"""
+"""Looks of people according to a stage: clothes, hair and build, not the scene."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ SEVERAL = (
 
 
 def appearance(stages: Stages, stage: str, images: list[str], options: Options) -> tuple[np.ndarray, list[str]]:
-    """Return images x features of appearance that enough images have and lack (`options.least_images`).
-
-    A feature is a thing worn (`object: dress`), what it is like (`dress: red`), or an adjective of a person (`person: bald`).
-    """
+    """Return images x features of appearance (`dress: red`) that enough images have and lack."""
     said = _features(stages, stage, options).filter(pl.col("image").is_in(images))
     counts = said.group_by("look").len()
     least, most = options.least_images, len(images) - options.least_images
@@ -59,7 +53,7 @@ def _features(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
 
 
 def _worn(stages: Stages, stage: str, roots: frozenset[str]) -> pl.DataFrame:
-    """Return (image, word) of clothes, hair and the like, and of all that is said to be worn."""
+    """Return (image, word) of clothes, hair and everything said to be worn."""
     objects = stages.at(stage, "object")
     distinct = objects.select("word", "synset").unique().drop_nulls()
     listed = [word for word, synset in distinct.iter_rows() if _is_under(synset, roots)]
@@ -76,7 +70,7 @@ def _is_under(synset: str, roots: frozenset[str]) -> bool:
 
 
 def alone(stages: Stages, stage: str) -> set[str]:
-    """Return the images in which a stage has one person; one of several is called by other words."""
+    """Return the images in which a stage has exactly one person."""
     objects = with_person(stages.at(stage, "object")).filter(pl.col("person"))
     many = [synset for synset in objects["synset"].unique().drop_nulls() if _is_many(synset)]
     pairs = objects.select("word", "synset").unique()

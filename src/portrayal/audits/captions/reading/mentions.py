@@ -1,12 +1,7 @@
-"""Captions and labels turned into mentions: scene-graph tuples with their synsets.
+"""Captions and labels as mentions: scene-graph tuples with their synsets, and faults by name.
 
-Faults are counted and named, never dropped in silence: empty, long, foreign or marked-up captions, two captions
-of one id, images without a caption. A parser gives nouns and adjectives one by one; some mean something else together, or
-where they stand, and are put together before each is looked up:
-
-    a middle-aged man          is not aged                an African American man    has one identity, not two
-    a blue head wrap           is not any wrap            a man in white             is in white clothes, not among white people
-    a man with a walker        has a walking frame        walkers on a path          are people
+Words that mean something else together, or where they stand, are joined before each is looked up: `middle-aged` is not
+aged, `in white` are clothes, and walkers on a path are people.
 """
 
 from __future__ import annotations
@@ -136,13 +131,7 @@ def _text_faults(table: pl.DataFrame, stage: str) -> list[tuple]:
 
 
 def text_faults(text: str) -> list[str]:
-    """Return what is wrong with a caption, in words; mostly nothing.
-
-    Examples
-    --------
-    >>> text_faults(""), text_faults("a man on a horse"), text_faults("<b>a man</b>")
-    (['empty caption'], [], ['markup'])
-    """
+    """Return the faults of a caption, in words; mostly none."""
     if not text.strip():
         return ["empty caption"]
     found = []
@@ -188,7 +177,7 @@ class Phrases(NamedTuple):
 
 
 def phrases_of(options: Options) -> Phrases:
-    """Return the terms of several words of a study's lists of artifacts, identities and demeaning words."""
+    """Return the terms of several words in a study's word lists."""
     tables = [options.word_list(name) for name in ("identity", "demeaning")]
     listed = [pair for table in tables for pair in table.select("term", "part").iter_rows()]
     listed += [(term, "n") for term in options.word_list("artifacts")["term"]]
@@ -197,18 +186,12 @@ def phrases_of(options: Options) -> Phrases:
 
 
 def is_phrase(term: str) -> bool:
-    """Say whether a noun of several words has no entry of its own in WordNet, so that only the whole of it counts.
-
-    Examples
-    --------
-    >>> is_phrase("rainbow flag"), is_phrase("hearing aid"), is_phrase("hijab")
-    (True, False, False)
-    """
+    """Return True for a noun of several words that WordNet lacks."""
     return " " in term and not wordnet.load().lemmas_of(term, "n")
 
 
 def read_together(graph: SceneGraph, text: str, phrases: Phrases) -> SceneGraph:
-    """Return the graph with words put together that mean one thing, and told apart by where they stand."""
+    """Return the graph with words joined that mean one thing together."""
     lowered = text.lower()
     for term in _said(phrases.nouns, lowered):
         graph = _joined_noun(graph, term)
@@ -234,7 +217,7 @@ def _pattern(terms: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 def _joined_noun(graph: SceneGraph, term: str) -> SceneGraph:
-    """Call every part of a phrase that the parser took for a noun by the whole phrase; the rest are no attributes of it."""
+    """Rename every noun that is part of a phrase to the whole phrase."""
     parts = _GAP.split(term)
     pieces = {" ".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
     heads = [noun for noun in graph.objects if noun in pieces or noun.endswith(f" {term}")]
@@ -245,7 +228,7 @@ def _joined_noun(graph: SceneGraph, term: str) -> SceneGraph:
 
 
 def _joined_adjective(graph: SceneGraph, term: str) -> SceneGraph:
-    """Replace the parts of a term, as the parser gave them to one noun, by the term."""
+    """Replace a term's parts, as attributes of one noun, by the term."""
     parts = set(_GAP.split(term))
     whom = {noun for noun, word in graph.attributes if word in parts and is_person(noun, synset_of(noun, "n"))}
     kept = [pair for pair in graph.attributes if not (pair[0] in whom and pair[1] in parts)]
@@ -253,7 +236,7 @@ def _joined_adjective(graph: SceneGraph, term: str) -> SceneGraph:
 
 
 def _is_on_foot(graph: SceneGraph, text: str) -> bool:
-    """Several walkers, or one with nobody else in the picture, are people; one beside somebody is a frame."""
+    """Return True for several walkers, or one alone; one beside somebody is a frame."""
     others = (noun for noun in graph.objects if noun != WALKER)
     return "walkers" in text or not any(is_person(noun, synset_of(noun, "n")) for noun in others)
 

@@ -1,4 +1,4 @@
-"""People in captions: nouns that mean people, captions that mention any, and the identity terms said of them."""
+"""People in captions: nouns that mean people, and identity terms said of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gend
 
 @lru_cache(maxsize=100_000)
 def is_person(word: str, synset: str | None) -> bool:
-    """Return whether a noun is a person: by its synset, or as an identity adjective used as a noun.
-
-    `female` is first of all an animal in WordNet; a caption's `a female` is a person.
-    """
+    """Return True for a noun that is a person; `female` is no animal."""
     if word.split()[-1] in identity_nouns():
         return True
     if synset is None or synset.endswith(UNLISTED):
@@ -58,7 +55,7 @@ def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
 
 
 def caption_numbers(stages: Stages, stage: str) -> pl.DataFrame:
-    """Return (image, caption) of every caption at a stage, by the numbers they came with; labels have caption 0."""
+    """Return (image, caption) of every caption at a stage; labels have caption 0."""
     table = stages.captions_at(stage).select("image", "caption")
     labelled = {"image": sorted(stages.covered(stage)) if table.is_empty() else []}
     return pl.concat([table, pl.DataFrame({**labelled, "caption": 0}, schema=table.schema)])
@@ -66,13 +63,13 @@ def caption_numbers(stages: Stages, stage: str) -> pl.DataFrame:
 
 @once
 def _counts(stages: Stages, stage: str) -> tuple[dict[str, int], dict[str, float]]:
-    """Return how many captions each image has at a stage (labels count as one), and a zero for each."""
+    """Return the number of captions of each image at a stage, and zeros."""
     counts = dict(caption_numbers(stages, stage).group_by("image").len().iter_rows())
     return counts, dict.fromkeys(counts, 0.0)
 
 
 def shares_of(stages: Stages, stage: str, flagged: pl.DataFrame) -> dict[str, float]:
-    """Return for every image of a stage the share of its captions in `flagged` (image, caption)."""
+    """Return for every image the share of its captions in `flagged` (image, caption)."""
     counts, zeros = _counts(stages, stage)
     shares = dict(zeros)
     for image, captions in flagged.select("image", "caption").unique().group_by("image").len().iter_rows():
@@ -89,7 +86,7 @@ def people_described(attributes: pl.DataFrame) -> list[str]:
 
 @once
 def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
-    """Return image, caption, axis, group and term of every identity term said of a person at a stage."""
+    """Return image, caption, axis, group and term of every identity term of a person."""
     listed = options.word_list("identity").select("term", "axis", "group", "part")
     objects = stages.at(stage, "object")
     nouns = listed_nouns(objects, options)
@@ -102,7 +99,7 @@ def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame
 
 
 def listed_nouns(objects: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return objects with term, axis and group, where the whole noun or its head is on the list: `old trans woman` is both."""
+    """Return objects with term, axis and group, by the whole noun or its head."""
     listed = options.word_list("identity").filter(pl.col("part") == "n").select("term", "axis", "group")
     head = objects.with_columns(pl.col("word").str.split(" ").list.last().alias("term"))
     several = listed.filter(pl.col("term").str.contains(" "))
@@ -111,7 +108,7 @@ def listed_nouns(objects: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 
 def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
-    """Return image, caption, axis, group and term of the identity adjectives said of a person as adjectives."""
+    """Return the identity adjectives said of a person as adjectives."""
     listed = options.word_list("identity").filter(pl.col("part") == "a").select("term", "axis", "group")
     attributes = stages.at(stage, "attribute").with_columns(pl.col("word").alias("term"))
     said = attributes.filter(pl.col("subject").is_in(people_described(attributes))).join(listed, on="term")

@@ -1,8 +1,7 @@
-"""The three scenarios of a word included wrongly: non-imageable, too specific, hallucinated.
+"""Scenarios of a word included wrongly: non-imageable, too specific, hallucinated.
 
-Objects are compared as synsets. Attributes and relations are compared only where they speak of the same object (and
-subject), that is where the nouns' Leacock-Chodorow similarity is at least `Options.same_object`. A word more general
-than the ground truth's is right, and so is one of the same synset.
+Attributes and relations are compared only where their nouns' Leacock-Chodorow similarity is at least `Options.same_object`. A
+word more general than the ground truth's is right.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ SCENARIOS = (NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED)
 
 @once
 def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
-    """Return the mentions of a stage with a column for each scenario, and `scenario`, the first that fits.
-
-    Only images the ground truth covers are judged, and attributes and relations only where any are labelled.
-    """
+    """Return the mentions of a stage with each scenario, and the first that fits."""
     said = _judged(stages, stage, truth).with_row_index("row")
     wrong = pl.Series(_wrong(said, stages.at(truth), options.same_object), dtype=pl.String)
     flags = [(wrong == name).fill_null(False).alias(name) for name in (TOO_SPECIFIC, HALLUCINATED)]
@@ -42,7 +38,7 @@ def _judged(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
 
 
 def people_said(stages: Stages, stage: str, truth: str) -> frozenset[str]:
-    """Return the words that mean people in what is judged of a stage, in any of the images."""
+    """Return the words that mean people among the judged mentions of a stage."""
     if stages.facts is not None:
         return stages.facts[stage]
     return frozenset(people_described(_judged(stages, stage, truth)))
@@ -58,7 +54,7 @@ def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFram
 
 
 def _non_imageable(options: Options, people: frozenset[str]) -> pl.Expr:
-    """Flag words of the list; its adjectives count for people only: a 'local' bus is imageable enough."""
+    """Flag words of the list; its adjectives count for people only, not for buses."""
     listed = options.word_list("nonimageable")
     nouns = synsets_of(listed, "n")
     adjectives = listed.filter(pl.col("part") == "a")["term"].to_list()
@@ -78,10 +74,7 @@ _TUPLE = ("image", "kind", *_SYNSETS)
 
 
 def _wrong(said: pl.DataFrame, truth: pl.DataFrame, least: float) -> list[str | None]:
-    """Return for each mention whether it is too specific or hallucinated; None where it is right.
-
-    What an image says several times is compared once.
-    """
+    """Return for each mention TOO_SPECIFIC, HALLUCINATED, or None where it is right."""
     known: dict[tuple[str, str], list[tuple]] = {}  # by image and kind: the synsets of the word and of its nouns
     for image, kind, *synsets in truth.select(_TUPLE).unique(maintain_order=True).iter_rows():
         known.setdefault((image, kind), []).append(tuple(synsets))
@@ -100,7 +93,7 @@ def _wrong(said: pl.DataFrame, truth: pl.DataFrame, least: float) -> list[str | 
 
 @lru_cache(maxsize=100_000)
 def _object(synset: str | None, names: Names) -> str | None:
-    """Return how an object is wrong: too specific under a known synset, hallucinated beside all known ones."""
+    """Judge an object: too specific under a known synset, else hallucinated."""
     if synset is None:
         return HALLUCINATED
     if synset in names or synset in all_above(names):
@@ -115,7 +108,7 @@ def all_above(names: Names) -> Names:
 
 
 def _tuple(synsets: list[str | None], there: list[tuple], least: float) -> str | None:
-    """Return how a tuple is wrong, compared with those of the same nouns; hallucinated where there are none."""
+    """Judge a tuple by those of the same nouns; without any it is hallucinated."""
     word, subject, target = synsets
     wrong: str | None = HALLUCINATED
     for known, known_subject, known_target in there:

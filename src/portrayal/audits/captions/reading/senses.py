@@ -11,12 +11,7 @@ UNLISTED = (".unknown", ".prep")  # endings of what WordNet does not have
 
 
 def synset_of(word: str, part: str) -> str | None:
-    """Return the synset that captions mean by a word, else its most common.
-
-    It is that of the compound or else of its head: `tennis racket` is looked up whole and then as `racket`; `stand next to` as
-    the verb `stand`; a bare preposition has no synset in WordNet and stands for itself as `in front of.prep`, an unknown word
-    as `selfie.unknown`.
-    """
+    """Return the synset captions mean by a word or its head, else `.prep` or `.unknown`."""
     table = wordnet.load()
     words = word.split()
     if not words:

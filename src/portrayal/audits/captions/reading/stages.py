@@ -1,4 +1,4 @@
-"""Tables of the four stages of Wang et al. 2022, section 3.4, and the options of an audit; any stage may be absent."""
+"""Tables of the four stages (Wang et al. 2022, section 3.4), and an audit's options."""
 
 from __future__ import annotations
 
@@ -96,10 +96,7 @@ def empty(columns: dict[str, Any]) -> pl.DataFrame:
 
 
 def once(rule: Callable[Concatenate[Stages, P], T]) -> Callable[Concatenate[Stages, P], T]:
-    """Memoise a function of stages by its name and arguments.
-
-    Results about a system's captions are kept for this system, all others for all systems of a study.
-    """
+    """Memoise a function of stages; results without system captions are shared by all systems."""
 
     @wraps(rule)
     def answer(stages: Stages, *args: P.args, **options: P.kwargs) -> T:
@@ -151,11 +148,7 @@ class Stages:
 
     @once
     def judges(self, stage: str, kind: str) -> frozenset[str]:
-        """Return the images in which a stage can tell what is missing of a kind.
-
-        Of captions: all of them, for their writers could have said it. Of labels: those that have any of this kind, for where
-        nobody labelled relations nothing tells which are invented.
-        """
+        """Return the images in which a stage shows that a kind is missing."""
         labelled = stage in LABELS and kind != "object"
         return frozenset(self.at(stage, kind)["image"].unique()) if labelled else self.covered(stage)
 
@@ -201,7 +194,7 @@ class Stages:
 
     @once
     def diversity(self, stage: str) -> str:
-        """Return how diverse the captions of a stage are, in words: a captioner that says little demeans little."""
+        """Say how diverse the captions of a stage are."""
         texts = self.captions_at(stage)["text"]
         words = set(_WORD.findall("\n".join(texts).lower()))
         distinct = percent(texts.n_unique() / len(texts) if len(texts) else 0.0, 1)
@@ -249,7 +242,7 @@ class Stages:
 
 
 def check_stages(stages: Stages) -> Stages:
-    """Check columns, that an image has one group on each axis, and that the chosen truth is there."""
+    """Check columns, that groups are unique, and that the chosen truth exists."""
     if stages.chosen is not None and not stages.has(stages.chosen):
         raise PortrayalError(
             f"truth = {stages.chosen!r} is chosen and the study has none. Add them, or leave truth out."

@@ -1,8 +1,4 @@
-"""Shares of the captions of an image that have a tuple, of captions that mention a person.
-
-People and their group words are written as `person`, so that a difference is not the group word itself, and identity
-terms are left out.
-"""
+"""Tuples of captions that mention a person, with people written as `person`."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ class Counts:
 
 
 def count(stages: Stages, stage: str, kind: str, options: Options) -> Counts:
-    """Return the counts of tuples that are in enough images, of captions that mention a person."""
+    """Return the counts of tuples that enough images have."""
     counts = count_all(stages, stage, kind, options)
     return _chosen(counts, _images_with(counts) >= options.least_images)
 
@@ -79,7 +75,7 @@ _WORDS = ("subject", "subject_synset", "word", "synset", "object", "object_synse
 def _neutral(
     kind: str, terms: Set[str], subject: str, of_subject: str, word: str, synset: str, target: str, of_target: str
 ) -> str | None:  # fmt: skip
-    """Return a tuple as one string, people as `person`; None for a person or an identity term of one."""
+    """Return a tuple as one string, or None for a person or identity term."""
     if kind == "object":
         return None if is_person(word, synset) else word
     subject = "person" if is_person(subject, of_subject) else subject
@@ -89,10 +85,7 @@ def _neutral(
 
 
 def same_images(first: Counts, second: Counts, least: int) -> tuple[Counts, Counts]:
-    """Return the counts of the images that both stages have, of tuples in enough of them at either.
-
-    A tuple is counted at both or at neither: one that falls short at one stage only would look like a change.
-    """
+    """Return the counts of common images, of tuples frequent at either stage."""
     both = sorted(set(first.images) & set(second.images))
     counts = _only(first, both), _only(second, both)
     common = {
@@ -108,7 +101,7 @@ def _only(counts: Counts, images: list[str]) -> Counts:
 
 
 def change(now: Counts, then: Counts) -> tuple[list[str], sparse.csr_matrix]:
-    """Return the tuples of either, and images x tuples: the share at one stage less that at the other."""
+    """Return the tuples, and the share at one stage less the other's."""
     from scipy import sparse
 
     tuples = {name: i for i, name in enumerate(sorted(set(now.tuples) | set(then.tuples)))}
