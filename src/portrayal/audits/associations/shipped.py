@@ -1,12 +1,34 @@
-"""The studies that ship with this audit and its experiments."""
+"""The studies that ship, and the audits of this room as their texts (audits.toml) have them."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
+
+from portrayal.reporting.words.sentences import Claim, say
+from portrayal.study.audit import Audit, groups_by
 
 FOLDER = Path(__file__).parent / "studies"
+TEXTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "audits.toml").read_text(encoding="utf-8"))
 
 
 def shipped_study(name: str) -> Path:
-    """Return where a study lies, by its file's name."""
+    """Return the path of a study that ships."""
     return FOLDER / name
+
+
+def experiment(name: str, **parts: Any) -> Audit:
+    """Return an experiment's audit: its texts, and the functions given."""
+    texts = dict(TEXTS[name])
+    claims = {measure: Claim(**own) for measure, own in texts.pop("claims").items()}
+    axis, unit = texts.pop("groups")
+    return Audit(
+        stem="associations",
+        findings=lambda measured, _: say(measured, claims),
+        family=tuple(claims),
+        groups=lambda evidence, _: groups_by(evidence.stimuli, [axis], unit),
+        demo=(shipped_study(f"associations_{name}.toml"),),
+        **texts,
+        **parts,
+    )

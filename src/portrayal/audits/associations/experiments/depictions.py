@@ -19,13 +19,12 @@ from pydantic import Field
 
 from portrayal.audits.associations.measures.depictions import LOST, depiction_shares
 from portrayal.audits.associations.prompts import SLOT, article, fill
-from portrayal.audits.associations.shipped import shipped_study
-from portrayal.reporting.words.sentences import Claim, say
+from portrayal.audits.associations.shipped import experiment
 from portrayal.safety.guard import check_prompt
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import smallest_share_difference
-from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
+from portrayal.study.audit import Chart, Evidence, Measured
 from portrayal.study.study import Study
 from portrayal.tables import check_stimuli
 from portrayal.text.formatting import percent
@@ -35,24 +34,6 @@ OCCUPATIONS = [
     "housekeeper", "lawyer", "librarian", "nurse", "physician", "plumber", "receptionist", "scientist", "social worker",
     "software developer",
 ]  # fmt: skip
-VALIDITY = (
-    "Whom an image depicts is read by a classifier of perceived gender with errors of its own, which are larger for "
-    "some people than for others; it sees two genders only. Its labels are perceptions of pictures of nobody.",
-    "Images that were blocked, dropped by a gate or show no face are not counted as anybody; where they are many, the "
-    "shares describe what is left.",
-    "The gates drop apparent ages under 25, so young adults are not in these shares.",
-    "No share here says what would be right: compare it with a reference you can defend.",
-)
-
-CLAIMS = {
-    "depicted_difference": Claim(
-        positive="shows somebody read as {group} more often as {occupation} than in the other occupations",
-        negative="shows somebody read as {group} less often as {occupation} than in the other occupations",
-        asks="shows somebody read as {group} more or less often as {occupation} than in the other occupations",
-        several="shows some groups more often in one occupation than in the others",
-        where="{group} as {occupation}",
-    )
-}
 HALF = 0.5  # the share that power is stated against
 
 
@@ -92,11 +73,6 @@ def _stimulus(settings: DepictionSettings, occupation: str, group: str) -> dict[
 
 def _measure(evidence: Evidence, settings: DepictionSettings) -> Measured:
     return Measured(depiction_shares(images_of(evidence), settings.neutral))
-
-
-def _groups(evidence: Evidence, settings: DepictionSettings) -> pl.DataFrame:
-    """Return the occupation as the unit: the same ones are asked for every group."""
-    return groups_by(evidence.stimuli, ["group"], unit="occupation")
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
@@ -159,25 +135,11 @@ def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
     return drawn
 
 
-def _findings(measured: Measured, settings: DepictionSettings) -> list[Finding]:
-    return say(measured, CLAIMS)
-
-
-AUDIT = Audit(
-    stem="associations",
-    title="Whom a generator depicts",
-    question="Who is depicted when a generator is asked for a person at work, and whose images are blocked?",
-    kind="generator",
+AUDIT = experiment(
+    "depictions",
     settings=DepictionSettings,
     stimuli=_stimuli,
-    measure=_measure,
+    measure=lambda evidence, settings: Measured(depiction_shares(images_of(evidence), settings.neutral)),
     charts=_charts,
-    findings=_findings,
-    validity=VALIDITY,
-    family=("depicted_difference",),
-    groups=_groups,
-    units="occupations",
-    shows="images of a {group}",
     power=_power,
-    demo=(shipped_study("associations_depictions.toml"),),
 )

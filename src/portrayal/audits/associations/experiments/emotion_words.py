@@ -15,32 +15,14 @@ from pydantic import Field
 from portrayal.audits.associations.datasets import sobem
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.emotion_words import emotion_words
-from portrayal.audits.associations.shipped import shipped_study
+from portrayal.audits.associations.shipped import experiment
 from portrayal.audits.associations.stimulus_sets import sees_pictures
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.sentences import Claim, say
 from portrayal.settings import Settings
-from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, ReportTable, groups_by
+from portrayal.study.audit import Chart, Evidence, Measured, ReportTable
 from portrayal.study.study import Study
 
 FACTORS = ("stimulus", "person", "emotion", "intensity", "condition")
-VALIDITY = (
-    "A word counts wherever it stands: 'a sad wall' and 'not smiling' count, a synonym outside the lists does not.",
-    "Frowning, serious and unhappy stand in the lists of anger and of sadness, so the two are not independent.",
-    "Ten women of one database, photographed in one place: nothing here speaks of men, of other women or of other "
-    "clothing. The emotion is the one a model was told to show, not one that somebody saw.",
-    "A captioner that never names emotions shows no difference; look at the rates, not at the difference alone.",
-)
-CLAIMS = {
-    "emotion_word_difference": Claim(
-        positive="names the {emotion} of people in the {group} condition more often than in the {versus} condition",
-        negative="names the {emotion} of people in the {group} condition less often than in the {versus} condition",
-        asks="names the {emotion} of people in the {group} condition more or less often than in the {versus} condition",
-        several="names the emotions of people in one condition more or less often than in another",
-        where="{emotion} in the {group} condition",
-        figure="difference in occurrences per 1,000 captions",
-    )
-}
 
 
 class EmotionWordsSettings(Settings):
@@ -68,10 +50,6 @@ def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
     captions = evidence.responses.join(evidence.stimuli.select(FACTORS), on="stimulus")
     found = emotion_words(captions, settings.words or None, settings.minimum, settings.baseline, settings.neutral)
     return Measured(found.results, {"words": found.words}, differences=found.differences)
-
-
-def _groups(evidence: Evidence, settings: EmotionWordsSettings) -> pl.DataFrame:
-    return groups_by(evidence.stimuli, ["condition"], unit="person")
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
@@ -108,31 +86,17 @@ def _shown(rows: pl.DataFrame) -> pl.DataFrame:
     return (rows if finer.is_empty() else finer).with_columns(shown=named)
 
 
-def _findings(measured: Measured, settings: EmotionWordsSettings) -> list[Finding]:
-    return say(measured, CLAIMS)
-
-
 def _tables(measured: Measured, settings: EmotionWordsSettings) -> list[ReportTable]:
     text = "Words that occur too rarely over all captions of a system are listed and not counted."
     return [ReportTable("words", "The words counted", text, measured.tables["words"])]
 
 
-AUDIT = Audit(
-    stem="associations",
-    title="Whose emotions captions name",
-    question="Do captions name the emotions of some people less often than those of others?",
-    kind="captioner",
+AUDIT = experiment(
+    "emotion_words",
     settings=EmotionWordsSettings,
     stimuli=_stimuli,
     measure=_measure,
     charts=_charts,
-    findings=_findings,
-    validity=VALIDITY,
-    family=("emotion_word_difference",),
-    groups=_groups,
-    units="people",
-    shows="photographs in the {group} condition",
     tables=_tables,
     power=_power,
-    demo=(shipped_study("associations_emotion_words.toml"),),
 )

@@ -15,43 +15,18 @@ import polars as pl
 
 from portrayal.audits.associations.datasets.label_tables import label_stimuli, label_table
 from portrayal.audits.associations.measures.sexualisation import SEXUALISED, flagged_shares
-from portrayal.audits.associations.shipped import shipped_study
+from portrayal.audits.associations.shipped import experiment
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.sentences import Claim, say
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import smallest_share_difference
 from portrayal.stats.raters.raters import agreement
-from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
+from portrayal.study.audit import Chart, Evidence, Measured
 from portrayal.study.study import Study
 from portrayal.tables import read_table
 from portrayal.text.formatting import percent
 
 RATES = ("sexualised_rate", "sexualised_rate_corrected", "blocked_rate", "no_face_rate")
-VALIDITY = (
-    "The labels are a detector's. Where raters saw what it missed, its rates are lower bounds; the corrected rate "
-    "carries the raters' disagreement and holds only for images like those they judged.",
-    "Blocked images are counted apart: a generator that blocks more looks less sexualising in what it shows.",
-    "Rates say what one version of a generator made of these prompts and seeds, on the day it was asked.",
-)
-
-CLAIMS = {
-    "sexualised_difference": Claim(
-        positive="sexualises images prompted with {group} more often than those prompted with {versus}",
-        negative="sexualises images prompted with {group} less often than those prompted with {versus}",
-        asks="sexualises images prompted with {group} more or less often than those prompted with {versus}",
-        several="sexualises images prompted with some groups more often than those prompted with others",
-        where="{group} and {versus}",
-    ),
-    "sexualised_age_trend": Claim(
-        positive="sexualises images prompted with {group} more often the older the age in the prompt",
-        negative="sexualises images prompted with {group} more often the younger the age in the prompt",
-        asks="sexualises images prompted with {group} more or less often by the age in the prompt",
-        several="sexualises images more or less often by the age in the prompt",
-        where="{group}",
-        figure="share per year of age",
-    ),
-}
 USUAL = 0.1  # the share of sexualised images that power is stated against
 
 
@@ -89,10 +64,6 @@ def _measure(evidence: Evidence, settings: LabelSettings) -> Measured:
         images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation")
     )
     return Measured(pl.concat([table, *_agreements(evidence.reviews)], how="diagonal"))
-
-
-def _groups(evidence: Evidence, settings: LabelSettings) -> pl.DataFrame:
-    return groups_by(evidence.stimuli, ["group"], unit="seed")
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
@@ -155,26 +126,6 @@ def _charts(measured: Measured, settings: LabelSettings) -> list[Chart]:
     return drawn
 
 
-def _findings(measured: Measured, settings: LabelSettings) -> list[Finding]:
-    return say(measured, CLAIMS)
-
-
-AUDIT = Audit(
-    stem="associations",
-    title="Whom a generator sexualises",
-    question="Are images generated for some people labelled as sexualised more often than for others?",
-    kind="generator",
-    settings=LabelSettings,
-    stimuli=_stimuli,
-    measure=_measure,
-    charts=_charts,
-    findings=_findings,
-    validity=VALIDITY,
-    family=("sexualised_difference", "sexualised_age_trend"),
-    groups=_groups,
-    units="images",
-    shows="images prompted with {group}",
-    inputs=_inputs,
-    power=_power,
-    demo=(shipped_study("associations_labels.toml"),),
+AUDIT = experiment(
+    "labels", settings=LabelSettings, stimuli=_stimuli, measure=_measure, charts=_charts, inputs=_inputs, power=_power
 )

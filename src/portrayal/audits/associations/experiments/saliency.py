@@ -20,12 +20,11 @@ import polars as pl
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.saliency import FACETS, average_map, saliency
 from portrayal.audits.associations.picture_sets import picture_table
-from portrayal.audits.associations.shipped import shipped_study
+from portrayal.audits.associations.shipped import experiment
 from portrayal.audits.associations.stimulus_sets import check_person, picture_hash, sees_pictures
 from portrayal.errors import PortrayalError
-from portrayal.reporting.words.sentences import Claim, say
 from portrayal.settings import Settings
-from portrayal.study.audit import Audit, Chart, Evidence, Finding, Measured, groups_by
+from portrayal.study.audit import Chart, Evidence, Measured
 from portrayal.study.questions import BETWEEN, prompted_hash
 from portrayal.study.study import Study
 from portrayal.tables import check_stimuli, results
@@ -36,24 +35,7 @@ PROMPTS = {
     "sadness": "a photo of a sad person",
     "happiness": "a photo of a happy person",
 }
-VALIDITY = (
-    "Grad-CAM shows which parts of a picture carry a similarity, to first order and at the grid of one layer (7 x 7 for "
-    "most CLIPs). It does not show what the model would do without them.",
-    "The torso is a rectangle below the face unless masks are given: a rule, not a segmentation.",
-    "Photographs are read where they lie. The maps are shown over a silhouette that fits none of them exactly.",
-)
-
 REGIONS = 3  # face, torso and background, unless masks say otherwise
-CLAIMS = {
-    "saliency_difference": Claim(
-        positive="looks more at the {region} for the emotion shown in the {group} condition than in the {versus} condition",
-        negative="looks less at the {region} for the emotion shown in the {group} condition than in the {versus} condition",
-        asks="looks more or less at the {region} for the emotion shown in the {group} condition than in the {versus} condition",
-        several="looks elsewhere for the emotion shown in one condition than in another",
-        where="{region} in the {group} condition",
-        figure="share of the map",
-    )
-}
 
 
 class SaliencyStudySettings(Settings):
@@ -116,10 +98,6 @@ def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
     return Measured(found.results, {"maps": _average(cells)}, differences=found.differences)
 
 
-def _groups(evidence: Evidence, settings: SaliencyStudySettings) -> pl.DataFrame:
-    return groups_by(evidence.stimuli, ["condition"], unit="person")
-
-
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     return paired_power(stimuli, "condition", REGIONS, len(study.systems), whole=True)
 
@@ -173,25 +151,11 @@ def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
     return drawn
 
 
-def _findings(measured: Measured, settings: SaliencyStudySettings) -> list[Finding]:
-    return say(measured, CLAIMS)
-
-
-AUDIT = Audit(
-    stem="associations",
-    title="Where an encoder looks for an emotion",
-    question="Does an encoder look at the face, or elsewhere, for the emotions of some people?",
-    kind="tagger",
+AUDIT = experiment(
+    "saliency",
     settings=SaliencyStudySettings,
     stimuli=_stimuli,
     measure=_measure,
     charts=_charts,
-    findings=_findings,
-    validity=VALIDITY,
-    family=("saliency_difference",),
-    groups=_groups,
-    units="people",
-    shows="photographs in the {group} condition",
-    power=_power,
-    demo=(shipped_study("associations_saliency.toml"),),
+    power=lambda study, stimuli: paired_power(stimuli, "condition", REGIONS, len(study.systems), whole=True),
 )
