@@ -60,13 +60,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def check_name(name: str, known: Collection[str], what: str) -> None:
-    """Refuse a name that is not among the known ones.
-
-    Examples
-    --------
-    >>> check_name("bm52", ["bm25", "qlm"], "ranker")
-    Traceback (most recent call last):
-    portrayal.errors.PortrayalError: no ranker 'bm52'. Did you mean 'bm25'? Known: bm25, qlm.
-    """
+    """Refuse a name that is not among the known ones."""
     if name not in known:
         raise PortrayalError(f"no {what} {name!r}.{nearest(name, known)} Known: {', '.join(known)}.")

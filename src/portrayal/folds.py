@@ -64,15 +64,7 @@ WAITING = 1 << 16  # rows that wait at least before they are added up
 
 
 def run_folds(folds: Iterable[Fold], parts: Callable[[], Iterable[Part]], mapper: Mapper = map) -> dict[str, Any]:
-    """Return the result of each fold by name; each wave reads the parts once.
-
-    Examples
-    --------
-    >>> words = Fold("words", lambda part, _: Counter(part), lambda sums, _: set(sums))
-    >>> size = Fold("size", lambda part, known: len(part) * len(known["words"]), lambda sums, _: sums, after=("words",))
-    >>> run_folds([size, words], lambda: [["a", "b"], ["a"]])["size"]
-    6
-    """
+    """Return the result of each fold by name; each wave reads the parts once."""
     known: dict[str, Any] = {}
     for wave in _waves(list(folds)):
         each = mapper(_PartOf(wave, known), parts())

@@ -15,11 +15,6 @@ class Estimate:
     """A value, its interval and other columns of a Results row; NaN where unknown.
 
     It unpacks to value, low and high.
-
-    Examples
-    --------
-    >>> Estimate(0.25, 0.1, 0.5, n=12, unit="share").row("recognised", system="a tagger")["n"]
-    12
     """
 
     value: float = nan

@@ -52,14 +52,7 @@ def drawn_p(draw: Draw, needed: Any, block: int, further: int = FURTHER, look_of
 
 
 def sequential_p(draw: Draw, observed: np.ndarray, most: int) -> np.ndarray:
-    """Return the p of each observed statistic, of `most` permutations or as few as do.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> float(sequential_p(lambda count: rng.random((count, 1)), np.array([2.0]), 999)[0])
-    0.001
-    """
+    """Return the p of each observed statistic, of `most` permutations or as few as do."""
     p, reached, done = np.full(len(observed), np.nan), np.zeros(len(observed)), 0
     needed = observed - SAME * (1 + np.abs(observed))
     while done < most and np.isnan(p).any():

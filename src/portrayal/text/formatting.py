@@ -20,11 +20,6 @@ def visible(text: Any) -> str:
 
     Escaping for HTML is the template's work. This keeps a null byte in a tag from breaking the page, and
     from ending the process: the chart renderer aborts on characters that XML forbids.
-
-    Examples
-    --------
-    >>> visible("a\x00b")
-    'a␀b'
     """
     pictured = _CONTROL.sub(lambda match: chr(0x2400 + ord(match[0])), str(text).replace("\r", " "))
     return _UNSAFE.sub("\ufffd", pictured)
@@ -61,13 +56,7 @@ def decimals(value: float, low: float | None = None, high: float | None = None) 
 
 
 def number(value: Any, places: int | None = None) -> str:
-    """Write one number: a true minus sign, thousands apart, two or three significant decimals.
-
-    Examples
-    --------
-    >>> number(0.4237), number(-12.345), number(0.01234), number(1234.5)
-    ('0.42', '−12.3', '0.012', '1,234')
-    """
+    """Write one number: a true minus sign, thousands apart, two or three significant decimals."""
     if is_missing(value):
         return MISSING
     if isinstance(value, int):
@@ -101,13 +90,7 @@ def interval(value: Any, low: Any, high: Any) -> str:
 
 
 def p_value(p: Any) -> str:
-    """Write a p-value without its leading zero.
-
-    Examples
-    --------
-    >>> p_value(0.0004), p_value(0.0316), p_value(1.0)
-    ('< .001', '.032', '1')
-    """
+    """Write a p-value without its leading zero."""
     if is_missing(p):
         return MISSING
     if p < 0.001:
@@ -123,13 +106,7 @@ def count(value: Any) -> str:
 
 
 def percent(value: float, places: int = 0) -> str:
-    """Write a share in percent.
-
-    Examples
-    --------
-    >>> percent(0.1234), percent(-0.1234, 1)
-    ('12%', '−12.3%')
-    """
+    """Write a share in percent."""
     return MISSING if is_missing(value) else f"{number(100.0 * value, places)}%"
 
 
@@ -176,25 +153,13 @@ def plain(name: str) -> str:
 
 
 def parted(sentence: str) -> tuple[str, str]:
-    """Split a sentence after its claim, so that figures can stand apart.
-
-    Examples
-    --------
-    >>> parted("A does x: 12% (95% interval 8 to 16%, 40 people). It has no y.")
-    ('A does x:', ' 12% (95% interval 8 to 16%, 40 people). It has no y.')
-    """
+    """Split a sentence after its claim, so that figures can stand apart."""
     claim, colon, figures = sentence.partition(": ")
     return (f"{claim}:", f" {figures}") if colon else (sentence, "")
 
 
 def first_sentence(text: str) -> str:
-    """Return the claim with its figures, without what is said after them.
-
-    Examples
-    --------
-    >>> first_sentence("A does x (with y): 12% (95% interval 8 to 16%). It has no z.")
-    'A does x (with y): 12% (95% interval 8 to 16%).'
-    """
+    """Return the claim with its figures, without what is said after them."""
     at = text.find(").")
     while at >= 0 and text[at + 2 : at + 3].strip():  # a point inside a word ends no sentence
         at = text.find(").", at + 2)

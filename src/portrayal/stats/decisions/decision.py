@@ -60,11 +60,6 @@ def flipped_share(together: int, alone: int) -> float:
 
     Few people put a floor under the p of flips, however many of them are corrected together: of eight, 2 in 256. A
     small part of the level would keep them under it for good.
-
-    Examples
-    --------
-    >>> flipped_share(30, 10), flipped_share(1, 99), flipped_share(0, 5)
-    (0.75, 0.5, 0.0)
     """
     if not together or not alone:
         return float(bool(together))

@@ -21,13 +21,7 @@ LEVEL = 0.05  # under which a sentence says that something was found
 
 
 def adjust(p: Sequence[float] | np.ndarray, method: str = "holm") -> np.ndarray:
-    """Return adjusted p-values in the order given; NaN stays NaN.
-
-    Examples
-    --------
-    >>> adjust([0.01, 0.04, 0.03]).round(3).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Return adjusted p-values in the order given; NaN stays NaN."""
     if method not in METHODS:
         raise PortrayalError(f"no correction {method!r}. Known: {', '.join(METHODS)}.")
     p = np.asarray(p, dtype=float)

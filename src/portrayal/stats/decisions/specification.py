@@ -37,25 +37,12 @@ class Joint(NamedTuple):
 
 
 def specifications(choices: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return every combination of the choices, the first named varying slowest.
-
-    Examples
-    --------
-    >>> specifications({"prompt": ["all"], "article": ["right", "printed"]})
-    [{'prompt': 'all', 'article': 'right'}, {'prompt': 'all', 'article': 'printed'}]
-    """
+    """Return every combination of the choices, the first named varying slowest."""
     return [dict(zip(choices, taken, strict=True)) for taken in product(*choices.values())]
 
 
 def curve_test(values: np.ndarray, rearranged: np.ndarray, alternative: str, sign: float = 1.0) -> Joint:
-    """Test every specification, and the median of all, against the same rearrangements.
-
-    Examples
-    --------
-    >>> found = curve_test(np.array([2.0, -2.0]), np.zeros((2, 99)), "two-sided")
-    >>> found.supports.tolist(), found.median, found.joint_p
-    ([True, False], 0.0, 1.0)
-    """
+    """Test every specification, and the median of all, against the same rearrangements."""
     p = _p(values, rearranged, alternative)
     median = float(np.median(values))
     joint = _p(np.array([median]), np.median(rearranged, axis=0)[None], alternative)
@@ -77,12 +64,6 @@ def support(table: pl.DataFrame, by: Sequence[str] = (), value: str = "value") -
     -------
     polars.DataFrame
         Columns of `by`, then `specifications`, `supporting`, `share`, `lowest`, `median`, `highest`.
-
-    Examples
-    --------
-    >>> table = pl.DataFrame({"value": [0.2, 0.9, 0.7], "supports": [False, True, True]})
-    >>> support(table)["share"].round(3).to_list()
-    [0.667]
     """
     _check(table, [*by, value, "supports"])
     figures = [

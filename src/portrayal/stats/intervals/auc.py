@@ -58,13 +58,7 @@ def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estim
 
 
 def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each score the share of the others it lies above; ties count half.
-
-    Examples
-    --------
-    >>> placements(np.array([0.9, 0.4]), np.array([0.1, 0.4])).tolist()
-    [1.0, 0.75]
-    """
+    """Return for each score the share of the others it lies above; ties count half."""
     ordered = np.sort(others)
     below = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
     return below / (2 * len(others))

@@ -28,11 +28,6 @@ def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Es
 
     Without any event nothing varies between clusters: the upper end is then the exact Poisson one, which
     takes the occasions for independent and says so little about clusters that the caller must note it.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in clustered_rate([1, 3], [10, 10])]
-    [0.2, 0.0, 1.471]
     """
     from scipy import stats
 

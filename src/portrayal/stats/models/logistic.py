@@ -73,14 +73,7 @@ def fit(
 
 
 def alike(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first row of each kind of equal rows, and every row's kind.
-
-    Examples
-    --------
-    >>> first, kind = alike(np.array([[0, 1], [1, 0], [0, 1]]))
-    >>> first.tolist(), kind.tolist()
-    ([0, 1], [0, 1, 0])
-    """
+    """Return the first row of each kind of equal rows, and every row's kind."""
     if not features.shape[1]:
         return np.zeros(min(1, len(features)), np.intp), np.zeros(len(features), np.intp)
     rows = np.ascontiguousarray(features + 0.0)  # so that -0 is 0

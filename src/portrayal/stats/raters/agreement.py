@@ -27,26 +27,13 @@ Weighted = Callable[[np.ndarray], np.ndarray]
 
 
 def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Estimate:
-    """Return Cronbach's alpha: k / (k - 1) (1 - sum(variances) / variance of sum).
-
-    Examples
-    --------
-    >>> round(cronbach_alpha(np.array([[1, 1], [2, 3], [3, 2]]), draws=10).value, 4)
-    0.6667
-    """
+    """Return Cronbach's alpha: k / (k - 1) (1 - sum(variances) / variance of sum)."""
     ratings = complete(_matrix(ratings))
     return _interval(_cronbach(ratings), len(ratings), draws, seed)
 
 
 def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int = 2000, seed: int = 0) -> Estimate:
-    """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]_.
-
-    Examples
-    --------
-    >>> a, b = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    >>> round(krippendorff_alpha(np.array([a, b]).T, draws=10).value, 3)
-    0.095
-    """
+    """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]_."""
     if level not in DISTANCES:
         raise PortrayalError(f"no level of measurement {level!r}. Known: {', '.join(DISTANCES)}.")
     ratings = comparable(_matrix(ratings))
@@ -56,14 +43,7 @@ def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int =
 def cohen_kappa(
     first: np.ndarray, second: np.ndarray, weights: str = "none", draws: int = 2000, seed: int = 0
 ) -> Estimate:
-    """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]_.
-
-    Examples
-    --------
-    >>> pairs = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
-    >>> round(cohen_kappa(*np.array(pairs).T, draws=10).value, 3)
-    0.4
-    """
+    """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]_."""
     if weights not in KAPPA_WEIGHTS:
         raise PortrayalError(f"no weights {weights!r} for kappa. Known: {', '.join(KAPPA_WEIGHTS)}.")
     pairs = complete(_matrix(np.column_stack([first, second])))

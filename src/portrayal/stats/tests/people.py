@@ -41,15 +41,7 @@ REACH = 40  # standard deviations: beyond, a chance is below 1e-308
 
 
 def permute_people(hits: np.ndarray, weights: np.ndarray, there: np.ndarray, seed: int = 0) -> Permuted:
-    """Test the sum of hits times weights; NaN where no permutation changes it.
-
-    Examples
-    --------
-    >>> hits, weights = np.repeat([[1.0], [0.0]], 3, axis=0), np.repeat([[1 / 3], [-1 / 3]], 3, axis=0)
-    >>> tested = permute_people(hits, weights, np.ones((6, 1), bool))
-    >>> round(tested.p, 9), round(tested.floor, 9)  # 2 of the 20 ways to deal three hits to six people
-    (0.1, 0.1)
-    """
+    """Test the sum of hits times weights; NaN where no permutation changes it."""
     if hits.shape[1] == 1:
         known = there[:, 0] & (weights[:, 0] != 0)
         return _hypergeometric(hits[known, 0] > 0, weights[known, 0] > 0)
@@ -116,13 +108,7 @@ def _association_p(hits: np.ndarray, weights: np.ndarray, share_there: float, se
 
 
 def permute_labels(values: np.ndarray, first: np.ndarray, seed: int = 0) -> Permuted:
-    """Test each column's difference of means between the `first` people and the others.
-
-    Examples
-    --------
-    >>> permute_labels(np.repeat([[1.0], [0.0]], 3, axis=0), np.arange(6) < 3).p.round(3).tolist()  # 2 of 20 choices
-    [0.1]
-    """
+    """Test each column's difference of means between the `first` people and the others."""
     values, first = np.asarray(values, dtype=float), np.asarray(first, dtype=bool)
     there = ~np.isnan(values)
     centred = np.where(there, values - _means(values, there), 0.0)
@@ -174,13 +160,7 @@ def _label_p(centred: np.ndarray, there: np.ndarray, first: np.ndarray, seed: in
 
 
 def level_test(values: np.ndarray, groups: np.ndarray, units: np.ndarray, seed: int = 0) -> float:
-    """Return the p of equal means in all groups; NaN where nothing varies.
-
-    Examples
-    --------
-    >>> level_test(np.repeat([1.0, 0.0], 6), np.repeat([0, 1], 6), np.arange(12)) < 0.01
-    True
-    """
+    """Return the p of equal means in all groups; NaN where nothing varies."""
     from scipy import stats
 
     within = len(np.unique(units)) < len(units)
@@ -220,14 +200,7 @@ def _level_p(centred: np.ndarray, groups: np.ndarray, sizes: np.ndarray, blocks:
 
 
 def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, seconds: np.ndarray) -> Permuted:
-    """Test the mean difference of shares between people's first and second pictures.
-
-    Examples
-    --------
-    >>> one = np.ones(3)
-    >>> deal_pictures(one, one, 0 * one, one).p  # of the eight ways +++ and --- are as far apart
-    0.25
-    """
+    """Test the mean difference of shares between people's first and second pictures."""
     # Given all that a person's pictures show, the difference is fixed by what the first ones do.
     whole = (first + second).astype(int)
     steps = 1.0 / firsts + 1.0 / seconds

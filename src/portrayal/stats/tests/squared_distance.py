@@ -87,14 +87,7 @@ class _Group:
 
 
 def squared_distance(matrix: sparse.csr_matrix, flags: np.ndarray, signs: np.ndarray | None = None) -> Distance:
-    """Return the squared distance between the mean rows of two groups.
-
-    Examples
-    --------
-    >>> rows = sparse.csr_matrix(np.array([[1.0], [1.0], [0.0], [0.0], [0.0], [1.0]]))
-    >>> round(squared_distance(rows, np.array([1, 1, 1, 0, 0, 0])).value, 4)  # (1/3)^2 - 2 (1/3) / 3
-    -0.1111
-    """
+    """Return the squared distance between the mean rows of two groups."""
     signs = np.ones(matrix.shape[1]) if signs is None else signs
     small = max(matrix.shape) <= FEW
     first, second = (_group(matrix[flags == which], small) for which in (1, 0))

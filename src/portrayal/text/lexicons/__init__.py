@@ -26,13 +26,7 @@ def lexicon_names() -> tuple[str, ...]:
 def read_lexicon(
     name: str, path: Path | str | None = None, columns: Iterable[str] = (), hint: str = ""
 ) -> pl.DataFrame:
-    """Read one list, all columns as text.
-
-    Examples
-    --------
-    >>> read_lexicon("gender_pairs").row(0)
-    ('she', 'he')
-    """
+    """Read one list, all columns as text."""
     check_name(name, lexicon_names(), "lexicon")
     source = Path(path or FOLDER / f"{name}.csv")
     table = _shipped(name) if path is None else _read(name, source)

@@ -56,11 +56,5 @@ def synsets_of(table: pl.DataFrame, part: str) -> frozenset[str]:
 
 
 def mask(word: str, show: bool = False) -> str:
-    """Return a demeaning word with all but its first letter hidden.
-
-    Examples
-    --------
-    >>> mask("clown"), mask("clown", show=True)
-    ('c****', 'clown')
-    """
+    """Return a demeaning word with all but its first letter hidden."""
     return word if show or not word else word[0] + "*" * (len(word) - 1)

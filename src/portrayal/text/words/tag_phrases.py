@@ -50,13 +50,7 @@ NO_FORMS = frozenset({"human", "german", "roman", "ottoman", "talisman", "caiman
 
 
 def gender_of_form(word: str) -> str:
-    """Return the gender cluster of a word's form; nothing for most words.
-
-    Examples
-    --------
-    >>> gender_of_form("salesgirl"), gender_of_form("busboy"), gender_of_form("human")
-    ('feminine', 'masculine', '')
-    """
+    """Return the gender cluster of a word's form; nothing for most words."""
     if word in NO_FORMS:
         return ""
     return next((gender for form, gender in FORMS if word.endswith(form) and len(word) > len(form) + 1), "")

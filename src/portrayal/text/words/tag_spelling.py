@@ -12,24 +12,12 @@ PLURALS = {"feet": "foot", "teeth": "tooth", "mice": "mouse", "geese": "goose", 
 
 
 def normalise(tag: str) -> str:
-    """Return the tag in lower case, one underscore for every run of spaces.
-
-    Examples
-    --------
-    >>> normalise("  Wedding Gown ")
-    'wedding_gown'
-    """
+    """Return the tag in lower case, one underscore for every run of spaces."""
     return "_".join(tag.lower().split())
 
 
 def spellings(tag: str) -> Iterable[str]:
-    """Yield the entries of a tag, nearest first: itself, its variants, its singular.
-
-    Examples
-    --------
-    >>> list(spellings("eyes"))
-    ['eyes', 'eye']
-    """
+    """Yield the entries of a tag, nearest first: itself, its variants, its singular."""
     yield tag
     plain = re.sub(r"_?\([^()]{0,200}\)", "", _without_accents(tag)).replace("-", "_").strip("_")
     if plain != tag:

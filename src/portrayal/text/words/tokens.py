@@ -32,13 +32,7 @@ _SPELLED = bytes(byte if byte >= 128 else ord(chr(byte).lower()) * chr(byte).isa
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text: lower-case runs of letters and digits of any script.
-
-    Examples
-    --------
-    >>> words("The U.S. nurse's 2 cafés")
-    ['the', 'u', 's', 'nurse', 's', '2', 'cafés']
-    """
+    """Return the words of a text: lower-case runs of letters and digits of any script."""
     return _WORD.findall(text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower())
 
 

@@ -142,34 +142,16 @@ class Wordnet:
         return self._morphology.base_forms(_key(word), part)
 
     def count(self, word: str, part: str) -> int:
-        """Return the count of the word's first sense in tagged texts.
-
-        Examples
-        --------
-        >>> load().count("smiles", "v") > load().count("smiles", "n")
-        True
-        """
+        """Return the count of the word's first sense in tagged texts."""
         return max((self._counts[part][lemma] for lemma in self.lemmas_of(word, part)), default=0)
 
     def inflected(self, word: str, parts: str = "nv") -> frozenset[str]:
-        """Return the word and all forms that share a base form with it.
-
-        Examples
-        --------
-        >>> sorted(load().inflected("nurses") & {"nurse", "nurses", "nursing", "nursery"})
-        ['nurse', 'nurses', 'nursing']
-        """
+        """Return the word and all forms that share a base form with it."""
         pairs = [(base, part) for part in parts for base in self.lemmas_of(word, part)]
         return frozenset((word, *(form for base, part in pairs for form in self._morphology.inflected(base, part))))
 
     def synsets(self, word: str, part: str | None = None) -> tuple[str, ...]:
-        """Return all synsets of a word, most common first within each part of speech.
-
-        Examples
-        --------
-        >>> load().synsets("dogs", "v")
-        ('chase.v.01',)
-        """
+        """Return all synsets of a word, most common first within each part of speech."""
         parts, key = PARTS if part is None else _one_part(part), _key(word)
         found = [
             self.names[number]
@@ -185,11 +167,6 @@ class Wordnet:
         Within a part of speech WordNet's own order decides; across parts of speech the counts of tagged
         texts.
         `part=""` asks for any from the start.
-
-        Examples
-        --------
-        >>> load().most_common("women"), load().most_common("red", "a"), load().most_common("qwxz")
-        ('woman.n.01', 'red.s.01', None)
         """
         try:
             return self._first[part][word]
@@ -219,11 +196,6 @@ class Wordnet:
 
         It is the look-up of the table of answers itself: captions ask it of every word, and a call in between would take
         longer than the look-up.
-
-        Examples
-        --------
-        >>> [load().is_person(word) for word in ("surfer", "people", "surfboard")]
-        [True, True, False]
         """
         return self._people.__getitem__
 
