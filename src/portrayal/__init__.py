@@ -1,7 +1,4 @@
-"""Portrayal measures how AI systems portray people.
-
-The public names in `__init__.pyi` are looked up when first used, so that importing the package stays quick; docs/python.md shows them.
-"""
+"""Portrayal measures how AI systems portray people."""
 
 from __future__ import annotations
 

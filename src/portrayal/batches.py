@@ -1,8 +1,6 @@
 """Tables larger than memory, read in batches of whole units.
 
-A folder of Parquet files is read a few hundred thousand rows at a time. A batch holds whole units (a picture with all its tags), so
-that what is measured of a unit can be worked out batch by batch and summed. A unit's rows must lie together, within a file or from one
-to the next, as recorded ones do. Numbers that would not fit into memory are spilled to files of a temporary folder.
+A unit's rows must lie together, within a file or from one to the next, as recorded ones do.
 """
 
 from __future__ import annotations
@@ -84,10 +82,7 @@ def _uncut(source: Source, keys: Sequence[str], columns: Sequence[str], rows: in
 
 
 def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[dict[str, pl.DataFrame]]:
-    """Yield the parts of several tables.
-
-    Each is a folder of Parquet files, in which files of one name hold the same units, whole.
-    """
+    """Yield parts of several tables; files of one name hold the same units."""
     first = next(iter(contracts))
     files = parquet_files(root / first, first)
 
@@ -152,10 +147,7 @@ def _selected(table: pl.LazyFrame, columns: Sequence[str], name: str) -> pl.Lazy
 
 
 class Columns:
-    """Columns of `size` numbers by name; NaN where nothing was put.
-
-    A file is in memory only while it is written or read, so that memory grows with one column and not with their number.
-    """
+    """Columns of `size` numbers by name, in files: memory grows with one alone."""
 
     def __init__(self, folder: Path, size: int) -> None:
         self._folder, self._size = folder, size

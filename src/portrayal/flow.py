@@ -1,7 +1,4 @@
-"""One flow: stimuli -> system -> recorded responses -> measures -> results -> report.
-
-Each step reads what the step before left in the run folder, so each can be done again alone.
-"""
+"""Flow of a study: stimuli, system, recorded responses, measures, results, report."""
 
 from __future__ import annotations
 

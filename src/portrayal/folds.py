@@ -1,7 +1,6 @@
 """Folds: measures whose sums over parts add up, in memory, on disk and by workers.
 
-A fold is `per_part` (pure: part -> sums), addition of sums, and `finish` (sums -> rows). A fold that needs something known of
-all parts, such as a vocabulary, names the folds that give it in `after`. Nothing knows whether it saw a part or the whole.
+A fold that needs something known of all parts, such as a vocabulary, names the folds that give it in `after`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Typed, frozen settings; unknown keys are refused with the nearest right name.
-
-A misspelt setting must never be silently ignored.
-"""
+"""Typed, frozen settings; unknown keys are refused with the nearest right name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""The column contracts of Stimuli, Responses, Reviews and Results, and their checks.
+"""Column contracts of Stimuli, Responses, Reviews and Results, and their checks.
 
-A contract names the columns a table must have and their types. Tables may carry more columns: for
-Stimuli those are the controlled factors, for Responses the columns of the system's kind. Checks happen
-at the borders, where a table enters the package; inside, tables are trusted.
+Tables may carry more columns: controlled factors, or those of a system's kind. Checks happen where a table enters the package.
 """
 
 from __future__ import annotations
@@ -165,9 +163,8 @@ def check_stimuli(table: Any) -> pl.DataFrame:
 def check_responses(table: Any, kind: str, hint: str = "") -> pl.DataFrame:
     """Check a Responses table of one kind of system ('tagger', 'captioner', 'encoder', ...).
 
-    A question without a usable answer is one row without any: what such a row may still carry is not handed on. A
-    tagger's or generator's answer is a set, so a row that repeats another is dropped; an encoder's is one vector, so
-    a second one is refused. A captioner may say the same twice.
+    Unanswered questions are one bare row each. Answers of taggers and generators are sets: repeats are dropped. A second vector
+    of an encoder is refused; a captioner may say the same twice.
     """
     frame = check(table, {**RESPONSES, **ROWS[kind]}, "responses", hint)
     strange = set(frame["status"].unique()) - set(STATUSES)
@@ -272,10 +269,7 @@ def _first_line(error: Exception) -> str:
 
 
 def read_table(path: Path, text: bool = False) -> pl.DataFrame:
-    """Read a CSV, JSON-lines or Parquet file, the first two also gzipped.
-
-    With `text` the columns of a CSV stay text, so that the stimulus 007 does not become 7.
-    """
+    """Read a CSV, JSON-lines or Parquet file; with `text` 007 stays text."""
     ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
     if ending not in _READERS:
         raise PortrayalError(f"{path.name} ends in .{ending}. Expected .csv, .tsv, .jsonl or .parquet.")

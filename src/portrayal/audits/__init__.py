@@ -1,1 +1,1 @@
-"""One room per audit, and one audit per paper: what is shown, measured, decided, drawn, and the phantom it is tried on."""
+"""Audits: one room per paper, with the phantom it is tried on."""

@@ -12,10 +12,7 @@ from portrayal.tables import finite
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, its interval and other columns of a Results row; NaN where unknown.
-
-    It unpacks to value, low and high.
-    """
+    """A value, its interval and other columns of a Results row; NaN where unknown."""
 
     value: float = nan
     low: float = nan

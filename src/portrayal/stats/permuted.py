@@ -1,12 +1,7 @@
 """Permutation engine: arrangements drawn in blocks, and their p.
 
-Ten times as many are drawn where few of the first come near. `sequential_p` stops early instead: a p of one half needs no ten
-thousand permutations and one of a thousandth does. Stopped at the `ENOUGH`-th permutation that reaches the statistic, p is
-`ENOUGH` over the permutations drawn, which is as valid as a p of all of them [1]_.
-
-References
-----------
-.. [1] Besag, Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78, 301-304.
+Ten times as many are drawn where few of the first come near; `sequential_p` stops early instead, which is as valid: Besag,
+Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78, 301-304.
 """
 
 from __future__ import annotations
@@ -36,10 +31,7 @@ class Permuted(NamedTuple):
 
 
 def drawn_p(draw: Draw, needed: Any, block: int, further: int = FURTHER, look_often: bool = False) -> np.ndarray:
-    """Return (k + 1) / (n + 1), k of n draws being at least `needed`.
-
-    Whether more than the first draws are needed is looked at once, or after every block (`look_often`).
-    """
+    """Return (k + 1) / (n + 1), where k of n draws reach `needed`."""
     reached, drawn = np.zeros(np.shape(needed)), 0
     for most in (DRAWS, further):
         enough = most > DRAWS and reached.min() >= NEAR

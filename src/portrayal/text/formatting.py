@@ -16,10 +16,9 @@ _UNSAFE = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\u
 
 
 def visible(text: Any) -> str:
-    r"""Return the text with control and invisible characters made visible.
+    """Return the text with control and invisible characters made visible.
 
-    Escaping for HTML is the template's work. This keeps a null byte in a tag from breaking the page, and
-    from ending the process: the chart renderer aborts on characters that XML forbids.
+    The chart renderer aborts on characters that XML forbids. Escaping for HTML is the template's work.
     """
     pictured = _CONTROL.sub(lambda match: chr(0x2400 + ord(match[0])), str(text).replace("\r", " "))
     return _UNSAFE.sub("\ufffd", pictured)
@@ -42,10 +41,7 @@ def is_missing(value: Any) -> bool:
 
 
 def decimals(value: float, low: float | None = None, high: float | None = None) -> int:
-    """Return how many decimals to print for a value and its interval.
-
-    A narrow interval gets two significant digits of its width: 0.0328 [0.0312, 0.0345].
-    """
+    """Return how many decimals to print: two significant digits of the interval's width."""
     width = value if is_missing(low) or is_missing(high) else high - low  # type: ignore[operator]
     width = abs(width) or abs(value)
     width = width if math.isfinite(width) else abs(value)

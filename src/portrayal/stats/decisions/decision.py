@@ -1,17 +1,7 @@
-"""Decisions about a family of tests, made once for everything that reports them.
+"""Decisions about a family of tests, made once for everything that reports them (docs/decisions.md).
 
-    found            in the declared family, corrected p under the level, interval clear of the null, no check failed
-    not found        tested in the family, and not found; with the effect that 80 of 100 such audits would have found
-    not tested       described only, outside the family, constant, or so few units that no answer could have reached the level
-    not measurable   no answers, a reader that knows too little, a check of the instrument that failed
-
-A measure may say beforehand that a row is not tested or not measurable, and why. It never says what is found.
-The family is all confirmatory tests of all systems of a study. Tests that whatever was answered could not have been
-found are left out of it [1]_, and the family is counted as it was corrected.
-
-References
-----------
-.. [1] Tarone (1990), A modified Bonferroni method for discrete data, Biometrics 46, 515-522.
+The family is all confirmatory tests of all systems of a study. Tests that whatever was answered could not have been found
+are left out of it (Tarone 1990, A modified Bonferroni method for discrete data, Biometrics 46, 515-522).
 """
 
 from __future__ import annotations
@@ -22,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.stats import scipy
 from portrayal.stats.decisions.multiplicity import LEVEL, adjust
 from portrayal.stats.tests.max_t import flip_jointly
 
@@ -56,11 +47,7 @@ def decide(
 
 
 def flipped_share(together: int, alone: int) -> float:
-    """Return the part of the level that joint flips get: by their tests, at least half.
-
-    Few people put a floor under the p of flips, however many of them are corrected together: of eight, 2 in 256. A
-    small part of the level would keep them under it for good.
-    """
+    """Return the part of the level that joint flips get: at least half."""
     if not together or not alone:
         return float(bool(together))
     return max(together / (together + alone), 0.5)
@@ -179,15 +166,9 @@ class _Table:
         ]
 
     def _detectable(self, verdicts: Sequence[tuple[str, str | None]]) -> np.ndarray:
-        """Return the effect that 80 of 100 audits would find, for rows not found.
-
-        Nothing where the row's own value is as large: its exact test sees less than its interval does, and a sentence that
-        such an effect would have been found is refuted by the row it stands on.
-        """
-        from scipy import stats
-
-        error = (_numbers(self.results["high"]) - _numbers(self.results["low"])) / (2 * stats.norm.ppf(0.975))
-        z = stats.norm.isf(LEVEL / (2 * max(int(self.family.sum()), 1)))
+        """Return the effect that 80 of 100 audits would find, for rows not found."""
+        error = (_numbers(self.results["high"]) - _numbers(self.results["low"])) / (2 * scipy.stats.norm.ppf(0.975))
+        z = scipy.stats.norm.isf(LEVEL / (2 * max(int(self.family.sum()), 1)))
         critical = np.where(np.isnan(self.critical), z, self.critical)
         wanted = np.array([decision == NOT_FOUND for decision, _ in verdicts], dtype=bool)
         least = (critical + POWER) * error

@@ -1,12 +1,6 @@
-"""Corrections for many tests: Holm, Bonferroni, Benjamini-Hochberg.
+"""Corrections for many tests; a missing p stays missing and is not counted.
 
-A missing p stays missing and is not counted as a test. What the family is, and what is found in it, is decided in
-`portrayal.stats.decisions.decision`.
-
-References
-----------
-.. [1] Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
-.. [2] Benjamini, Hochberg (1995), Journal of the Royal Statistical Society B 57, 289-300.
+Holm (1979), Scandinavian Journal of Statistics 6, 65-70; Benjamini, Hochberg (1995), JRSS B 57, 289-300.
 """
 
 from __future__ import annotations

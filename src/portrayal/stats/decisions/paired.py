@@ -1,13 +1,7 @@
 """Difference of two sets of answers about the same units.
 
-The test flips the signs of the units' differences; where each is -1, 0 or 1 that is McNemar's exact test [1]_.
-
-References
-----------
-.. [1] McNemar (1947), Note on the sampling error of the difference between correlated proportions or percentages,
-   Psychometrika 12, 153-157.
-.. [2] Bonett, Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based on paired data,
-   Journal of Educational and Behavioral Statistics 37, 479-488.
+[1] McNemar (1947), Psychometrika 12, 153-157: flipped signs of differences -1, 0 and 1 are this exact test.
+[2] Bonett, Price (2012), Adjusted Wald confidence interval, Journal of Educational and Behavioral Statistics 37, 479-488.
 """
 
 from __future__ import annotations
@@ -16,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
@@ -38,12 +33,10 @@ def paired_difference(first: np.ndarray, second: np.ndarray, seed: int = 0) -> E
 
 
 def _interval(gaps: np.ndarray) -> Estimate:
-    """Return the adjusted Wald interval [2]_ of differences -1, 0, 1, else the t interval."""
-    from scipy import stats
-
+    """Return the adjusted Wald interval [2] of differences -1, 0, 1, else the t interval."""
     if not np.isin(gaps, (-1.0, 0.0, 1.0)).all():
         return clustered_mean(gaps)
     n, more, less = len(gaps) + 2, (gaps > 0).sum() + 1, (gaps < 0).sum() + 1
     middle, spread = (more - less) / n, ((more + less) / n - ((more - less) / n) ** 2) / n
-    half = float(stats.norm.ppf(0.975) * np.sqrt(spread))
+    half = float(scipy.stats.norm.ppf(0.975) * np.sqrt(spread))
     return Estimate(float(gaps.mean()), max(middle - half, -1.0), min(middle + half, 1.0))

@@ -1,13 +1,7 @@
 """Specification curves: every defensible way to ask something, and one test of all.
 
-Only choices that could have been made otherwise and can change the result belong into a curve; a claim has one curve
-of its own. A specification supports the claim when it points the claimed way and is under the level by itself. The
-joint test asks whether the median estimate over all specifications could have come about without an effect: the same
-rearrangements of sides go through every specification, so that what ties them to one another stays [1]_.
-
-References
-----------
-.. [1] Simonsohn, Simmons, Nelson (2020), Specification curve analysis, Nature Human Behaviour 4, 1208-1214.
+The same rearrangements of sides go through every specification, so that what ties them to one another stays.
+Simonsohn, Simmons, Nelson (2020), Specification curve analysis, Nature Human Behaviour 4, 1208-1214.
 """
 
 from __future__ import annotations
@@ -58,13 +52,7 @@ def _p(values: np.ndarray, rearranged: np.ndarray, alternative: str) -> np.ndarr
 
 
 def support(table: pl.DataFrame, by: Sequence[str] = (), value: str = "value") -> pl.DataFrame:
-    """Return for each claim how many specifications there are and how many support it.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `by`, then `specifications`, `supporting`, `share`, `lowest`, `median`, `highest`.
-    """
+    """Return for each claim how many specifications there are and how many support it."""
     _check(table, [*by, value, "supports"])
     figures = [
         pl.len().alias("specifications"),

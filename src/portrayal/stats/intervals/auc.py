@@ -1,12 +1,8 @@
 """Area under the receiver operating characteristic, of one set or over folds.
 
-References
-----------
-.. [1] DeLong, DeLong, Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver operating
-   characteristic curves, Biometrics 44, 837-845.
-.. [2] LeDell, Petersen, van der Laan (2015), Computationally efficient confidence intervals for cross-validated area
-   under the ROC curve estimates, Electronic Journal of Statistics 9, 1583-1607.
-.. [3] Pepe (2003), The statistical evaluation of medical tests for classification and prediction, section 5.2.5.
+[1] DeLong, DeLong, Clarke-Pearson (1988), Comparing the areas under correlated ROC curves, Biometrics 44, 837-845.
+[2] LeDell, Petersen, van der Laan (2015), Cross-validated area under the ROC curve, Electronic J. of Statistics 9, 1583-1607.
+[3] Pepe (2003), The statistical evaluation of medical tests for classification and prediction, section 5.2.5.
 """
 
 from __future__ import annotations
@@ -16,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
 
 Fold = tuple[np.ndarray, np.ndarray]  # scores, and which of them have the outcome
@@ -30,11 +27,7 @@ class Auc(NamedTuple):
 
 
 def auc_over_folds(folds: Sequence[Fold]) -> Auc:
-    """Return the area of pairs within a fold: scores of different models are never compared.
-
-    The variance is that of the placements of either side [1]_, over folds as in one set [2]_. Each fold needs both
-    outcomes.
-    """
+    """Return the area of pairs within folds and its variance [1][2]."""
     own = np.concatenate([placements(scores[outcome], scores[~outcome]) for scores, outcome in folds])
     other = np.concatenate([placements(scores[~outcome], scores[outcome]) for scores, outcome in folds])
     variance = sum(float(np.var(side, ddof=1)) / len(side) for side in (own, other))
@@ -42,9 +35,7 @@ def auc_over_folds(folds: Sequence[Fold]) -> Auc:
 
 
 def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estimate:
-    """Return the interval of an area, symmetric in its log odds [3]_."""
-    from scipy import special
-
+    """Return the interval of an area, symmetric in its log odds [3]."""
     tail = 0.5 - level / 2
     undecided = min(2 * (1 - area.value), 1.0)
     error = np.sqrt(area.variance + learning * undecided**2)
@@ -52,9 +43,9 @@ def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estim
         return Estimate(area.value, tail ** (1 / area.rarer), area.value)
     if area.value <= 0:
         return Estimate(area.value, area.value, 1 - tail ** (1 / area.rarer))
-    middle = special.logit(area.value)
-    half = special.ndtri(1 - tail) * error / (area.value * (1 - area.value))
-    return Estimate(area.value, float(special.expit(middle - half)), float(special.expit(middle + half)))
+    middle = scipy.special.logit(area.value)
+    half = scipy.special.ndtri(1 - tail) * error / (area.value * (1 - area.value))
+    return Estimate(area.value, float(scipy.special.expit(middle - half)), float(scipy.special.expit(middle + half)))
 
 
 def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -1,11 +1,8 @@
 """Intervals of shares, means and ratios, clustered where answers repeat.
 
-References
-----------
-.. [1] Wilson (1927), Journal of the American Statistical Association 22, 209-212.
-.. [2] Cochran (1977), Sampling techniques, section 6.4, Wiley.
-.. [3] Clopper, Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial,
-   Biometrika 26, 404-413.
+[1] Wilson (1927), Journal of the American Statistical Association 22, 209-212.
+[2] Cochran (1977), Sampling techniques, section 6.4, Wiley.
+[3] Clopper, Pearson (1934), The use of confidence or fiducial limits, Biometrika 26, 404-413.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
 
 DUST = 1e-12  # what adding and taking away leaves of zero
@@ -24,30 +22,24 @@ DUST = 1e-12  # what adding and taking away leaves of zero
 @cache
 def t_quantile(freedom: int, level: float = 0.95) -> float:
     """Return half the width of a t interval, in standard errors."""
-    from scipy import special
-
-    return float(special.stdtrit(freedom, 0.5 + level / 2))
+    return float(scipy.special.stdtrit(freedom, 0.5 + level / 2))
 
 
 def t_estimate(value: float, error: float, freedom: float) -> Estimate:
-    """Return a value with its t interval and two-sided p; nothing without an error or a degree of freedom."""
-    from scipy import stats
-
+    """Return a value, its t interval and two-sided p; nothing without error or freedom."""
     if freedom < 1 or not error > 0:
         return Estimate()
-    half = stats.t.ppf(0.975, freedom) * error
-    return Estimate(value, value - half, value + half, float(2 * stats.t.sf(abs(value / error), freedom)))
+    half = scipy.stats.t.ppf(0.975, freedom) * error
+    return Estimate(value, value - half, value + half, float(2 * scipy.stats.t.sf(abs(value / error), freedom)))
 
 
 def wilson(successes: float, n: float, level: float = 0.95) -> Estimate:
-    """Return a share and Wilson's score interval; with n = 0 all three are NaN."""
-    from scipy import special
-
+    """Return a share and Wilson's score interval [1]; NaN with n = 0."""
     if n == 0:
         return Estimate(n=0)
     share = successes / n
     # the normal quantile, without scipy.stats' checks of its arguments
-    low, high = wilson_ends(share, n, special.ndtri(0.5 + level / 2))
+    low, high = wilson_ends(share, n, scipy.special.ndtri(0.5 + level / 2))
     return Estimate(share, low, high, n=int(n))
 
 
@@ -59,11 +51,7 @@ def wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
 
 
 def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level: float = 0.95) -> Estimate:
-    """Return the mean and a cluster-robust interval, t with clusters - 1 degrees.
-
-    Without `clusters` each value is its own: the t interval of a mean. Under two clusters there is no variance between
-    them: the ends are NaN, never a guess.
-    """
+    """Return the mean and a cluster-robust t interval; under two clusters its ends are NaN."""
     values = np.asarray(values, dtype=float)
     codes = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     count = codes.max(initial=-1) + 1
@@ -79,12 +67,10 @@ def clustered_mean(values: np.ndarray, clusters: np.ndarray | None = None, level
 def ratio_interval(
     top: np.ndarray, bottom: np.ndarray, null: float = 0.0, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of sum(top) / sum(bottom), one row a unit, for each column.
+    """Return the ends of sum(top) / sum(bottom), one row a unit, for each column [2].
 
-    The error is that of the residuals top - ratio x bottom, with t quantiles [2]_. One further unit, which would show no
-    effect (`null`), is added to it: nine people who all answer alike are no certainty about a tenth. Units that have
-    neither top nor bottom say nothing and count in no degree of freedom. With eight people 93 to 99% of such intervals
-    hold what was planted.
+    One further unit, which would show no effect (`null`), is added to the residuals: nine people who all answer alike are no
+    certainty about a tenth. With eight people 93 to 99% of such intervals hold what was planted.
     """
     count = ((top != 0) | (bottom != 0)).sum(axis=0)
     whole = bottom.sum(axis=0)
@@ -105,21 +91,16 @@ def ratio_ends(
 def _ratio_ends(
     ratio: np.ndarray, whole: np.ndarray, residual: np.ndarray, count: np.ndarray, null: float, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    from scipy import special
-
     known = (count > 1) & (whole > 0)
     base, people = np.where(known, whole, 1.0), np.where(known, count, 2)
     squares = residual + ((ratio - null) * base / people) ** 2
     error = np.sqrt(people / (people - 1) * squares) / base
-    half = np.where(known & (error > DUST), special.stdtrit(people - 1, 0.5 + level / 2) * error, np.nan)
+    half = np.where(known & (error > DUST), scipy.special.stdtrit(people - 1, 0.5 + level / 2) * error, np.nan)
     return ratio - half, ratio + half
 
 
 def resample_counts(strata: Sequence[Any] | np.ndarray, draws: int, seed: int = 0) -> np.ndarray:
-    """Return how often each bootstrap sample (row) draws each cluster, within its stratum.
-
-    A statistic that is a function of weighted sums becomes one matrix product.
-    """
+    """Return how often each bootstrap sample (row) draws each cluster, within its stratum."""
     codes = np.unique(np.asarray(strata), return_inverse=True)[1]
     rng, counts = np.random.default_rng(seed), np.zeros((draws, len(codes)))
     for code in range(codes.max() + 1):
@@ -131,12 +112,10 @@ def resample_counts(strata: Sequence[Any] | np.ndarray, draws: int, seed: int = 
 
 
 def over_tolerance(hits: int, n: int, tolerance: float) -> Estimate:
-    """Return the share of cases, its exact interval and one-sided p [3]_."""
-    from scipy import special
-
+    """Return the share of cases, its exact interval and one-sided p [3]."""
     if n == 0:
         return Estimate(n=0, null=tolerance)
-    low = float(special.betaincinv(hits, n - hits + 1, 0.025)) if hits else 0.0
-    high = float(special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
-    p = float(special.betainc(hits, n - hits + 1, tolerance)) if hits else 1.0
+    low = float(scipy.special.betaincinv(hits, n - hits + 1, 0.025)) if hits else 0.0
+    high = float(scipy.special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
+    p = float(scipy.special.betainc(hits, n - hits + 1, tolerance)) if hits else 1.0
     return Estimate(hits / n, low, high, p, n, null=tolerance, p_floor=tolerance**n)

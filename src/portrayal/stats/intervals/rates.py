@@ -1,14 +1,7 @@
 """Rates of counted events where the same people are counted again and again.
 
-A cluster (a person, a source image) gives a count and the number of occasions it was counted on. The rate
-is the sum of the counts over the sum of the occasions; its variance is that of a ratio estimator over
-clusters, with t quantiles on clusters - 1 degrees of freedom [1]_.
-
-References
-----------
-.. [1] Cochran (1977), Sampling Techniques, 3rd edition, sections 2.11 and 9A.
-.. [2] Bell, McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples, Survey
-   Methodology 28, 169-181.
+[1] Cochran (1977), Sampling Techniques, 3rd edition, sections 2.11 and 9A: the variance of a ratio over clusters.
+[2] Bell, McCaffrey (2002), Bias reduction in standard errors with multi-stage samples, Survey Methodology 28, 169-181.
 """
 
 from __future__ import annotations
@@ -17,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import t_quantile
 
@@ -24,13 +18,10 @@ Counts = Sequence[float] | np.ndarray
 
 
 def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Estimate:
-    """Return events per occasion and its interval over clusters; a rate is never below zero.
+    """Return events per occasion and its interval over clusters [1], never below zero.
 
-    Without any event nothing varies between clusters: the upper end is then the exact Poisson one, which
-    takes the occasions for independent and says so little about clusters that the caller must note it.
+    Without any event the upper end is the exact Poisson one, which takes occasions for independent: the caller must note it.
     """
-    from scipy import stats
-
     counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
     total = occasions.sum()
     if total == 0:
@@ -39,7 +30,7 @@ def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Es
     if len(counts) < 2:
         return Estimate(rate, n=n)
     if rate == 0:
-        return Estimate(0.0, 0.0, float(stats.chi2.ppf(0.5 + level / 2, 2) / 2 / total), n=n)
+        return Estimate(0.0, 0.0, float(scipy.stats.chi2.ppf(0.5 + level / 2, 2) / 2 / total), n=n)
     half = _half((counts - rate * occasions) / total, level)
     return Estimate(rate, max(0.0, rate - half), rate + half, n=n)
 
@@ -47,11 +38,7 @@ def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Es
 def paired_rate_ratio(
     counts: Counts, occasions: Counts, base_counts: Counts, base_occasions: Counts, level: float = 0.95
 ) -> Estimate:
-    """Return the ratio of two rates of the same clusters; interval on the log scale.
-
-    A side without any event has no finite log rate: with none above, the ratio is 0 and has no interval; with
-    none below, there is no ratio.
-    """
+    """Return the ratio of two rates of the same clusters; interval on the log scale."""
     counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
     base, base_occasions = np.asarray(base_counts, float), np.asarray(base_occasions, float)
     n = int(occasions.sum() + base_occasions.sum())
@@ -66,10 +53,7 @@ def paired_rate_ratio(
 
 
 def _log_influence(counts: np.ndarray, occasions: np.ndarray) -> np.ndarray:
-    """Return what each cluster adds to the log rate, by leaving it out [2]_.
-
-    Where one cluster has all events, leaving it out leaves none; the linear approximation stands in.
-    """
+    """Return what each cluster adds to the log rate, by leaving it out [2]."""
     rest = (counts.sum() - counts) / (occasions.sum() - occasions)
     if (rest <= 0).any():
         return (counts - counts.sum() / occasions.sum() * occasions) / counts.sum()

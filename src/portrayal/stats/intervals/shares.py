@@ -1,16 +1,8 @@
 """Shares and their changes when the same people are seen several times.
 
-A share is a ratio of sums over people (F1 is one too: twice the hits over inferred plus depicted), so its variance comes
-from the people, not from the pictures. Intervals stay inside the scale and keep a width at 0 and 1.
-
-References
-----------
-.. [1] Korn, Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
-   estimated from survey data, Survey Methodology 24, 193-201.
-.. [2] Zou, Donner (2008), Construction of confidence limits about effect measures: a general approach, Statistics in
-   Medicine 27, 1693-1702.
-.. [3] Bonett, Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based on paired
-   data, Journal of Educational and Behavioral Statistics 37, 479-488.
+[1] Korn, Graubard (1998), Confidence intervals for proportions estimated from survey data, Survey Methodology 24, 193-201.
+[2] Zou, Donner (2008), Confidence limits about effect measures, Statistics in Medicine 27, 1693-1702.
+[3] Bonett, Price (2012), Adjusted Wald confidence interval, Journal of Educational and Behavioral Statistics 37, 479-488.
 """
 
 from __future__ import annotations
@@ -33,9 +25,7 @@ class Share(Estimate):
 def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -> Share:
     """Return sum(hits) / sum(totals), one pair per person, with a Wilson interval.
 
-    Wilson's formula takes the effective number of observations: the one at which simple sampling would have the
-    variance that the people show [1]_. Where nobody differs it is the number of people. One person says nothing
-    about people, so the interval is then 0 to 1.
+    Its n is the effective one: at which simple sampling would have the variance that the people show [1].
     """
     hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
     total = totals.sum()
@@ -51,7 +41,7 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -
 
 
 def change(after: Share, before: Share) -> Estimate:
-    """Return `after` minus `before` for shares of the same people [2]_."""
+    """Return `after` minus `before` for shares of the same people [2]."""
     value = after.value - before.value
     correlation = _correlation(after.influence, before.influence)
     low = _recovered(after.value - after.low, before.high - before.value, correlation)
@@ -62,9 +52,7 @@ def change(after: Share, before: Share) -> Estimate:
 def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Estimate:
     """Return the mean of values from -1 to 1, with an interval of some width.
 
-    The t interval over people, or, where it is wider, the one with two made-up people added, after Bonett and Price [3]_:
-    they stand one picture's step above and below the mean (1 with one picture a person, less with more). Where all
-    people are alike nothing is known of how they vary, and the step is 1.
+    The t interval over people, or, where wider, that with two made-up people one picture's step above and below the mean [3].
     """
     values = np.asarray(values, dtype=float)
     n = len(values)

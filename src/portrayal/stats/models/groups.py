@@ -1,19 +1,8 @@
 """Comparison of groups: analysis of variance (type II), Tukey's HSD, Welch's and the paired t.
 
-All take plain arrays. A term that the design cannot estimate comes back with its reason, never with a number.
-
-With two or three people in a cell, and descriptions of a few tags, it happens by chance that everybody of a cell has the same
-number; the F distribution takes that for certainty. `permute_terms` permutes whole people over the cells instead: under no
-difference between any cells their numbers may change hands. The statistic of a term is its partial eta squared.
-
-References
-----------
-.. [1] Langsrud (2003), ANOVA for unbalanced data: use type II instead of type III sums of squares, Statistics and
-   Computing 13, 163-167.
-.. [2] Kramer (1956), Extension of multiple range tests to group means with unequal numbers of replications, Biometrics
-   12, 307-310.
-.. [3] Welch (1947), The generalization of "Student's" problem when several different population variances are involved,
-   Biometrika 34, 28-35.
+[1] Langsrud (2003), ANOVA for unbalanced data: use type II, Statistics and Computing 13, 163-167.
+[2] Kramer (1956), Multiple range tests with unequal numbers of replications, Biometrics 12, 307-310.
+[3] Welch (1947), The generalization of "Student's" problem, Biometrika 34, 28-35.
 """
 
 from __future__ import annotations
@@ -26,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.models.studentised_range import critical, survival
@@ -85,7 +75,11 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
 
 
 def permute_terms(values: np.ndarray, factors: Mapping[str, np.ndarray], seed: int = 0) -> Permuted | None:
-    """Return the p of every term by name; None where nothing is to be permuted."""
+    """Return the p of every term, whole people permuted; None for constants or many people.
+
+    With two or three people in a cell everybody of a cell may have the same number by chance: the F distribution takes that for
+    certainty. The statistic is partial eta squared.
+    """
     values = np.asarray(values, dtype=float)
     if len(values) > PERMUTED or is_constant(values):
         return None
@@ -150,10 +144,7 @@ def tukey(
     least: int = 3,
     level: float = 0.95,
 ) -> list[Difference]:
-    """Return Tukey-Kramer differences between all pairs of groups, with the model's residual variance.
-
-    A group of fewer than `least` people is left out of the family; its pairs come back with that reason.
-    """
+    """Return Tukey-Kramer differences [2] of all pairs of groups of `least` people."""
     values, groups = np.asarray(values, dtype=float), np.asarray(groups)
     names = sorted(set(groups.tolist()))
     parts = {name: values[groups == name] for name in names}
@@ -165,12 +156,7 @@ def tukey(
 
 
 def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Difference:
-    """Return the difference of means by Welch's test [3]_.
-
-    With fewer than two values on a side, or no variance at all, everything but the difference is NaN.
-    """
-    from scipy import special
-
+    """Return the difference of means by Welch's test [3]; NaN where nothing can be tested."""
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     n = len(first) + len(second)
     gap = float(first.mean() - second.mean()) if len(first) and len(second) else np.nan
@@ -179,19 +165,17 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Differe
     parts = np.array([side.var(ddof=1) / len(side) for side in (first, second)])
     error = float(np.sqrt(parts.sum()))
     df = float(parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum())
-    half, t = float(special.stdtrit(df, (1 + level) / 2)) * error, gap / error
-    p = float(2 * special.stdtr(df, -abs(t)))
+    half, t = float(scipy.special.stdtrit(df, (1 + level) / 2)) * error, gap / error
+    p = float(2 * scipy.special.stdtr(df, -abs(t)))
     return Difference(gap, gap - half, gap + half, p, n, statistic=t, df=df)
 
 
 def paired_t(differences: np.ndarray) -> Estimate:
     """Return the mean of differences by Student's t; without any change p is 1."""
-    from scipy import stats
-
     found = clustered_mean(differences)
     if len(differences) < 2 or np.ptp(differences) == 0:
         return replace(found, p=1.0 if len(differences) > 1 and not np.any(differences) else np.nan)
-    return replace(found, p=float(stats.ttest_1samp(differences, 0.0).pvalue))
+    return replace(found, p=float(scipy.stats.ttest_1samp(differences, 0.0).pvalue))
 
 
 def is_constant(values: np.ndarray) -> bool:
@@ -201,22 +185,19 @@ def is_constant(values: np.ndarray) -> bool:
 
 
 def _dummies(levels: np.ndarray) -> np.ndarray:
-    """Indicator columns of all levels but the first."""
+    """Return indicator columns of all levels but the first."""
     names = np.unique(levels)
     return (levels[:, None] == names[None, 1:]).astype(float)
 
 
 def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
-    """Residual sum of squares and rank of a least-squares fit."""
+    """Return residual sum of squares and rank of a least-squares fit."""
     solution, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
     return float(np.sum((values - design @ solution) ** 2)), int(rank)
 
 
 def _models(factors: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, np.ndarray, np.ndarray, int]], np.ndarray]:
-    """Return each term's name, two models and degrees of freedom; and the full model.
-
-    A main effect is compared after the other one, the interaction after both.
-    """
+    """Return each term's name, two models and degrees of freedom [1]; and the full model."""
     names, columns = list(factors), [_dummies(np.asarray(levels)) for levels in factors.values()]
     intercept = np.ones((len(columns[0]), 1))
     full = np.hstack([intercept, *columns])
@@ -239,8 +220,6 @@ def _term(
     variance: float,
     residual_df: int,
 ) -> Term:
-    from scipy import special
-
     before, rank_before = _fit(values, smaller)
     after, rank_after = _fit(values, larger)
     df, squares = rank_after - rank_before, max(before - after, 0.0)
@@ -249,7 +228,7 @@ def _term(
         return Term(n=len(values), note=reason, name=name, df=df)
     f = squares / df / variance
     share = squares / (squares + variance * residual_df)
-    p, ends = float(special.fdtrc(df, residual_df, f)), share_interval(f, df, residual_df)
+    p, ends = float(scipy.special.fdtrc(df, residual_df, f)), share_interval(f, df, residual_df)
     # With an F far below 1 no noncentrality fits and both ends are 0; the interval still holds its estimate.
     low, high = ends[0], max(ends[1], share)
     return Term(share, low, high, p, len(values), name=name, sum_of_squares=squares, df=df, f=f)
@@ -274,16 +253,14 @@ def share_interval(f: float, df: int, residual_df: int, level: float = 0.95) -> 
 
 def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
     """Return the noncentrality with a share `below` of F values under `f`, or zero."""
-    from scipy import optimize, special
-
-    if special.fdtr(df, residual_df, f) <= below:
+    if scipy.special.fdtr(df, residual_df, f) <= below:
         return 0.0
     if f > 1e5:
         return np.nan  # beyond what the noncentral distribution is computed for
     highest = 10.0 + 4 * f * df
-    while special.ncfdtr(df, residual_df, highest, f) > below:
+    while scipy.special.ncfdtr(df, residual_df, highest, f) > below:
         highest *= 2
-    return float(optimize.brentq(lambda at: special.ncfdtr(df, residual_df, at, f) - below, 1e-12, highest))
+    return float(scipy.optimize.brentq(lambda at: scipy.special.ncfdtr(df, residual_df, at, f) - below, 1e-12, highest))
 
 
 def _tukey_pairs(

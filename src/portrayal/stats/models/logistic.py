@@ -1,20 +1,8 @@
-r"""Many logistic regressions on the same rows with different weights, fitted together.
+"""Many logistic regressions on the same rows with different weights, fitted together.
 
-The objective is that of scikit-learn's LogisticRegression with an L2 penalty,
-
-    C * sum_i w_i log(1 + exp(-y_i (x_i b + a))) + |b|^2 / 2,
-
-the intercept `a` free. Splits and bootstraps differ only in the weights `w`, so all are solved at once: the rows
-are rotated onto their singular vectors (which leaves the penalty as it is and drops columns that are always zero),
-and Newton's steps are found by conjugate gradients, preconditioned with the Hessian of the fit to all rows. Every
-step is a product of matrices over all fits. The same code runs on numpy and, where torch is given, on its device.
-Rows with the same features have the same margin: where many are alike they are added up, and fitted as one.
-Features that are nearly all zero (words of captions) come as a sparse matrix: they are left as they are, and the
-Hessian's diagonal preconditions, so that a step costs as much as there are entries.
-
-References
-----------
-.. [1] Lin, Weng, Keerthi (2008), Trust region Newton method for large-scale logistic regression, JMLR 9, 627-650.
+The objective is that of scikit-learn's LogisticRegression with an L2 penalty. Splits and bootstraps differ only in weights, so
+all are solved at once by Newton's method with preconditioned conjugate gradients, on numpy or a device of torch.
+Lin, Weng, Keerthi (2008), Trust region Newton method for large-scale logistic regression, JMLR 9, 627-650.
 """
 
 from __future__ import annotations
@@ -25,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portrayal.errors import MissingExtra
+from portrayal.stats import scipy
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -85,22 +74,18 @@ def alike(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _added_up(outcome: np.ndarray, weights: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each kind's share of weight whose outcome is true, and its weight."""
-    from scipy import sparse
-
-    of_kind = sparse.csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))))
+    of_kind = scipy.sparse.csr_array((np.ones(len(kind)), (kind, np.arange(len(kind)))))
     total, true = of_kind @ weights, of_kind @ (weights * outcome)
     return np.divide(true, total, out=np.zeros_like(total), where=total > 0), total
 
 
 def _fit_sparse(features: csr_array, outcome: np.ndarray, weights: np.ndarray, tolerance: float) -> Fits:
-    from scipy import sparse
-
-    design = sparse.hstack([features, np.ones((features.shape[0], 1))], format="csr")
+    design = scipy.sparse.hstack([features, np.ones((features.shape[0], 1))], format="csr")
     penalty = np.ones((design.shape[1], 1))
     penalty[-1] = 0.0
     # At the start every chance is a half: a quarter of the weight is the curve.
     diagonal = design.power(2).T @ (weights.mean(1) / 4) + penalty[:, 0]
-    inverse = sparse.diags_array(1 / np.maximum(diagonal, 1e-9))
+    inverse = scipy.sparse.diags_array(1 / np.maximum(diagonal, 1e-9))
     start = np.zeros((design.shape[1], weights.shape[1]))
     solution, size = _newton(design, outcome, weights, penalty, inverse, start, tolerance, np)
     return Fits(solution[:-1], solution[-1], design @ solution, size)

@@ -1,12 +1,7 @@
-"""A linear mixed model with one random intercept per person, fitted by restricted maximum likelihood.
+"""Linear mixed model with one random intercept per person, by restricted maximum likelihood.
 
-With V = s^2 (I + theta J) inside a person, the weights are known once theta is, so the likelihood is profiled over that one
-number; theta = 0 (no variance between people) is a solution like any other, not a failure.
-
-References
-----------
-.. [1] Bates, Maechler, Bolker, Walker (2015), Fitting linear mixed-effects models using lme4, Journal of Statistical
-   Software 67 (1), Section 3.
+With V = s^2 (I + theta J) inside a person the likelihood is profiled over theta alone; 0 is a solution like any other.
+Bates, Maechler, Bolker, Walker (2015), Fitting linear mixed-effects models using lme4, J. Statistical Software 67 (1), section 3.
 """
 
 from __future__ import annotations
@@ -14,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
+from portrayal.stats import scipy
 
 
 @dataclass(frozen=True)
@@ -28,8 +25,6 @@ class Fitted:
 
 def fit_random_intercept(values: np.ndarray, design: np.ndarray, people: np.ndarray) -> Fitted:
     """Fit `values` on `design` (of full rank) with a random intercept per person."""
-    from scipy import optimize
-
     _, codes, sizes = np.unique(people, return_inverse=True, return_counts=True)
     table = np.column_stack([design, values])
     means = np.stack([np.bincount(codes, column) for column in table.T], axis=1) / sizes[:, None]
@@ -37,7 +32,7 @@ def fit_random_intercept(values: np.ndarray, design: np.ndarray, people: np.ndar
     def criterion(log_theta: float) -> float:
         return _profile(table, means, codes, sizes, np.exp(log_theta))[0]
 
-    best = optimize.minimize_scalar(criterion, bounds=(-12, 12), method="bounded", options={"xatol": 1e-9})
+    best = scipy.optimize.minimize_scalar(criterion, bounds=(-12, 12), method="bounded", options={"xatol": 1e-9})
     theta = float(np.exp(best.x)) if best.fun < _profile(table, means, codes, sizes, 0.0)[0] else 0.0
     _, coefficients, covariance, within = _profile(table, means, codes, sizes, theta)
     return Fitted(coefficients, np.sqrt(np.diag(covariance) * within), theta * within, within)

@@ -1,9 +1,7 @@
 """Power of comparisons of two groups, of two shares, or of people with themselves.
 
-For planning only: t-tests stand in for the audits' own permutation tests, which they approximate well from about eight a side
-on. Power is the normal chance of passing the critical value, averaged over the estimated deviation; scipy's noncentral t, which
-says the same, is NaN in parts of its tails. Of shares every pair of counts is gone through with the p of its own test: Fisher's,
-or the pooled z test where no count is small.
+For planning only: t-tests stand in for the audits' permutation tests, which they approximate well from about eight a side on.
+The normal chance of passing is averaged over the estimated deviation: scipy's noncentral t is NaN in parts of its tails.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
 
@@ -32,25 +31,21 @@ def power_of_two_groups(d: float, n_x: int, n_y: int, alpha: float = 0.05, two_s
 
 def power_of_t(shift: float, freedom: int, alpha: float = 0.05, two_sided: bool = False) -> float:
     """Return the chance that t with this noncentrality passes its critical value."""
-    from scipy import special, stats
-
-    critical = stats.t.isf(alpha / (2 if two_sided else 1), freedom)
+    critical = scipy.stats.t.isf(alpha / (2 if two_sided else 1), freedom)
     deviation, weight = _deviations(freedom)
-    found = special.ndtr(shift - critical * deviation)
+    found = scipy.special.ndtr(shift - critical * deviation)
     if two_sided:
-        found = found + special.ndtr(-shift - critical * deviation)
+        found = found + scipy.special.ndtr(-shift - critical * deviation)
     return float(found @ weight)
 
 
 @cache
 def _deviations(freedom: int) -> tuple[np.ndarray, np.ndarray]:
     """Return estimated deviations of a true 1, and their weights (Gauss and Legendre)."""
-    from scipy import stats
-
-    low, high = stats.chi.ppf([RARE, 1 - RARE], freedom)
+    low, high = scipy.stats.chi.ppf([RARE, 1 - RARE], freedom)
     nodes, weights = np.polynomial.legendre.leggauss(POINTS)
     at = low + (nodes + 1) * (high - low) / 2
-    return at / np.sqrt(freedom), weights * (high - low) / 2 * stats.chi.pdf(at, freedom)
+    return at / np.sqrt(freedom), weights * (high - low) / 2 * scipy.stats.chi.pdf(at, freedom)
 
 
 def smallest_difference(
@@ -64,19 +59,16 @@ def smallest_difference(
 
 def smallest(chance: Callable[[float], float], power: float = POWER) -> float:
     """Return the smallest effect found with this power; infinity where none is."""
-    from scipy import optimize
-
     if chance(LARGEST) < power:
         return float("inf")
-    return float(optimize.brentq(lambda effect: chance(effect) - power, 0.0, LARGEST, xtol=1e-4))
+    return float(scipy.optimize.brentq(lambda effect: chance(effect) - power, 0.0, LARGEST, xtol=1e-4))
 
 
 @cache
 def smallest_of_people(people: int, tests: int, power: float = POWER, one_sided: bool = False, parts: int = 1) -> float:
     """Return the smallest mean difference, in deviations of differences, that joint flips find.
 
-    By simulation: one of `tests` carries the effect. It counts as found when its p, corrected over all of them, is under
-    the level and its t interval over people leaves out 0, as in a report.
+    By simulation: one of `tests` carries the effect; found means corrected p under the level and an interval without 0.
     """
     noise = _of_wholes(np.random.default_rng(0).normal(size=(RUNS, people, tests)), parts)
     shift = _of_wholes(np.eye(tests)[0], parts)
@@ -94,28 +86,21 @@ def _of_wholes(values: np.ndarray, parts: int) -> np.ndarray:
 
 
 def _is_found(differences: np.ndarray, one_sided: bool) -> bool:
-    from scipy import special
-
     first = differences[:, 0]
     if len(first) < 2:
         return False
     error = first.std(ddof=1) / np.sqrt(len(first))
-    clear = abs(first.mean()) > special.stdtrit(len(first) - 1, 1 - LEVEL / 2) * error
+    clear = abs(first.mean()) > scipy.special.stdtrit(len(first) - 1, 1 - LEVEL / 2) * error
     return bool(clear and flip_jointly(differences, one_sided=one_sided).adjusted[0] < LEVEL)
 
 
 def power_of_two_shares(
     first: float, second: float, n_first: int, n_second: int, alpha: float, fisher: bool = False
 ) -> float:
-    """Return the chance that a two-sided test tells the first share from the second.
-
-    With `fisher` it is Fisher's exact test whatever the counts are.
-    """
-    from scipy import stats
-
+    """Return the power of Fisher's test of two shares, or of the pooled z."""
     if max(n_first, n_second) > MOST and not fisher:
         return _normal(first, second, n_first, n_second, alpha)
-    counts = [stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))]
+    counts = [scipy.stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))]
     return float(counts[0] @ (_p_values(n_first, n_second, fisher) < alpha) @ counts[1])
 
 
@@ -123,24 +108,21 @@ def smallest_share_difference(
     base: float, n_first: int, n_second: int, alpha: float, power: float = POWER, fisher: bool = False
 ) -> float:
     """Return the difference above a base share found with this power, or infinity."""
-    from scipy import optimize
 
     def lacking(gap: float) -> float:
         return power_of_two_shares(base + gap, base, n_first, n_second, alpha, fisher) - power
 
     most = 1 - base - 1e-9
-    return float(optimize.brentq(lacking, 0.0, most, xtol=1e-4)) if lacking(most) > 0 else float("inf")
+    return float(scipy.optimize.brentq(lacking, 0.0, most, xtol=1e-4)) if lacking(most) > 0 else float("inf")
 
 
 @cache
 def _p_values(n_first: int, n_second: int, fisher: bool) -> np.ndarray:
     """Return the p of every pair of counts."""
-    from scipy import special, stats
-
     p = np.ones((n_first + 1, n_second + 1))  # no hit, or nothing but hits, is the only table there can be
     for hits in range(1, n_first + n_second):
         own = np.arange(max(0, hits - n_second), min(hits, n_first) + 1)
-        chances = stats.hypergeom.pmf(own, n_first + n_second, hits, n_first)
+        chances = scipy.stats.hypergeom.pmf(own, n_first + n_second, hits, n_first)
         order = np.argsort(chances, kind="stable")
         # Tables as likely as this one count too, as in scipy's test.
         last = np.searchsorted(chances[order], chances * (1 + 1e-7), side="right") - 1
@@ -151,15 +133,13 @@ def _p_values(n_first: int, n_second: int, fisher: bool) -> np.ndarray:
     smallest_count = np.minimum(np.minimum(one, n_first - one), np.minimum(other, n_second - other))
     pooled = (one + other) / (n_first + n_second)
     error = np.sqrt(np.maximum(pooled * (1 - pooled), 1e-12) * (1 / n_first + 1 / n_second))
-    by_z = 2 * special.ndtr(-np.abs(one / n_first - other / n_second) / error)
+    by_z = 2 * scipy.special.ndtr(-np.abs(one / n_first - other / n_second) / error)
     return np.where(smallest_count >= SMALL, by_z, p)
 
 
 def _normal(first: float, second: float, n_first: int, n_second: int, alpha: float) -> float:
-    from scipy import stats
-
     pooled = (first * n_first + second * n_second) / (n_first + n_second)
     under_null = np.sqrt(pooled * (1 - pooled) * (1 / n_first + 1 / n_second))
     error = np.sqrt(first * (1 - first) / n_first + second * (1 - second) / n_second)
-    critical = stats.norm.isf(alpha / 2) * under_null
-    return float(stats.norm.sf((critical - abs(first - second)) / max(error, 1e-12)))
+    critical = scipy.stats.norm.isf(alpha / 2) * under_null
+    return float(scipy.stats.norm.sf((critical - abs(first - second)) / max(error, 1e-12)))

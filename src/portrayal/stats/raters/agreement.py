@@ -1,16 +1,9 @@
-"""Agreement of raters: Cronbach's alpha, Krippendorff's alpha, Cohen's kappa.
+"""Agreement of raters: Cronbach's alpha [1], Krippendorff's alpha [2], Cohen's kappa [3].
 
-A rater is anybody who judged: a person, or a classifier used as a ruler. Judgments form a matrix, one row an
-item, one column a rater, NaN where a rater did not judge. The intervals resample items, because the items are
-what a study samples; the coefficients are sums over items, so a resample is a reweighting.
-
-References
-----------
-.. [1] Cronbach (1951), Coefficient alpha and the internal structure of tests, Psychometrika 16, 297-334.
-.. [2] Krippendorff (2011), Computing Krippendorff's alpha-reliability, University of Pennsylvania.
-.. [3] Cohen (1960), A coefficient of agreement for nominal scales, Educational and Psychological
-   Measurement 20, 37-46.
-.. [4] Cohen (1968), Weighted kappa, Psychological Bulletin 70, 213-220.
+Judgments are items x raters, NaN where a rater did not judge; intervals resample items, because they are what is sampled.
+[1] Cronbach (1951), Psychometrika 16, 297-334.
+[2] Krippendorff (2011), Computing Krippendorff's alpha-reliability, University of Pennsylvania.
+[3] Cohen (1960), Educational and Psychological Measurement 20, 37-46; weighted: Psychological Bulletin 70 (1968), 213-220.
 """
 
 from __future__ import annotations
@@ -33,7 +26,7 @@ def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Est
 
 
 def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int = 2000, seed: int = 0) -> Estimate:
-    """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]_."""
+    """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]."""
     if level not in DISTANCES:
         raise PortrayalError(f"no level of measurement {level!r}. Known: {', '.join(DISTANCES)}.")
     ratings = comparable(_matrix(ratings))
@@ -43,7 +36,7 @@ def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int =
 def cohen_kappa(
     first: np.ndarray, second: np.ndarray, weights: str = "none", draws: int = 2000, seed: int = 0
 ) -> Estimate:
-    """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]_."""
+    """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]."""
     if weights not in KAPPA_WEIGHTS:
         raise PortrayalError(f"no weights {weights!r} for kappa. Known: {', '.join(KAPPA_WEIGHTS)}.")
     pairs = complete(_matrix(np.column_stack([first, second])))
@@ -143,7 +136,7 @@ def _nominal(values: np.ndarray, marginal: np.ndarray) -> np.ndarray:
 
 
 def _ordinal(values: np.ndarray, marginal: np.ndarray) -> np.ndarray:
-    """Square the number of judgments between two ranks, the ends counted half [2]_."""
+    """Square the number of judgments between two ranks, the ends counted half [2]."""
     middle = np.cumsum(marginal, axis=1) - marginal / 2
     return (middle[:, :, None] - middle[:, None, :]) ** 2
 

@@ -26,14 +26,7 @@ def agreement(
     draws: int = 2000,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return both alphas over all raters and every pair, kappa for every pair.
-
-    Returns
-    -------
-    pl.DataFrame
-        Results with measures 'krippendorff_alpha', 'cronbach_alpha' and 'cohen_kappa'; `group` names the
-        raters, `question` the question, `n` the items compared, `n_missing` the items that could not be.
-    """
+    """Return both alphas over all raters and every pair, kappa for every pair."""
     needed = {name: kind for name, kind in REVIEWS.items() if name != "note"}  # nothing here reads notes
     frame = check(reviews, needed, "reviews", "Agreement needs one row per item and reviewer.")
     question = _question(frame, question)

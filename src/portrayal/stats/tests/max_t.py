@@ -1,13 +1,8 @@
-"""Many tests at once, corrected by the largest statistic of each permutation [1]_.
+"""Many tests at once, corrected by the largest statistic of each permutation.
 
-`flip_jointly` flips the signs of whole people in paired tests of the same people, step-down. Under no effect a person's
-differences may all change sign together, which keeps what ties the tests to one another: with eight people the smallest corrected
-p is 2 in 256 however many tests there are. Holm over twenty tests could never get there.
-`max_t_p` permutes two groups over rows; the statistic is the largest standardised difference of their column means.
-
-References
-----------
-.. [1] Westfall, Young (1993), Resampling-based multiple testing, Wiley, algorithm 2.8.
+Joint permutations keep what ties the tests to one another: with eight people the smallest corrected p is 2 in 256 however
+many tests there are, where Holm over twenty could never find anything.
+Westfall, Young (1993), Resampling-based multiple testing, Wiley, algorithm 2.8.
 """
 
 from __future__ import annotations
@@ -20,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, sequential_p
 
 if TYPE_CHECKING:
@@ -42,7 +38,7 @@ class JointFlips:
 
 
 def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05, one_sided: bool = False) -> JointFlips:
-    """Test every column against 0 (people x tests, NaN where a person lacks one)."""
+    """Test every column against 0 by signs of whole people (people x tests)."""
     table = np.nan_to_num(np.asarray(differences, dtype=float))
     # The sum of squares stays the same whatever is flipped, so this rises with t and needs no second pass.
     scale = np.sqrt((table**2).sum(axis=0))
@@ -79,10 +75,7 @@ def _count(
 
 
 def _patterns(people: int, tests: int, seed: int, whole: bool = False) -> Iterator[np.ndarray]:
-    """Yield patterns of signs in blocks: all, or the observed one and a sample.
-
-    Two-sided, patterns that differ only by the sign of the whole count once (not `whole`).
-    """
+    """Yield blocks of signs: all, or a sample; `whole` counts mirrored ones too."""
     block = max(1, AT_ONCE // max(tests, people))
     if people <= EXACT:
         numbers = np.arange(2 ** (people if whole else max(people - 1, 0)))
@@ -110,17 +103,12 @@ def _signs(rng: np.random.Generator, patterns: int, people: int) -> np.ndarray:
 
 
 def max_t_p(matrices: Sequence[sparse.csr_matrix], flags: np.ndarray, permutations: int, seed: int) -> list[float]:
-    """Return for each matrix the p of the largest standardised difference of column means.
-
-    The same permutations serve all matrices. A matrix none of whose columns varies has nothing to test: its p is NaN.
-    """
-    from scipy import sparse
-
+    """Return each matrix's p of the largest standardised difference of column means, else NaN."""
     inside = flags >= 0
     own = (flags[inside] == 1).astype(float)
-    scaled = [_standardised(sparse.csr_matrix(matrix[inside])) for matrix in matrices]
+    scaled = [_standardised(scipy.sparse.csr_matrix(matrix[inside])) for matrix in matrices]
     ends = np.cumsum([part.shape[1] for part in scaled])[:-1]
-    stacked = sparse.hstack(scaled, format="csr")
+    stacked = scipy.sparse.hstack(scaled, format="csr")
     expected = own.mean() * np.asarray(stacked.sum(axis=0)).ravel()
     columns = stacked.toarray() if np.prod(stacked.shape) <= SMALL else stacked
     rng = np.random.default_rng(seed)
@@ -138,7 +126,7 @@ def max_t_p(matrices: Sequence[sparse.csr_matrix], flags: np.ndarray, permutatio
 
 
 def max_t_floor(flags: np.ndarray, permutations: int) -> float:
-    """Return the smallest p that permuting these groups could give: few rows have few arrangements."""
+    """Return the smallest p that permuting these groups could give."""
     first, second = int((flags == 1).sum()), int((flags == 0).sum())
     # With as many rows of one group as of the other, changing places gives the same differences.
     same = 2 if first == second else 1
@@ -147,11 +135,11 @@ def max_t_floor(flags: np.ndarray, permutations: int) -> float:
 
 def _standardised(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
     """Return the columns divided by their spread; those that do not vary are empty."""
-    from scipy import sparse
-
     variance = column_moments(matrix)[1]
     factor = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > STILL)
-    scaled = sparse.csr_matrix((matrix.data * factor[matrix.indices], matrix.indices, matrix.indptr), matrix.shape)
+    scaled = scipy.sparse.csr_matrix(
+        (matrix.data * factor[matrix.indices], matrix.indices, matrix.indptr), matrix.shape
+    )
     scaled.eliminate_zeros()
     return scaled
 

@@ -1,23 +1,7 @@
 """Permutation tests of people: of their pictures, groups or places.
 
-`permute_people` asks whether two things said of the same pictures go together, when several pictures show one person. The
-statistic is a sum over pictures of `hits` times `weights` (a difference of two shares is one: the weights are 1 / n of one
-side and -1 / n of the other); the weights of whole people change hands. With one picture a person and two values of both the
-distribution is hypergeometric and p is exact; otherwise permutations are drawn. A missing picture counts as an average one,
-and the observed statistic, all of whose pictures are at hand, is taken down as the permuted ones are by those they miss.
-
-`permute_labels` compares two groups in many numbers at once; who is of which group is permuted for all numbers together, and
-counted where the ways to choose the first group can be listed. Student's and Welch's tests promise too much for a handful of
-people and shares of a few tags, just where a correction for many tests looks. Of many people the permutations' own normal
-curve is taken: their variance is known, and drawing them would take minutes.
-
-`level_test` is one test for any number of groups, by the sum of squares between them. Groups are permuted over units where every
-unit is of one group, and within units where a unit is seen in several (a person in eight places).
-
-`deal_pictures` asks whether people's pictures of one kind show something more often than their pictures of another: any of a
-person's pictures could have been those of the first kind. With one picture of each kind this is the sign test of paired
-differences. With one picture alone and three in a place flipping signs would be wrong: a mean of three moves a little often, a
-single picture rarely and far.
+Exact where arrangements can be counted, drawn otherwise, normal for many people. Student's and Welch's tests promise too much
+for a handful of people and shares of a few tags, just where a correction for many tests looks.
 """
 
 from __future__ import annotations
@@ -29,6 +13,7 @@ from math import comb
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, Permuted, drawn_p, one_over_ways
 from portrayal.stats.tests.permutation import two_sample
 
@@ -41,7 +26,10 @@ REACH = 40  # standard deviations: beyond, a chance is below 1e-308
 
 
 def permute_people(hits: np.ndarray, weights: np.ndarray, there: np.ndarray, seed: int = 0) -> Permuted:
-    """Test the sum of hits times weights; NaN where no permutation changes it."""
+    """Test the sum of hits times weights, permuted by person; NaN where nothing changes it.
+
+    A missing picture counts as an average one; the observed sum is taken down as the permuted ones are by those they miss.
+    """
     if hits.shape[1] == 1:
         known = there[:, 0] & (weights[:, 0] != 0)
         return _hypergeometric(hits[known, 0] > 0, weights[known, 0] > 0)
@@ -90,12 +78,10 @@ def _possible(people: int, found: int, side: int) -> np.ndarray:
 
 
 def _association_p(hits: np.ndarray, weights: np.ndarray, share_there: float, seed: int) -> float:
-    from scipy import special
-
     apart = share_there * abs(float((hits * weights).sum()))
     if len(hits) > MOST_PEOPLE:  # the sum is as good as normal, with the variance over all permutations
         variance = float(((hits.T @ hits) * (weights.T @ weights)).sum()) / (len(hits) - 1)
-        return float(2 * special.ndtr(-apart / np.sqrt(variance)))
+        return float(2 * scipy.special.ndtr(-apart / np.sqrt(variance)))
     rng, people = np.random.default_rng(seed), np.arange(len(hits))
     products = hits @ weights.T  # of everybody's hits with everybody's weights
 
@@ -128,8 +114,6 @@ def _choice_floor(one: int, two: int) -> float:
 
 def _label_p(centred: np.ndarray, there: np.ndarray, first: np.ndarray, seed: int) -> np.ndarray:
     """Return the share of choices whose difference reaches the observed one."""
-    from scipy import special
-
     people, size, rng = len(first), int(first.sum()), np.random.default_rng(seed)
     everybody = there.sum(axis=0)
 
@@ -147,7 +131,7 @@ def _label_p(centred: np.ndarray, there: np.ndarray, first: np.ndarray, seed: in
     if people >= MOST_PEOPLE:
         own = there[first].sum(axis=0)
         variance = (centred**2).sum(axis=0) / (everybody - 1) * everybody / (own * (everybody - own))
-        return 2 * special.ndtr(-observed / np.sqrt(variance))
+        return 2 * scipy.special.ndtr(-observed / np.sqrt(variance))
     needed = observed - SAME * np.maximum(observed, 1e-3)
     if comb(people, size) <= LISTED:
         listed = np.array(list(combinations(range(people), size)), dtype=int).reshape(-1, size)
@@ -160,9 +144,7 @@ def _label_p(centred: np.ndarray, there: np.ndarray, first: np.ndarray, seed: in
 
 
 def level_test(values: np.ndarray, groups: np.ndarray, units: np.ndarray, seed: int = 0) -> float:
-    """Return the p of equal means in all groups; NaN where nothing varies."""
-    from scipy import stats
-
+    """Return the p of equal means in all groups, permuted within units seen in several."""
     within = len(np.unique(units)) < len(units)
     means = (np.bincount(units, values) / np.maximum(np.bincount(units), 1))[units] if within else values.mean()
     centred = values - means
@@ -171,7 +153,7 @@ def level_test(values: np.ndarray, groups: np.ndarray, units: np.ndarray, seed: 
     sizes = np.bincount(groups).astype(float)
     if len(values) > MOST_UNITS:
         variance = float((centred**2).sum() / max(len(centred) - (len(np.unique(units)) if within else 1), 1))
-        return float(stats.chi2.sf(_between(centred, groups, sizes) / variance, np.count_nonzero(sizes) - 1))
+        return float(scipy.stats.chi2.sf(_between(centred, groups, sizes) / variance, np.count_nonzero(sizes) - 1))
     if not within and len(sizes) == 2 and np.isin(values, (0.0, 1.0)).all():
         sides = np.where(groups == 0, 1.0, -1.0)
         return permute_people(values[:, None], sides[:, None], np.ones((len(values), 1), bool)).p
@@ -200,7 +182,11 @@ def _level_p(centred: np.ndarray, groups: np.ndarray, sizes: np.ndarray, blocks:
 
 
 def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, seconds: np.ndarray) -> Permuted:
-    """Test the mean difference of shares between people's first and second pictures."""
+    """Test the mean difference of shares between people's first and second pictures.
+
+    Any of a person's pictures could have been first. Flipping signs would be wrong where one picture faces three: a mean of three
+    moves a little often, a single picture rarely and far.
+    """
     # Given all that a person's pictures show, the difference is fixed by what the first ones do.
     whole = (first + second).astype(int)
     steps = 1.0 / firsts + 1.0 / seconds
@@ -217,7 +203,7 @@ def deal_pictures(first: np.ndarray, firsts: np.ndarray, second: np.ndarray, sec
 
 
 def _counts(firsts: np.ndarray, seconds: np.ndarray, whole: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return the distribution of how many first pictures show it, over the chosen people together."""
+    """Return the chances of so many first pictures showing it, over the chosen people."""
     people = list(zip(*(each[chosen].astype(int).tolist() for each in (firsts, seconds, whole)), strict=True))
     parts = [_of_person(*person) for person in people]
     if len(people) >= MANY_ALIKE:

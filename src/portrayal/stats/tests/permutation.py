@@ -1,17 +1,7 @@
 """Permutation tests of a mean: exact where they can be, else sampled and seeded.
 
-- `two_sample`: the values change sides freely; exact up to 40 values, unequal sides included.
-- `sign_flip`: each difference may change its sign (paired designs); `sign_flip_columns` tests many series at once.
-
-The statistic is a difference of means, which for a fixed pooled deviation orders arrangements as the effect size does. An
-arrangement counts as extreme when it reaches the observed statistic within 1e-12 of the values' scale, so ties count.
-Two-sided means |centred statistic| >= |observed|, centred on its mean over all arrangements: swapping the sides flips the
-sign and keeps the two-sided p. A sampled p is (k + 1) / (n + 1) [1]_.
-
-References
-----------
-.. [1] Phipson, Smyth (2010), Permutation p-values should never be zero, Statistical Applications in Genetics
-   and Molecular Biology 9, article 39.
+Ties within 1e-12 of the values' scale count. Two-sided means |centred statistic| >= |observed|. A sampled p is (k + 1) / (n + 1):
+Phipson, Smyth (2010), Permutation p-values should never be zero, Stat. Appl. in Genetics and Molecular Biology 9, 39.
 """
 
 from __future__ import annotations
@@ -79,8 +69,7 @@ def sign_flip(
 ) -> Permutation:
     """Test whether the differences tend above zero, over all ways to choose their signs.
 
-    Exact up to 42 differences, and for any number of differences that are multiples of a common fraction, as means
-    over a few pictures are.
+    Exact up to 42 differences, and for any number that are multiples of a common fraction, as means over a few pictures are.
     """
     _check_alternative(alternative)
     differences = _values(differences, "differences")
@@ -100,11 +89,7 @@ def sign_flip(
 
 
 def sign_flip_columns(scores: np.ndarray) -> np.ndarray:
-    """Return the two-sided exact p of each column of whole numbers (differences x series).
-
-    The distribution of a series' sum is the product of the characteristic functions cos(t s) of its differences s,
-    inverted by a discrete Fourier transform for all series at once. A series of zeros has p = 1.
-    """
+    """Return the two-sided exact p of each column of whole numbers (differences x series)."""
     sizes = np.abs(np.rint(scores)).astype(int)
     observed = np.abs(np.rint(scores).astype(int).sum(axis=0))
     p = np.ones(sizes.shape[1])
@@ -115,7 +100,7 @@ def sign_flip_columns(scores: np.ndarray) -> np.ndarray:
 
 
 def _whole_steps(differences: np.ndarray) -> np.ndarray | None:
-    """Return whole numbers proportional to the differences, where a known denominator makes them such."""
+    """Return whole numbers proportional to the differences, where a known denominator fits."""
     scaled = np.outer(DENOMINATORS, differences)
     whole = np.rint(scaled)
     fits = np.abs(scaled - whole).max(axis=1) <= TIE * np.abs(scaled).max(axis=1)
@@ -160,10 +145,7 @@ def _exact(
     alternative: str,
     mirrored: bool = False,
 ) -> Permutation:
-    """Count one tail, or both; the lower one is the upper one of negated values.
-
-    Where the arrangements come in pairs of opposite sums (`mirrored`), the tails are equal.
-    """
+    """Count one tail, or both, which are equal where sums come in opposite pairs (`mirrored`)."""
     if alternative == "two-sided":
         reach = abs(observed) - tie
         upper = total if reach <= 0 else reaching(1.0, reach)
@@ -180,12 +162,7 @@ def _sampled(sums: np.ndarray, observed: float, tie: float, alternative: str) ->
 
 
 def _sampled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw subsets of this size without replacement and return their sums; `values` are centred.
-
-    A Fisher-Yates shuffle that stops after `size` values, for thousands of draws at once. Of a centred set the smaller
-    side is drawn, since the two sums are each other's negative. The values are sorted first, so that their order
-    does not matter to what is drawn.
-    """
+    """Return sums of random subsets of this size of centred values, whatever their order."""
     values = np.sort(values)
     smaller = min(size, len(values) - size)
     sign = 1.0 if smaller == size else -1.0

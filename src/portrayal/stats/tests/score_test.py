@@ -1,19 +1,16 @@
 """Rao's score test of a group in a penalised logistic regression.
 
-A coefficient over its standard error, by bootstrap as by formula, goes wrong where an outcome is rare: four images that
-all belong to one group give a large coefficient that hardly varies. The score does not.
-
-References
-----------
-.. [1] Rao (1948), Large sample tests of statistical hypotheses concerning several parameters, Proceedings of the
-   Cambridge Philosophical Society 44, 50-57.
-.. [2] Tarone (1990), A modified Bonferroni method for discrete data, Biometrics 46, 515-522.
+A coefficient over its error goes wrong where an outcome is rare: four images that all belong to one group give a large
+coefficient that hardly varies. The score does not.
+[1] Rao (1948), Large sample tests of statistical hypotheses, Proc. of the Cambridge Philosophical Society 44, 50-57.
+[2] Tarone (1990), A modified Bonferroni method for discrete data, Biometrics 46, 515-522.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.models.logistic import fit, rotate
 
 REACH = 0.05  # a test that could not come below this whatever the groups is none
@@ -21,14 +18,8 @@ SMALL = 10  # images of a group with an outcome below which half an image is tak
 
 
 def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray, C: float = 1.0) -> float:
-    """Return the two-sided p of a group's effect on an outcome, covariates held fixed.
-
-    NaN where the outcome is so rare (or so common) that no division of it between the groups would come below 5%: such
-    a test cannot alarm, and others should not be corrected for it [2]_.
-    """
-    from scipy import special
-
-    chance = special.expit(fit(covariates, outcome, np.ones((len(outcome), 1)), C).margins[:, 0])
+    """Return the two-sided p of a group's effect; NaN where no division could alarm [2]."""
+    chance = scipy.special.expit(fit(covariates, outcome, np.ones((len(outcome), 1)), C).margins[:, 0])
     curve = chance * (1 - chance)
     rest = group - _explained(covariates, group, curve, C)
     error = np.sqrt(curve @ rest**2)
@@ -39,9 +30,7 @@ def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray
 
 
 def _p(score: float, error: float) -> float:
-    from scipy import special
-
-    return float(2 * special.ndtr(-max(score, 0.0) / error))
+    return float(2 * scipy.special.ndtr(-max(score, 0.0) / error))
 
 
 def _largest_score(rest: np.ndarray, chance: np.ndarray, outcome: np.ndarray) -> float:

@@ -1,26 +1,9 @@
-r"""Squared distance of two groups' means over many columns, less what chance adds.
+"""Squared distance of two groups' means over many columns, less what chance adds [1].
 
-The squared distance of two sample means is too large on average by the trace of their covariance; with that taken off
-it is right on average, at zero as elsewhere [1]_. (The sum of absolute differences has no such estimator [2]_.) With
-`d` the difference of the means and `S` its covariance, its variance is `4 d'Sd + 2 tr(SS)`: the first part rules far
-from zero and grows with the distance, the second is what is left at zero.
-
-The interval of one distance holds all distances whose own variance would make the one found likely, as Wilson's does
-for a share: with the first part written as `4 k` times the distance this is a quadratic equation. Put in from the
-sample instead, the error is small where the distance happens to come out small, and the interval misses.
-
-A sign for each column allows the difference of two squared distances over the same rows: columns of one kind count +1,
-those of the other -1, and what both kinds share cancels in the variance as in the value. That difference does not fix
-its own variance, so its interval is the plain one, with `4 d'Sd` less the `4 tr(SS)` by which the sample's is too large.
-
-References
-----------
-.. [1] Chen, Qin (2010), A two-sample test for high-dimensional data with applications to gene-set testing, Annals
-   of Statistics 38, 808-835.
-.. [2] Cai, Low (2011), Testing composite hypotheses, Hermite polynomials and optimal estimation of a nonsmooth
-   functional, Annals of Statistics 39, 1012-1041.
-.. [3] Bai, Saranadasa (1996), Effect of high dimension: by an example of a two sample problem, Statistica Sinica 6,
-   311-329.
+With difference d and its covariance S the variance is 4 d'Sd + 2 tr(SS). One distance gets a score interval, as Wilson's for a
+share; the difference of two (a sign for each column) the plain one, with 4 d'Sd less the 4 tr(SS) it is too large by.
+[1] Chen, Qin (2010), A two-sample test for high-dimensional data, Annals of Statistics 38, 808-835.
+[2] Bai, Saranadasa (1996), Effect of high dimension, Statistica Sinica 6, 311-329.
 """
 
 from __future__ import annotations
@@ -30,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.tests.max_t import column_moments
 
@@ -50,21 +34,17 @@ class Distance:
 
     @property
     def error(self) -> float:
-        """The standard error."""
+        """Return the standard error."""
         return float(np.sqrt(max(self.linear - 4 * self.square, 0.0) + 2 * self.square))
 
     def interval(self, level: float = 0.95) -> Estimate:
         """Return the plain interval, for the difference of two distances."""
-        from scipy import special
-
-        half = float(special.ndtri(0.5 + level / 2)) * self.error
+        half = float(scipy.special.ndtri(0.5 + level / 2)) * self.error
         return Estimate(self.value, self.value - half, self.value + half)
 
     def score_interval(self, level: float = 0.95) -> Estimate:
         """Return the score interval of one distance; it may begin below zero."""
-        from scipy import special
-
-        z2 = float(special.ndtri(0.5 + level / 2)) ** 2
+        z2 = float(scipy.special.ndtri(0.5 + level / 2)) ** 2
         slope = self.linear / (4 * self.raw) if self.raw > 0 else 0.0
         middle = self.value + 2 * slope * z2
         inside = 4 * slope * z2 * self.value + 4 * slope**2 * z2**2 + 2 * self.square * z2
@@ -126,7 +106,7 @@ def _square(first: _Group, second: _Group, signs: np.ndarray) -> float:
 
 
 def _own_square(group: _Group, signs: np.ndarray) -> float:
-    """tr(SS) of a group's covariance, less what the sample's noise adds [3]_."""
+    """Return tr(SS) of a group's covariance, less what the sample's noise adds [2]."""
     free = group.rows - 1
     raw = _product_trace(group, group, signs) / free**2
     return free**2 / ((free + 2) * (free - 1)) * (raw - _trace(group, signs) ** 2 / free)

@@ -1,7 +1,4 @@
-"""Word lists of harms that ship, or a user's own of the same columns.
-
-Demeaning words are listed by WordNet identifier and printed masked unless somebody asks for them in full.
-"""
+"""Word lists of harms that ship, or a user's own; demeaning words are printed masked."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Readings of tags in no list: phrases by the head, words by the form.
 
-"handsome man" speaks of a man, and of one found handsome; "beautiful_woman" of a woman; "modern kitchen" of a kitchen;
-"salesgirl" of a woman; "spaceplane" of a plane; "longboarding" of a longboard. What stands before a word for people (an age,
-an origin, a judgement ...) counts beside it; what stands before a thing does not: nobody's gender is said by "lady beetle" or
-"women's shoe".
+"handsome man" speaks of a man, and of one found handsome; "modern kitchen" of a kitchen; "salesgirl" of a woman; "spaceplane" of
+a plane. Words before people count beside them; before a thing they do not: "lady beetle" says nobody's gender.
 """
 
 from __future__ import annotations

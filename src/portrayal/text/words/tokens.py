@@ -1,9 +1,4 @@
-"""Words of a text, stop lists, and stems (Porter's algorithm [1]_).
-
-References
-----------
-.. [1] Porter (1980), An algorithm for suffix stripping, Program 14, 130-137.
-"""
+"""Words of a text, stop lists, and stems (Porter 1980, Program 14, 130-137)."""
 
 from __future__ import annotations
 
@@ -37,11 +32,7 @@ def words(text: str) -> list[str]:
 
 
 def stop_words(name: str = "lucene", folder: Path | str = ".") -> frozenset[str]:
-    """Return a stop list: 'lucene' (33 words), 'snowball' (148), 'none', or a file.
-
-    Each shipped list's origin is in `text/lexicons/stop_words_NAME.source.md`. A file has one word a line, or is a parameter file of
-    Indri's (<word>...</word>); `folder` is where relative paths start.
-    """
+    """Return a stop list: 'lucene' (33 words), 'snowball' (148), 'none', or a file, Indri's too."""
     path = Path(folder) / name
     if name not in STOP_LISTS and path.is_file():
         return _own_list(path)

@@ -1,8 +1,4 @@
-"""The typology of tags: clusters and places.
-
-Tables, not code: `lexicons/typology.csv` (tag, super_cluster, sub_cluster, source), `lexicons/context_tags.csv` (context,
-tag, source) and `lexicons/contexts.csv` (context, name, stereotype). A tag may be in several clusters.
-"""
+"""Typology of tags, read from `lexicons/`; a tag may be in several clusters."""
 
 from __future__ import annotations
 
@@ -52,7 +48,7 @@ def read_tags(
 
 
 def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl.DataFrame:
-    """Return the clusters of tags: things, people's looks and character, or who they are [1]_.
+    """Return the clusters of tags: things, people's looks and character, or who they are.
 
     Parameters
     ----------
@@ -65,12 +61,8 @@ def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl
     -------
     polars.DataFrame
         `tag` (as given), `super_cluster` (concrete, abstract, demographics or other) and `sub_cluster` (emotion, judgement,
-        occupation, traits, age, feminine, masculine, nonbinary, origin, person, or null): one row for each cluster of each tag, in
-        the tags' order. A tag that no list holds has one row in which both are null.
-
-    References
-    ----------
-    .. [1] Barlas, Kyriakou, Guest, Kleanthous, Otterbacher (2020), To "see" is to stereotype, CSCW.
+        occupation, traits, age, feminine, masculine, nonbinary, origin, person, or null): one row for each cluster of each tag,
+        both null for a tag that no list holds (Barlas, Kyriakou, Guest, Kleanthous, Otterbacher 2020).
 
     Examples
     --------

@@ -1,10 +1,7 @@
 """Words as integers, a whole batch of text at a time.
 
-A Python loop over words takes most of an indexer's time. Here a batch of documents is one array of bytes:
-word borders come from a table of word bytes, every word's 64-bit hash from its bytes taken eight at a time,
-and ids from an open-addressing table that is looked up for all words at once. Words of up to eight bytes never
-share a hash among themselves; with v longer ones, the chance that any two do is about v^2 / 2^65: 3 in a
-million for ten million words.
+A Python loop over words takes most of an indexer's time, so hashes are taken eight bytes at a time and looked up together.
+With v words of over eight bytes the chance that any two share a hash is v^2 / 2^65: 3 in a million for ten million words.
 """
 
 from __future__ import annotations
@@ -45,10 +42,7 @@ def word_hashes(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArra
 
 
 class Vocabulary:
-    """Words and their ids, 0, 1, 2 ... in the order they were first seen.
-
-    Other threads may look words up while one adds some: they find a word or take it for a new one, never for another.
-    """
+    """Words and ids in order of appearance; other threads may look up meanwhile."""
 
     def __init__(self) -> None:
         self.words: list[str] = []

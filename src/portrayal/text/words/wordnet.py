@@ -1,15 +1,9 @@
-"""WordNet 3.0 as a compact table: senses, hypernyms, similarity, and who is a person.
+"""WordNet 3.0 [1] as a compact table: senses, hypernyms, similarity, and who is a person.
 
-A synset is written as elsewhere in the literature: lemma, part of speech and number, `dog.n.01`. The table
-(`data/wordnet.npz`, built by scripts/build_wordnet.py; licence in `data/LICENSE-wordnet`) holds no glosses.
-
-The most common synset of a word is a heuristic that fails in known ways: `pop` comes out as a father and
-`controller` as an accountant. The captions page names these cases and the tests hold them in place.
-
-References
-----------
-.. [1] Fellbaum (1998), WordNet: An Electronic Lexical Database.
-.. [2] Leacock, Chodorow (1998), Combining local context and WordNet similarity for word sense identification.
+The table is built by scripts/build_wordnet.py. The most common synset is a heuristic that fails in known ways: `pop` comes out
+as a father, `controller` as an accountant. The captions page names these cases and the tests hold them in place.
+[1] Fellbaum (1998), WordNet: An Electronic Lexical Database.
+[2] Leacock, Chodorow (1998), Combining local context and WordNet similarity for word sense identification.
 """
 
 from __future__ import annotations
@@ -162,12 +156,7 @@ class Wordnet:
         return tuple(dict.fromkeys(found))
 
     def most_common(self, word: str, part: str = "n") -> str | None:
-        """Return the word's most common synset of this part of speech, else any.
-
-        Within a part of speech WordNet's own order decides; across parts of speech the counts of tagged
-        texts.
-        `part=""` asks for any from the start.
-        """
+        """Return the word's most common synset of this part of speech, else of any."""
         try:
             return self._first[part][word]
         except KeyError:
@@ -192,11 +181,7 @@ class Wordnet:
 
     @property
     def is_person(self) -> Callable[[str], bool]:
-        """Say whether a word's most common synset is a person or people.
-
-        It is the look-up of the table of answers itself: captions ask it of every word, and a call in between would take
-        longer than the look-up.
-        """
+        """Return the look-up that tells whether a word's most common synset is people."""
         return self._people.__getitem__
 
     def is_person_synset(self, synset: str) -> bool:
@@ -207,13 +192,7 @@ class Wordnet:
         return any(synset == root or root in above for root in PEOPLE)
 
     def similarity(self, first: str, second: str) -> float | None:
-        """Return the Leacock-Chodorow similarity, or None where no path joins the two.
-
-        It is -log((distance + 1) / (2 depth)), the distance in hypernym steps and the depth that of the
-        deepest
-        synset of this part of speech [2]_. Verbs have many roots, so one above them all is assumed, as
-        NLTK does.
-        """
+        """Return the Leacock-Chodorow similarity [2], or None where no path joins the two."""
         a, b = self.number(first), self.number(second)
         part = int(self._part[a])
         if part != self._part[b] or part > 1:  # only nouns and verbs have a hierarchy
