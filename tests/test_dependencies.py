@@ -66,7 +66,7 @@ def test_core_is_exactly_what_core_code_imports() -> None:
 
 @pytest.mark.parametrize("extra", sorted(set(EXTRAS) - TOOLS))
 def test_an_extra_holds_what_some_code_imports(extra: str) -> None:
-    assert names(EXTRAS[extra]) <= set(imported("src")) | set(imported("training"))
+    assert names(EXTRAS[extra]) <= set(imported("src")) | set(imported("packages/faces"))
 
 
 def test_the_review_app_and_statsmodels_are_not_core() -> None:
