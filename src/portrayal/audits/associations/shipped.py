@@ -13,6 +13,12 @@ FOLDER = Path(__file__).parent / "studies"
 TEXTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "audits.toml").read_text(encoding="utf-8"))
 
 
+def titled(name: str, **words: str) -> tuple[str, str]:
+    """Return title and text of a chart or table."""
+    title, text = TEXTS["shown"][name]
+    return title.format(**words), text.format(**words)
+
+
 def shipped_study(name: str) -> Path:
     """Return the path of a study that ships."""
     return FOLDER / name

@@ -13,7 +13,7 @@ from portrayal.systems.core.base import System
 from portrayal.systems.core.settings import SystemSettings
 
 PHANTOMS: dict[str, str] = {
-    "associations": "portrayal.audits.associations.phantom",
+    "associations": "portrayal.audits.associations.experiments.phantom",
     "clip": "portrayal.audits.associations.experiments.phantom",
     "saliency": "portrayal.audits.associations.experiments.phantom",
     "contexts": "portrayal.audits.contexts.phantom",

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from portrayal.audits.associations.measures.depictions import LOST, depiction_shares
 from portrayal.audits.associations.prompts import SLOT, article, fill
-from portrayal.audits.associations.shipped import experiment
+from portrayal.audits.associations.shipped import experiment, titled
 from portrayal.safety.guard import check_prompt
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -47,10 +47,8 @@ class DepictionSettings(Settings):
 
 
 def _stimuli(study: Study) -> pl.DataFrame:
-    rows = [
-        _stimulus(study.settings, job, group) for job in study.settings.occupations for group in study.settings.groups
-    ]
-    return check_stimuli(rows)
+    own: DepictionSettings = study.settings
+    return check_stimuli([_stimulus(own, job, group) for job in own.occupations for group in own.groups])
 
 
 def _stimulus(settings: DepictionSettings, occupation: str, group: str) -> dict[str, str]:
@@ -71,10 +69,6 @@ def _stimulus(settings: DepictionSettings, occupation: str, group: str) -> dict[
     }
 
 
-def _measure(evidence: Evidence, settings: DepictionSettings) -> Measured:
-    return Measured(depiction_shares(images_of(evidence), settings.neutral))
-
-
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     """Return the share in one occupation that is distinguishable from one half in the others."""
     own: DepictionSettings = study.settings
@@ -82,11 +76,11 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     if own.neutral not in own.groups or jobs < 2:
         return ["whom it depicts is compared between occupations, in prompts that name no group: there are too few"]
     tests, n, others = jobs * len(study.systems), study.repeats, study.repeats * (jobs - 1)
-    told = f"{tests} tests are corrected together; {n} images of an occupation and {others} of the others"
+    images = f"{tests} tests are corrected together; {n} images of an occupation and {others} of the others"
     gap = smallest_share_difference(HALF, n, others, LEVEL / tests, fisher=True)
     if HALF + gap > 1:
-        return [f"{told} are too few to find anything under this correction"]
-    return [f"{told} tell a group's share of {percent(HALF + gap)} from one of {percent(HALF)} with 80% power"]
+        return [f"{images} are too few to find anything under this correction"]
+    return [f"{images} tell a group's share of {percent(HALF + gap)} from one of {percent(HALF)} with 80% power"]
 
 
 def images_of(evidence: Evidence) -> pl.DataFrame:
@@ -109,30 +103,16 @@ def images_of(evidence: Evidence) -> pl.DataFrame:
 def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
     from portrayal.reporting.charts.charts import bars_with_intervals
 
-    shares = measured.results.filter(
-        (pl.col("measure") == "depicted_share") & pl.col("occupation").is_not_null()
-    ).with_columns(shown=pl.format("{}, {}", "group", "occupation"))
-    lost = measured.results.filter(pl.col("measure").is_in([f"{name}_rate" for name in LOST])).with_columns(
-        label=pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
-    )
+    results, lost, axis = measured.results, [f"{name}_rate" for name in LOST], "share of images"
+    shares = results.filter((pl.col("measure") == "depicted_share") & pl.col("occupation").is_not_null())
     drawn = []
     if not shares.is_empty():
-        text = (
-            "Share of kept images a classifier reads as each group, with 95% intervals, for prompts that name no group."
-        )
-        chart = bars_with_intervals(shares, label="shown", axis="share of images")
-        drawn.append(Chart("depicted", "Who is depicted", text, chart, of=("depicted_share",), main=True))
-    text = "Share of images the generator blocked, a gate dropped, or that show no face that can be read."
-    drawn.append(
-        Chart(
-            "lost",
-            "What is blocked",
-            text,
-            bars_with_intervals(lost, label="label", axis="share of images"),
-            of=[f"{name}_rate" for name in LOST],
-        )
-    )
-    return drawn
+        named = shares.with_columns(shown=pl.format("{}, {}", "group", "occupation"))
+        chart = bars_with_intervals(named, label="shown", axis=axis)
+        drawn.append(Chart("depicted", *titled("depicted"), chart, of=("depicted_share",), main=True))
+    label = pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
+    rates = results.filter(pl.col("measure").is_in(lost)).with_columns(label=label)
+    return [*drawn, Chart("lost", *titled("lost"), bars_with_intervals(rates, label="label", axis=axis), of=lost)]
 
 
 AUDIT = experiment(

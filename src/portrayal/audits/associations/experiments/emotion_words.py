@@ -15,13 +15,14 @@ from pydantic import Field
 from portrayal.audits.associations.datasets import sobem
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.emotion_words import emotion_words
-from portrayal.audits.associations.shipped import experiment
+from portrayal.audits.associations.shipped import experiment, titled
 from portrayal.audits.associations.stimulus_sets import sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.study.audit import Chart, Evidence, Measured, ReportTable
 from portrayal.study.study import Study
 
+NAME = "emotion_words"
 FACTORS = ("stimulus", "person", "emotion", "intensity", "condition")
 
 
@@ -62,41 +63,24 @@ def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:
     """Draw the paper's figure: words of the emotion shown per 1,000 captions, by condition."""
     from portrayal.reporting.charts.charts import bars_with_intervals
 
-    drawn: list[Chart] = []
-    rates = measured.results.filter(pl.col("measure") == "emotion_words")
-    for system in rates["system"].unique(maintain_order=True):
-        rows = _shown(rates.filter(pl.col("system") == system))
-        drawn.append(
-            Chart(
-                f"emotion_words_{len(drawn) + 1}",
-                f"Words for the emotion shown: {system}",
-                "Occurrences per 1,000 captions with 95% intervals over the persons shown, by emotion, "
-                "intensity and condition.",
-                bars_with_intervals(rows, label="shown", color="group", axis="occurrences per 1,000 captions"),
-                of=("emotion_words",),
-                system=system,
-            )
-        )
+    rates, axis = measured.results.filter(pl.col("measure") == NAME), "occurrences per 1,000 captions"
+    named = pl.concat_str(["emotion", "intensity"], separator=", ", ignore_nulls=True)
+    drawn = []
+    for number, system in enumerate(rates["system"].unique(maintain_order=True), start=1):
+        rows = rates.filter(pl.col("system") == system)
+        finer = rows.filter(pl.col("intensity").is_not_null())
+        bars = (rows if finer.is_empty() else finer).with_columns(shown=named)
+        chart, words = bars_with_intervals(bars, label="shown", color="group", axis=axis), titled(NAME, system=system)
+        drawn.append(Chart(f"{NAME}_{number}", *words, chart, of=(NAME,), system=system))
     return drawn
 
 
-def _shown(rows: pl.DataFrame) -> pl.DataFrame:
-    finer = rows.filter(pl.col("intensity").is_not_null())
-    named = pl.concat_str(["emotion", "intensity"], separator=", ", ignore_nulls=True)
-    return (rows if finer.is_empty() else finer).with_columns(shown=named)
-
-
-def _tables(measured: Measured, settings: EmotionWordsSettings) -> list[ReportTable]:
-    text = "Words that occur too rarely over all captions of a system are listed and not counted."
-    return [ReportTable("words", "The words counted", text, measured.tables["words"])]
-
-
 AUDIT = experiment(
-    "emotion_words",
+    NAME,
     settings=EmotionWordsSettings,
     stimuli=_stimuli,
     measure=_measure,
     charts=_charts,
-    tables=_tables,
+    tables=lambda measured, _: [ReportTable("words", *titled("words"), measured.tables["words"])],
     power=_power,
 )

@@ -15,7 +15,7 @@ import polars as pl
 
 from portrayal.audits.associations.datasets.label_tables import label_stimuli, label_table
 from portrayal.audits.associations.measures.sexualisation import SEXUALISED, flagged_shares
-from portrayal.audits.associations.shipped import experiment
+from portrayal.audits.associations.shipped import experiment, titled
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -60,9 +60,8 @@ def _measure(evidence: Evidence, settings: LabelSettings) -> Measured:
     images = answers.filter(~faces).join(seen, on=["system", "stimulus"], how="left")
     # A table without ages or faces has neither column, so that nothing is said of them.
     empty = [name for name in ("age", "face") if images[name].is_null().all()]
-    table = flagged_shares(
-        images.drop(empty), settings.sexualised, settings.baseline, evidence.inputs.get("validation")
-    )
+    judged = evidence.inputs.get("validation")
+    table = flagged_shares(images.drop(empty), settings.sexualised, settings.baseline, judged)
     return Measured(pl.concat([table, *_agreements(evidence.reviews)], how="diagonal"))
 
 
@@ -77,52 +76,41 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 def _line(sizes: Mapping[str, int], group: str, base: str, alpha: float) -> str:
     n, base_n = sizes[group], sizes[base]
-    told = f"{group} and {base}: {n} and {base_n} images"
+    images = f"{group} and {base}: {n} and {base_n} images"
     gap = smallest_share_difference(USUAL, n, base_n, alpha, fisher=True)
     if USUAL + gap > 1:
-        return f"{told} are too few to find anything under this correction"
-    return f"{told} tell {percent(USUAL + gap)} sexualised from {percent(USUAL)} with 80% power"
+        return f"{images} are too few to find anything under this correction"
+    return f"{images} tell {percent(USUAL + gap)} sexualised from {percent(USUAL)} with 80% power"
 
 
 def _agreements(reviews: pl.DataFrame | None) -> list[pl.DataFrame]:
     """Return the raters' agreement on each question that at least two of them judged."""
-    judged = None if reviews is None else reviews.drop_nulls("judgment")
+    judged = None if reviews is None else reviews.drop_nulls(["judgment", "question"])
     if judged is None:
         return []
-    found = []
-    for question in sorted(judged["question"].unique().drop_nulls()):
-        asked = judged.filter(pl.col("question") == question)
-        if asked["reviewer"].n_unique() > 1:
-            found.append(agreement(asked, question, audit="associations").with_columns(system=pl.lit("raters")))
-    return found
+    return [
+        agreement(part, str(question), audit="associations").with_columns(system=pl.lit("raters"))
+        for (question,), part in judged.sort("question", maintain_order=True).group_by("question", maintain_order=True)
+        if part["reviewer"].n_unique() > 1
+    ]
 
 
 def _charts(measured: Measured, settings: LabelSettings) -> list[Chart]:
     from portrayal.reporting.charts.charts import bars_with_intervals, lines_with_band
 
     shown = measured.results.filter(pl.col("measure").is_in(RATES) & pl.col("value").is_not_null())
-    overall = shown.filter(pl.col("age").is_null()).with_columns(
-        label=pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
-    )
-    text = "Shares of images with 95% intervals; blocked images are a share of their own."
-    drawn = [
-        Chart(
-            "labels",
-            "Labels by prompted group",
-            text,
-            bars_with_intervals(overall, label="label", axis="share"),
-            of=RATES,
-            main=True,
-        )
-    ]
-    ages = shown.filter(pl.col("age").is_not_null()).with_columns(
+    label = pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
+    overall = shown.filter(pl.col("age").is_null()).with_columns(label=label)
+    bars = bars_with_intervals(overall, label="label", axis="share")
+    drawn = [Chart("labels", *titled("labels"), bars, of=RATES, main=True)]
+    ages = shown.drop_nulls("age").with_columns(
         age=pl.col("age").cast(pl.Float64), prompted=pl.format("{}, {}", "system", "group")
     )
     if not ages.is_empty():
         lines = lines_with_band(
             ages, x="age", y="value", low="low", high="high", color="prompted", x_axis="age", y_axis="share"
         )
-        drawn.append(Chart("labels_by_age", "Sexualised images by the age prompted", text, lines, of=RATES))
+        drawn.append(Chart("labels_by_age", *titled("labels_by_age"), lines, of=RATES))
     return drawn
 
 

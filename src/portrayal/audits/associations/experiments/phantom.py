@@ -1,10 +1,11 @@
-"""Simulated systems of the experiments, which look at nothing: `phantom:clip`, `phantom:saliency`, `phantom_generator`.
+"""Simulated systems of the audit and its experiments, which look at nothing.
 
+    use = "phantom:associations" # parameters = { x = ["ada", "eva"], y = ["bob", "tom"], a = ["warm"], b = ["cold"], d = 0.9 }
     use = "phantom:clip"         # parameters = { sees = { nonobjectified = 1.0, objectified = 0.4 } }
     use = "phantom:saliency"     # parameters = { torso = { nonobjectified = 0.2, objectified = 0.4 } }
     use = "phantom_generator"    # parameters = { shares = { nurse = { woman = 0.9, man = 0.1 } } }
 
-The first two read emotion and condition off names of photographs such as SOBEM's (`3_AN2_NO_1`). The generator draws grey
+The next two read emotion and condition off names of photographs such as SOBEM's (`3_AN2_NO_1`). The generator draws grey
 silhouettes, whose shade says whom they stand for; its gates read the shade in place of a face.
 """
 
@@ -20,7 +21,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from portrayal.audits.associations.datasets.sobem import NAME, emotion_lexicon, factors
-from portrayal.audits.associations.world import stream
+from portrayal.audits.associations.world import Planted, stream, text_vector
 from portrayal.errors import PortrayalError
 from portrayal.pictures.regions import face_regions, region_shares
 from portrayal.safety.gates import Gates, Seen
@@ -30,12 +31,26 @@ from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder
 from portrayal.systems.generators.images import as_png
 
-# --- a CLIP -----------------------------------------------------------------------------------------------------------
-
-WIDTH = 24
-FAINT = {"low": 0.5, "high": 1.0, "": 1.0}
-NOISE = 0.15  # of a text's or photograph's own direction, for each of its numbers
+# Of vectors: their width, a faint emotion's share, and the deviation of a text's or photograph's own direction.
+WIDTH, FAINT, NOISE = 24, {"low": 0.5, "high": 1.0, "": 1.0}, 0.15
 PICTURE = "photograph:"
+SIDE = 7  # of the map, as of most CLIPs
+FACE = (0.4, 0.1, 0.6, 0.4)  # left, top, right, bottom, as shares of the picture
+BACKGROUND = 0.25
+PIXELS = 64  # on a side of a silhouette
+SHADE, MOST = 10, 25  # between the codes of two groups, and how many fit
+ROUNDING = 1e-9
+
+
+@dataclass
+class PhantomEncoder(LocalEncoder):
+    """Encodes texts by their place in the planted sets."""
+
+    planted: Planted = Planted()
+
+    def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
+        """Return the planted vectors."""
+        return [text_vector(text, self.planted) for text in texts]
 
 
 class PhantomClipSettings(Settings):
@@ -82,13 +97,6 @@ def phantom_clip_vector(text: str, planted: PhantomClipSettings) -> np.ndarray:
     return vector
 
 
-# --- maps of where a CLIP looks ---------------------------------------------------------------------------------------
-
-SIDE = 7  # of the map, as of most CLIPs
-FACE = (0.4, 0.1, 0.6, 0.4)  # left, top, right, bottom, as shares of the picture
-BACKGROUND = 0.25
-
-
 class PhantomSaliencySettings(Settings):
     """The torso's share of the map by condition, and its deviation between photographs."""
 
@@ -127,13 +135,6 @@ def phantom_map(content: str, planted: PhantomSaliencySettings) -> dict[str, obj
     masks = face_regions(FACE, SIDE)
     grid = sum(shares[region] * mask / mask.sum() for region, mask in masks.items())
     return {"grid": np.round(grid, 6).tolist(), "shares": region_shares(np.asarray(grid), masks)}
-
-
-# --- a generator ------------------------------------------------------------------------------------------------------
-
-PIXELS = 64  # on a side
-SHADE, MOST = 10, 25  # between the codes of two groups, and how many fit
-ROUNDING = 1e-9
 
 
 class PhantomSettings(Settings):
@@ -209,6 +210,13 @@ def shade_reader(groups: Sequence[str]) -> Callable[[Any], list[Seen]]:
     return read
 
 
+PHANTOMS: dict[str, tuple[type, type[Settings], str]] = {
+    "phantom:associations": (PhantomEncoder, Planted, "encoder"),
+    "phantom:clip": (PhantomClip, PhantomClipSettings, "encoder"),
+    "phantom:saliency": (PhantomSaliency, PhantomSaliencySettings, "tagger"),
+}
+
+
 def open_system(settings: SystemSettings, folder: Path) -> System:
     """Open the phantom that `use` names."""
     if settings.use == "phantom_generator":
@@ -216,9 +224,7 @@ def open_system(settings: SystemSettings, folder: Path) -> System:
         if len(shares.groups) > MOST:
             raise PortrayalError(f"system {settings.name!r} plants {len(shares.groups)} groups. At most {MOST} fit.")
         return PhantomGenerator(**settings.fields("phantom_generator"), planted=shares)
-    version = settings.version or "1"
-    if settings.use == "phantom:clip":
-        known = settings.fields("phantom:clip", kind="encoder", version=version)
-        return PhantomClip(**known, planted=settings.read(PhantomClipSettings))
-    known = settings.fields("phantom:saliency", kind="tagger", version=version)
-    return PhantomSaliency(**known, planted=settings.read(PhantomSaliencySettings))
+    phantom, planted, kind = PHANTOMS[settings.use]
+    known = settings.fields(settings.use, kind=kind, version=settings.version or "1")
+    opened: System = phantom(**known, planted=settings.read(planted))
+    return opened

@@ -10,7 +10,6 @@ Each picture is held against the prompt of its own value of `factor`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import polars as pl
 from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.saliency import FACETS, average_map, saliency
 from portrayal.audits.associations.picture_sets import picture_table
-from portrayal.audits.associations.shipped import experiment
+from portrayal.audits.associations.shipped import experiment, titled
 from portrayal.audits.associations.stimulus_sets import check_person, picture_hash, sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
@@ -31,10 +30,10 @@ from portrayal.tables import check_stimuli, results
 
 # Section 4.2 of the paper.
 PROMPTS = {
-    "anger": "a photo of an angry person",
-    "sadness": "a photo of a sad person",
-    "happiness": "a photo of a happy person",
+    emotion: f"a photo of {word} person"
+    for emotion, word in (("anger", "an angry"), ("sadness", "a sad"), ("happiness", "a happy"))
 }
+FACTORS = ("factor", "condition", "person")
 REGIONS = 3  # face, torso and background, unless masks say otherwise
 
 
@@ -53,7 +52,7 @@ class SaliencyStudySettings(Settings):
 def _stimuli(study: Study) -> pl.DataFrame:
     own: SaliencyStudySettings = study.settings
     table = picture_table(own.table, study.folder)
-    for name in (own.factor, own.condition, own.person):
+    for name in (getattr(own, factor) for factor in FACTORS):
         if name not in table.columns:
             raise PortrayalError(f"{own.table} lacks column {name!r} (found: {', '.join(table.columns)}).")
     chosen = table.filter(pl.col(own.factor).is_in(list(own.prompts)))
@@ -66,25 +65,20 @@ def _stimuli(study: Study) -> pl.DataFrame:
 def _stimulus(row: dict[str, Any], own: SaliencyStudySettings, seen: bool) -> dict[str, str]:
     prompt, path = own.prompts[row[own.factor]], Path(row["content"])
     check_person(row[own.person], f"{path.name!r} of {own.table!r}")
-    picture = picture_hash(path, seen)
     return {
         "stimulus": f"{prompt}{BETWEEN}{path.name}",
         "kind": "image",
         "content": str(path),
-        "hash": prompted_hash(prompt, picture),
+        "hash": prompted_hash(prompt, picture_hash(path, seen)),
         "source": str(row.get("source") or own.table),
         "license": str(row.get("license") or ""),
         "consent": str(row.get("consent") or own.consent),
-        "factor": str(row[own.factor]),
-        "condition": str(row[own.condition]),
-        "person": str(row[own.person]),
+        **{name: str(row[getattr(own, name)]) for name in FACTORS},
     }
 
 
 def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
-    answers = evidence.responses.join(
-        evidence.stimuli.select("stimulus", "factor", "condition", "person"), on="stimulus"
-    )
+    answers = evidence.responses.join(evidence.stimuli.select("stimulus", *FACTORS), on="stimulus")
     cells = answers.filter(pl.col("tag").str.starts_with("cell ").fill_null(False))
     rest = answers.join(cells.select("system", "stimulus", "tag"), on=["system", "stimulus", "tag"], how="anti")
     regions = rest["tag"].drop_nulls().unique().sort()
@@ -98,30 +92,22 @@ def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
     return Measured(found.results, {"maps": _average(cells)}, differences=found.differences)
 
 
-def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
-    return paired_power(stimuli, "condition", REGIONS, len(study.systems), whole=True)
-
-
 def _average(cells: pl.DataFrame) -> pl.DataFrame:
     """Return the averaged map of each system, factor and condition, one row a cell."""
-    rows: list[dict[str, Any]] = []
-    for (system, factor, condition), part in sorted(
-        cells.group_by("system", "factor", "condition"), key=lambda i: i[0]
-    ):
+    rows: list[tuple[Any, ...]] = []
+    by = ("system", "factor", "condition")
+    for place, part in sorted(cells.group_by(by), key=lambda item: item[0]):
         maps = [_grid(one) for _, one in part.group_by("stimulus", maintain_order=True)]
         if any(grid.sum() > 0 for grid in maps):
-            place = {"system": system, "factor": factor, "condition": condition}
-            for (y, x), mass in np.ndenumerate(average_map(maps)):
-                rows.append({**place, "y": y, "x": x, "mass": float(mass)})
-    names = {"system": pl.String, "factor": pl.String, "condition": pl.String}
-    return pl.DataFrame(rows, schema={**names, "y": pl.Int64, "x": pl.Int64, "mass": pl.Float64})
+            rows += [(*place, *cell, float(mass)) for cell, mass in np.ndenumerate(average_map(maps))]
+    schema = dict.fromkeys(by, pl.String) | {"y": pl.Int64, "x": pl.Int64, "mass": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _grid(one: pl.DataFrame) -> np.ndarray:
-    places = [tuple(map(int, tag.split()[1:])) for tag in one["tag"]]
-    grid = np.zeros((max(y for y, _ in places) + 1, max(x for _, x in places) + 1))
-    for (y, x), mass in zip(places, one["confidence"], strict=True):
-        grid[y, x] = mass
+    y, x = np.array([[int(place) for place in tag.split()[1:]] for tag in one["tag"]]).T
+    grid = np.zeros((y.max() + 1, x.max() + 1))
+    grid[y, x] = one["confidence"].to_numpy()
     return grid
 
 
@@ -130,24 +116,16 @@ def _charts(measured: Measured, settings: SaliencyStudySettings) -> list[Chart]:
     from portrayal.reporting.charts.silhouette import strip
 
     shares = measured.results.filter(pl.col("measure") == "saliency_share").drop_nulls("value")
-    text = "Share of saliency on face, torso and background by condition, with 95% intervals over persons."
     named = shares.with_columns(shown=pl.format("{}, {}", "region", "group"))
     chart = bars_with_intervals(named, label="shown", axis="share of saliency")
-    drawn = [
-        Chart("saliency_shares", "Where the similarity comes from", text, chart, of=("saliency_share",), main=True)
-    ]
+    drawn = [Chart("saliency_shares", *titled("saliency_shares"), chart, of=("saliency_share",), main=True)]
     for (system,), part in measured.tables["maps"].group_by("system", maintain_order=True):
         maps = {
             f"{factor}, {condition}": one.sort("y", "x")["mass"].to_numpy().reshape(one["y"].n_unique(), -1)
             for (factor, condition), one in part.group_by("factor", "condition", maintain_order=True)
         }
-        names = "; ".join(maps)
-        said = f"Averaged maps over a neutral silhouette: {names}. No photograph is shown."
-        drawn.append(
-            Chart(
-                f"saliency_maps_{len(drawn)}", f"Averaged saliency maps: {system}", said, png=strip(maps), of=("maps",)
-            )
-        )
+        words = titled("saliency_maps", system=str(system), names="; ".join(maps))
+        drawn.append(Chart(f"saliency_maps_{len(drawn)}", *words, png=strip(maps), of=("maps",)))
     return drawn
 
 

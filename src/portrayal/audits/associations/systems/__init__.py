@@ -1,1 +1,0 @@
-"""Recorded answers that only the experiments of this audit ask."""
