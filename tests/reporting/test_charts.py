@@ -14,9 +14,9 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.reporting.charts import charts
+from portrayal.reporting.charts.charts import MOST_POINTS, least_squares
 from portrayal.reporting.charts.curve import MOST, ranked
 from portrayal.reporting.charts.drawing import prefixed, svg_to_png, tidied
-from portrayal.reporting.charts.scatter import MOST_POINTS, least_squares
 from portrayal.reporting.charts.theme import CARD, DARK, PALETTE, SHAPES, merge, themed
 from reporting.factory import NASTY, coloured, make_results, make_specifications
 
@@ -45,7 +45,7 @@ def all_charts(rows: pl.DataFrame) -> dict[str, object]:
     return {
         "forest": charts.forest(rows, label="group"),
         "bars": charts.bars_with_intervals(rows, axis="share"),
-        "scatter": charts.scatter_with_fit(steps, x="x", y="y", color="s", label="s"),
+        "scatter": charts.scatter_with_fit(steps, x="x", y="y", color="s"),
         "lines": charts.lines_with_band(steps, x="x", y="y", low="low", high="high", color="s", reference=0.0),
         "curve": charts.specification_curve(make_specifications(), choices=["prompt", "ddof"]),
     }
@@ -131,7 +131,7 @@ def test_the_curve_says_the_share_that_supports_the_claim():
 
 def test_a_long_curve_is_thinned_evenly_and_keeps_its_share():
     table = make_specifications(size=5000).with_columns(pl.int_range(5000).alias("number"))
-    frame = ranked(table, ["prompt"], "value", "low", "high")
+    frame = ranked(table, ["prompt"], "low", "high")
     assert frame.height <= MOST
     assert frame["rank"].to_list()[:3] == [0, 9, 18]  # 5,000 over at most 600: every ninth
     truth = ((table["low"] > 0) | (table["high"] < 0)).mean()

@@ -11,7 +11,7 @@ import pytest
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.reporting.charts.sketch import drawing
+from portrayal.reporting.charts.drawing import drawing
 from portrayal.reporting.page.files import all_results, strict, write_csv, write_report
 from portrayal.reporting.page.section import draw_all
 from portrayal.study.audit import Chart, Measured, ReportTable

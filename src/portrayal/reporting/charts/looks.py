@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.reporting.charts.theme import DASHES, GREYS, PALETTE, SHAPES
+from portrayal.reporting.charts.theme import DASHES, GREYS, PALETTE, SHAPES, rebuilt
 
 SCALED = ("color", "fill", "stroke", "shape", "strokeDash")
+# Corners of a system's shape around the origin, for a size of 1.
+MARKS: Mapping[str, tuple[tuple[float, float], ...]] = {
+    "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    "diamond": ((0, -1.2), (1, 0), (0, 1.2), (-1, 0)),
+    "triangle-up": ((0, -1.1), (1.1, 0.9), (-1.1, 0.9)),
+    "triangle-down": ((0, 1.1), (1.1, -0.9), (-1.1, -0.9)),
+    "triangle-right": ((1.1, 0), (-0.9, -1.1), (-0.9, 1.1)),
+    "cross": ((-1, -1 / 3), (-1 / 3, -1 / 3), (-1 / 3, -1), (1 / 3, -1), (1 / 3, -1 / 3), (1, -1 / 3),
+              (1, 1 / 3), (1 / 3, 1 / 3), (1 / 3, 1), (-1 / 3, 1), (-1 / 3, 1 / 3), (-1, 1 / 3)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,80 +39,49 @@ def looks_of(systems: Iterable[tuple[str, bool]]) -> dict[str, Look]:
 
     Real systems take the palette in turn and simulated ones the greys. Where the colours are used up the shapes move on by
     one, so that two systems never share both.
-
-    Examples
-    --------
-    >>> found = looks_of([("A", False), ("a phantom (simulated)", True)])
-    >>> found["A"].color != found["a phantom (simulated)"].color
-    True
     """
     named = dict(systems)
-    found: dict[str, Look] = {}
+    looks: dict[str, Look] = {}
     for simulated, colors in ((False, PALETTE), (True, GREYS)):
         for place, name in enumerate(name for name, planted in named.items() if planted == simulated):
             turn, tone = divmod(place, len(colors))
             shape = SHAPES[(tone + turn) % len(SHAPES)]
-            found[name] = Look(colors[tone], shape, DASHES[(tone + turn) % len(DASHES)], simulated)
-    return found
+            looks[name] = Look(colors[tone], shape, DASHES[(tone + turn) % len(DASHES)], simulated)
+    return looks
 
 
 def dressed(spec: Any, looks: Looks) -> Any:
     """Return a Vega-Lite spec whose scales over systems have the systems' looks."""
-    if isinstance(spec, list):
-        return [dressed(one, looks) for one in spec]
-    if not isinstance(spec, dict):
-        return spec
-    return {
-        key: _scaled(key, value, looks) if key in SCALED else value if key == "datasets" else dressed(value, looks)
-        for key, value in spec.items()
-    }
 
+    def dress(channel: str, value: Any, _: Any) -> Any:
+        scale = (value.get("scale") or {}) if channel in SCALED and isinstance(value, dict) else {}
+        domain = scale.get("domain")
+        if channel not in SCALED or not isinstance(domain, list) or not any(name in looks for name in domain):
+            return value if channel in SCALED else None
+        before = scale.get("range") or [None] * len(domain)
+        worn = [
+            _worn(channel, looks[name]) if name in looks else old for name, old in zip(domain, before, strict=False)
+        ]
+        return {**value, "scale": {**scale, "range": worn}}
 
-def greyed(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the spec of a chart about a simulated system, in greys."""
-    tones = {color: GREYS[place % len(GREYS)] for place, color in enumerate(PALETTE)}
-    return dict(_replaced(spec, tones))
-
-
-def _scaled(channel: str, value: Any, looks: Looks) -> Any:
-    domain = value.get("scale", {}).get("domain") if isinstance(value, dict) and value.get("scale") else None
-    if not isinstance(domain, list) or not any(name in looks for name in domain):
-        return value
-    given = value["scale"].get("range") or [None] * len(domain)
-    worn = [_worn(channel, looks[name]) if name in looks else old for name, old in zip(domain, given, strict=False)]
-    return {**value, "scale": {**value["scale"], "range": worn}}
+    return rebuilt(spec, dress)
 
 
 def _worn(channel: str, look: Look) -> Any:
     return {"shape": look.shape, "strokeDash": list(look.dash)}.get(channel, look.color)
 
 
-def _replaced(value: Any, tones: Mapping[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {key: inner if key == "datasets" else _replaced(inner, tones) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_replaced(inner, tones) for inner in value]
-    return tones.get(value, value) if isinstance(value, str) else value
+def greyed(spec: Any) -> Any:
+    """Return the spec of a chart about a simulated system, in greys."""
+    if isinstance(spec, dict):
+        return {key: inner if key == "datasets" else greyed(inner) for key, inner in spec.items()}
+    if isinstance(spec, list):
+        return [greyed(inner) for inner in spec]
+    return GREYS[PALETTE.index(spec) % len(GREYS)] if spec in PALETTE else spec
 
 
 def swatch(look: Look, size: float = 6.0) -> str:
     """Return the outline of a system's shape around the origin."""
-    return MARKS[look.shape](size)
-
-
-def _polygon(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:.2f},{y:.2f}" for x, y in points) + "Z"
-
-
-MARKS: Mapping[str, Any] = {
-    "circle": lambda r: f"M{-r:.2f},0A{r:.2f},{r:.2f} 0 1 0 {r:.2f},0A{r:.2f},{r:.2f} 0 1 0 {-r:.2f},0Z",
-    "square": lambda r: _polygon([(-0.9 * r, -0.9 * r), (0.9 * r, -0.9 * r), (0.9 * r, 0.9 * r), (-0.9 * r, 0.9 * r)]),
-    "diamond": lambda r: _polygon([(0, -1.2 * r), (1.0 * r, 0), (0, 1.2 * r), (-1.0 * r, 0)]),
-    "triangle-up": lambda r: _polygon([(0, -1.1 * r), (1.1 * r, 0.9 * r), (-1.1 * r, 0.9 * r)]),
-    "triangle-down": lambda r: _polygon([(0, 1.1 * r), (1.1 * r, -0.9 * r), (-1.1 * r, -0.9 * r)]),
-    "cross": lambda r: _polygon(
-        [(-r, -r / 3), (-r / 3, -r / 3), (-r / 3, -r), (r / 3, -r), (r / 3, -r / 3), (r, -r / 3),
-         (r, r / 3), (r / 3, r / 3), (r / 3, r), (-r / 3, r), (-r / 3, r / 3), (-r, r / 3)]
-    ),
-    "triangle-right": lambda r: _polygon([(1.1 * r, 0), (-0.9 * r, -1.1 * r), (-0.9 * r, 1.1 * r)]),
-}  # fmt: skip
+    if look.shape == "circle":
+        return f"M{-size:.2f},0A{size:.2f},{size:.2f} 0 1 0 {size:.2f},0A{size:.2f},{size:.2f} 0 1 0 {-size:.2f},0Z"
+    return "M" + "L".join(f"{x * size:.2f},{y * size:.2f}" for x, y in MARKS[look.shape]) + "Z"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import numpy as np
 
@@ -22,28 +21,27 @@ def silhouette(side: int = SIDE) -> np.ndarray:
     return np.repeat(grey[:, :, None], 3, axis=2)
 
 
-def overlay(heat: np.ndarray, under: Any | None = None, side: int = SIDE) -> bytes:
+def overlay(heat: np.ndarray, side: int = SIDE) -> bytes:
     """Return a PNG of a map over a silhouette."""
     from PIL import Image
 
     scaled = np.asarray(heat, float) / max(float(np.max(heat)), 1e-12)
     layer = Image.fromarray((255 * scaled).astype(np.uint8)).resize((side, side), Image.Resampling.BILINEAR)
     weight = np.asarray(layer, float)[:, :, None] / 255 * 0.85
-    ground = silhouette(side) if under is None else np.asarray(under.convert("RGB").resize((side, side)), float)
     buffer = io.BytesIO()
-    Image.fromarray((ground * (1 - weight) + HOT * weight).astype(np.uint8)).save(buffer, format="PNG")
+    Image.fromarray((silhouette(side) * (1 - weight) + HOT * weight).astype(np.uint8)).save(buffer, format="PNG")
     return buffer.getvalue()
 
 
-def strip(maps: dict[str, np.ndarray], side: int = 180, columns: int = 6) -> bytes:
-    """Return one PNG of several maps, row by row, each over its own silhouette."""
+def strip(maps: dict[str, np.ndarray], side: int = 180) -> bytes:
+    """Return one PNG of several maps, six in a row, each over its own silhouette."""
     from PIL import Image, ImageDraw
 
-    columns = min(columns, len(maps))
+    columns = min(6, len(maps))
     rows = -(-len(maps) // columns)
     sheet = Image.new("RGB", (columns * (side + 8) - 8, rows * (side + 8) - 8), "white")
     for place, (name, heat) in enumerate(maps.items()):
-        with Image.open(io.BytesIO(overlay(heat, side=side))) as picture:
+        with Image.open(io.BytesIO(overlay(heat, side))) as picture:
             ImageDraw.Draw(picture).text((8, 6), name, fill=(40, 48, 60))
             sheet.paste(picture, ((place % columns) * (side + 8), (place // columns) * (side + 8)))
     buffer = io.BytesIO()

@@ -152,10 +152,7 @@ def render(found: Diff, waves: Sequence[Wave]) -> str:
         "style": Markup(style),
         "dark": Markup(dark_rules()),
         "parts": list(_parts(found)),
-        "charts": [
-            {"title": one.title, "said": one.said, "svg": Markup(prefixed(one.svg, f"wave-{place}"))}
-            for place, one in enumerate(drawn)
-        ],
+        "charts": [{**one, "svg": Markup(prefixed(one["svg"], f"wave-{place}"))} for place, one in enumerate(drawn)],
         "tables": list(_tables(found)),
     }
     return environment().get_template("diff.html").render(view)

@@ -14,8 +14,7 @@ from portrayal.edges.folders import replace_belongings
 from portrayal.edges.inert import inert_cells
 from portrayal.edges.writing import make_inside, replacing, write_bytes, write_parquet, write_text
 from portrayal.edges.writing import without_secrets as without_secrets_in
-from portrayal.reporting.charts.drawing import Drawing, svg_to_png
-from portrayal.reporting.charts.sketch import Draw, draw_here
+from portrayal.reporting.charts.drawing import Draw, Drawing, draw_here, svg_to_png
 from portrayal.reporting.page.croissant import croissant
 from portrayal.reporting.page.evidence import Traced, answers_table, trace
 from portrayal.reporting.page.page import render_drawn, row_pages

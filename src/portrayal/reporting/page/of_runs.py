@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from portrayal.reporting.charts.sketch import drawing
+from portrayal.reporting.charts.drawing import drawing
 from portrayal.reporting.page.files import write_report
 from portrayal.reporting.page.measured_run import read_section
 from portrayal.reporting.page.section import Section

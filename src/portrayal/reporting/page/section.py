@@ -9,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.reporting.charts.drawing import Drawing, spec_of
+from portrayal.reporting.charts.drawing import Draw, Drawing, Drawn, Sketch, draw_here, spec_of
 from portrayal.reporting.charts.looks import Looks, looks_of
-from portrayal.reporting.charts.sketch import Draw, Drawn, Sketch, draw_here
 from portrayal.reporting.page.systems import simulated
 from portrayal.study.audit import Audit, Chart, Finding, Measured, ReportTable
 from portrayal.text.formatting import unique, visible
