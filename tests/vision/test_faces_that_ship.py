@@ -12,7 +12,7 @@ from PIL import Image
 from portrayal import list_faces
 from portrayal.pictures.series.amounts import placebo_checks
 from portrayal.pictures.series.folder import read_folder
-from portrayal.pictures.series.shipped import shipped_set
+from portrayal.pictures.series.manifest import shipped_set
 
 LARGEST = 12_000_000  # bytes of the wheel
 PAGE = Path(__file__).parents[2] / "docs" / "counterfactuals.md"

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.pictures.faces.align import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
+from portrayal.pictures.faces import SIZE, TEMPLATE, Similarity, crop, fit_similarity, head_turn
 from portrayal.pictures.series.manifest import stimulus_name
 from portrayal.pictures.series.values import axis_title, even_values, steps
 from portrayal_faces.series.mask import radius, skin_share

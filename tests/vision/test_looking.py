@@ -9,12 +9,9 @@ import pytest
 from PIL import Image, ImageDraw
 
 from portrayal.errors import PortrayalError
-from portrayal.pictures.faces.detect import closest_to_centre, find_faces
-from portrayal.pictures.faces.reader import read_face
-from portrayal.pictures.images import open_shrunk
-from portrayal.pictures.people import generated_people
-from portrayal.pictures.series.entries import UNSEEN, YOUNG, labelled_age, labelled_young, require_consent
-from portrayal.pictures.series.folder import read_folder
+from portrayal.pictures.faces import closest_to_centre, find_faces, read_face
+from portrayal.pictures.images import generated_people, open_shrunk
+from portrayal.pictures.series.folder import UNSEEN, YOUNG, labelled_age, labelled_young, read_folder, require_consent
 from portrayal_faces.occupations import read_perceived_gender
 from portrayal_faces.series.sources import check_pictures, openpeople_pictures, read_pictures
 from portrayal_faces.series.suitability import inspect_face
@@ -82,10 +79,10 @@ def test_a_covered_face_is_left_out(portrait: Image.Image):
 
 
 def test_whoever_the_reader_puts_under_twenty_is_left_out(portrait: Image.Image, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("portrayal.pictures.faces.reader.read_face", lambda picture, landmarks: (0.5, 19.9))
+    monkeypatch.setattr("portrayal.pictures.faces.read_face", lambda picture, landmarks: (0.5, 19.9))
     assert inspect_face(portrait).reason == "not adult"
     assert inspect_face(portrait, strict=False).reason == "not adult"
-    monkeypatch.setattr("portrayal.pictures.faces.reader.read_face", lambda picture, landmarks: (0.5, float("nan")))
+    monkeypatch.setattr("portrayal.pictures.faces.read_face", lambda picture, landmarks: (0.5, float("nan")))
     assert inspect_face(portrait).reason == "not adult"
 
 
@@ -207,7 +204,7 @@ def test_a_folder_leaves_whoever_is_no_adult_out_by_name(
         ("unreadable", "unreadable picture: broken.png", True),
     ]
     portrait.resize((300, 300)).save(tmp_path / "face.png")  # other content, so the reader is asked anew
-    monkeypatch.setattr("portrayal.pictures.faces.reader.read_face", lambda *_: (0.5, 19.0))
+    monkeypatch.setattr("portrayal.pictures.faces.read_face", lambda *_: (0.5, 19.0))
     stimuli, left_out, _ = read_folder(tmp_path)
     assert "seen" not in stimuli["picture"].to_list() and ("seen", "not adult", True) in left_out.rows()
 

@@ -14,8 +14,7 @@ from PIL import Image
 from portrayal import make_face_series
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
-from portrayal.pictures.images import open_shrunk
-from portrayal.pictures.people import generated_people
+from portrayal.pictures.images import generated_people, open_shrunk
 from portrayal_faces.photographs.model import CHOSEN, FOLDER, MISSED, open_model
 from portrayal_faces.photographs.placebo import placebo_edits
 from portrayal_faces.photographs.series import face_mask

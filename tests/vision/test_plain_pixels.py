@@ -5,8 +5,7 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from portrayal.pictures.compose import place
-from portrayal.pictures.cutout import BAND, FRINGE, cut_out, fit_backdrop, flood
+from portrayal.pictures.compose import BAND, FRINGE, cut_out, fit_backdrop, flood, place
 
 TOLERANCE = 24
 

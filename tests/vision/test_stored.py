@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from portrayal.pictures.faces.detect import Face
+from portrayal.pictures.faces import Face
 from portrayal_faces.generator import studio
 from portrayal_faces.generator.series import person_series
 from portrayal_faces.generator.steering import Effort

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from portrayal.pictures.faces.detect import closest_to_centre, find_faces
+from portrayal.pictures.faces import closest_to_centre, find_faces
 from portrayal.stats.models.logistic import fit
 from portrayal_faces.series.identity import embed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,63 +19,55 @@ MARGIN = 56
 TITLE = 28  # two lines of text
 LETTER = 6  # the width of one, about
 STRIP = (160, 120)  # of a place that stands for itself
+ACROSS = 4  # of them in a row
+MOST_PEOPLE = 40
 
 
 def contact_sheet(
-    manifest: pl.DataFrame, names: Mapping[str, str] | None = None, cell: tuple[int, int] = CELL, most_people: int = 40
+    manifest: pl.DataFrame, names: Mapping[str, str] | None = None, cell: tuple[int, int] = CELL
 ) -> bytes:
     """Return a PNG with a row per person and a column per background."""
     from PIL import Image, ImageDraw
 
-    backgrounds = manifest.filter(pl.col("role") == "background")["background"].unique().sort().to_list()
-    people = manifest.filter(pl.col("role") == "baseline")["person"].unique().sort().to_list()[:most_people]
-    size = MARGIN + cell[0] * (len(backgrounds) + 1), TITLE + cell[1] * (len(people) + 1)
-    sheet = Image.new("RGB", size, "white")
+    backgrounds = [None, *manifest.filter(role="background")["background"].unique().sort()]
+    people = [None, *manifest.filter(role="baseline")["person"].unique().sort()[:MOST_PEOPLE]]
+    sheet = Image.new("RGB", (MARGIN + cell[0] * len(backgrounds), TITLE + cell[1] * len(people)), "white")
     pen = ImageDraw.Draw(sheet)
-    _titles(pen, people, [(names or {}).get(name, name) for name in backgrounds], cell)
-    for row in manifest.filter(pl.col("file").is_not_null()).iter_rows(named=True):
-        _paste(sheet, row, people, backgrounds, cell)
+    for place, name in enumerate(backgrounds):
+        title = "alone" if name is None else (names or {}).get(name, name)
+        pen.text((MARGIN + place * cell[0] + 4, 2), _lines(title, cell[0]), fill="black", spacing=1)
+    for place, name in enumerate(people):
+        pen.text((2, TITLE + place * cell[1] + cell[1] // 2 - 6), (name or "no person")[:10], fill="black")
+    shown = manifest.filter(pl.col("file").is_not_null()).select("person", "background", "file")
+    for person, background, file in shown.iter_rows():
+        if person in people:
+            left, top = MARGIN + backgrounds.index(background) * cell[0], TITLE + people.index(person) * cell[1]
+            _paste(sheet, file, (cell[0] - 2, cell[1] - 2), (left + 1, top + 1))
     return _png(sheet)
 
 
-def _titles(pen: Any, people: Sequence[str], backgrounds: Sequence[str], cell: tuple[int, int]) -> None:
-    for place, name in enumerate(["alone", *backgrounds]):
-        pen.text((MARGIN + place * cell[0] + 4, 2), _lines(name, cell[0]), fill="black", spacing=1)
-    for place, name in enumerate(["no person", *people]):
-        pen.text((2, TITLE + place * cell[1] + cell[1] // 2 - 6), name[:10], fill="black")
+def named_strip(pictures: Sequence[tuple[str, str]]) -> bytes:
+    """Return a PNG of pictures (name, file) in rows, each under its name."""
+    from PIL import Image, ImageDraw
+
+    wide, high = STRIP[0], STRIP[1] + TITLE
+    sheet = Image.new("RGB", (wide * ACROSS, high * -(-len(pictures) // ACROSS)), "white")
+    pen = ImageDraw.Draw(sheet)
+    for at, (name, file) in enumerate(pictures):
+        left, top = at % ACROSS * wide + 2, at // ACROSS * high
+        pen.text((left, top + 4), _lines(name, wide), fill="black", spacing=1)
+        _paste(sheet, file, (wide - 4, STRIP[1]), (left, top + TITLE))
+    return _png(sheet)
 
 
 def _lines(name: str, width: int) -> str:
     return "\n".join(textwrap.wrap(name, (width - 4) // LETTER)[:2])
 
 
-def named_strip(pictures: Sequence[tuple[str, str]], cell: tuple[int, int] = STRIP, across: int = 4) -> bytes:
-    """Return a PNG of pictures (name, file) in rows of `across`, each under its name."""
-    from PIL import Image, ImageDraw
-
-    down = -(-len(pictures) // across)
-    high = cell[1] + TITLE
-    sheet = Image.new("RGB", (cell[0] * across, high * down), "white")
-    pen = ImageDraw.Draw(sheet)
-    for at, (name, file) in enumerate(pictures):
-        left, top = at % across * cell[0], at // across * high
-        pen.text((left + 2, top + 4), _lines(name, cell[0]), fill="black", spacing=1)
-        small = open_image(file).image.convert("RGB")
-        small.thumbnail((cell[0] - 4, cell[1]))
-        sheet.paste(small, (left + 2, top + TITLE))
-    return _png(sheet)
-
-
-def _paste(
-    sheet: Picture, row: dict[str, Any], people: Sequence[str], backgrounds: Sequence[str], cell: tuple[int, int]
-) -> None:
-    if row["person"] is not None and row["person"] not in people:
-        return
-    across = 0 if row["background"] is None else 1 + backgrounds.index(row["background"])
-    down = 0 if row["person"] is None else 1 + people.index(row["person"])
-    small = open_image(row["file"]).image.convert("RGB")
-    small.thumbnail((cell[0] - 2, cell[1] - 2))
-    sheet.paste(small, (MARGIN + across * cell[0] + 1, TITLE + down * cell[1] + 1))
+def _paste(sheet: Picture, file: str, most: tuple[int, int], corner: tuple[int, int]) -> None:
+    small = open_image(file).image.convert("RGB")
+    small.thumbnail(most)
+    sheet.paste(small, corner)
 
 
 def _png(sheet: Picture) -> bytes:

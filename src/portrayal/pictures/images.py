@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS, check_pixels, check_size
 from portrayal.errors import PortrayalError
+from portrayal.parts.table import part_folder
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -33,6 +36,15 @@ def cache_folder(stem: str) -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "portrayal" / stem
 
 
+def generated_people() -> Iterator[tuple[str, Path, dict[str, str]]]:
+    """Yield id, folder of pictures and labels of the ten generated adults of `openpeople`."""
+    curated = part_folder("openpeople", "generated people") / "data" / "curated"
+    for folder in sorted(curated.iterdir()):
+        if (folder / "metadata.json").exists():
+            words = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
+            yield folder.name, folder / "assets", words["character_details"]["demographics"]
+
+
 def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
     """Read a picture: turned upright as its EXIF says, first frame, 8-bit RGB or RGBA."""
     from PIL import Image, ImageOps
@@ -48,7 +60,10 @@ def open_image(path: Path | str, most_pixels: int = MOST_PIXELS) -> Opened:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(path) as file:
-                _refuse_enormous(path, file.size, most_pixels)
+                if file.size[0] * file.size[1] > most_pixels:
+                    raise UnreadableImage(
+                        f"{path.name} has {file.size[0]} x {file.size[1]} pixels. Scale it below {most_pixels:,} pixels in all."
+                    )
                 notes = _notes(file)
                 file.load()
                 upright = ImageOps.exif_transpose(file)
@@ -85,8 +100,9 @@ def open_or_none(path: Path, size: int) -> Any | None:
         return None
 
 
-def is_readable(path: Path) -> bool:
-    """Return whether a file is a whole picture of readable size."""
+@cache
+def is_readable(path: Path, _changed: int) -> bool:
+    """Return whether a file is a whole picture of readable size, cached until it changes."""
     from PIL import Image
 
     try:
@@ -118,19 +134,11 @@ def to_eight_bits(image: Picture) -> Picture:
     return image.convert("RGBA" if transparent else "RGB")
 
 
-def _refuse_enormous(path: Path, size: tuple[int, int], most: int) -> None:
-    if size[0] * size[1] > most:
-        raise UnreadableImage(f"{path.name} has {size[0]} x {size[1]} pixels. Scale it below {most:,} pixels in all.")
-
-
 def _notes(file: Picture) -> tuple[str, ...]:
-    found = []
-    if getattr(file, "n_frames", 1) > 1:
-        found.append("animated: first frame used")
-    if file.mode == "CMYK":
-        found.append("CMYK: converted to RGB")
-    if file.mode.startswith("I") or file.mode == "F":
-        found.append("more than 8 bits: scaled to 8")
-    if file.getexif().get(0x0112, 1) not in (None, 1):
-        found.append("turned upright as its EXIF says")
-    return tuple(found)
+    notes = {
+        "animated: first frame used": getattr(file, "n_frames", 1) > 1,
+        "CMYK: converted to RGB": file.mode == "CMYK",
+        "more than 8 bits: scaled to 8": file.mode.startswith("I") or file.mode == "F",
+        "turned upright as its EXIF says": file.getexif().get(0x0112, 1) not in (None, 1),
+    }
+    return tuple(note for note, holds in notes.items() if holds)

@@ -98,8 +98,7 @@ def nudity_reader() -> Callable[[Any], float]:
 
 def face_reader() -> Callable[[Any], Sequence[Seen]]:
     """Return a reader of faces, apparent age and perceived gender (a classifier's, with its errors)."""
-    from portrayal.pictures.faces.detect import find_faces
-    from portrayal.pictures.faces.reader import read_face
+    from portrayal.pictures.faces import find_faces, read_face
 
     def read(picture: Any) -> list[Seen]:
         readings = [read_face(picture, face.landmarks) for face in find_faces(picture)]

@@ -20,7 +20,7 @@ from portrayal.edges.inert import inert_cells
 from portrayal.edges.writing import make_inside, write_text
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import cache_folder
-from portrayal.pictures.series.shipped import installed_sets
+from portrayal.pictures.series.manifest import installed_sets
 from portrayal.safety.gates import open_guarded
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study

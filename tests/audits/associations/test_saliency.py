@@ -9,7 +9,7 @@ from PIL import Image
 
 from portrayal.audits.associations.measures.saliency import average_map, saliency
 from portrayal.errors import PortrayalError
-from portrayal.pictures.regions import face_regions, region_shares
+from portrayal.pictures.faces import face_regions, region_shares
 from portrayal.reporting.charts.silhouette import overlay, silhouette, strip
 
 

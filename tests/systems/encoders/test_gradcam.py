@@ -86,7 +86,7 @@ def planted_vit():
 
 @pytest.mark.parametrize("plant", [planted_resnet, planted_vit])
 def test_gradcam_finds_the_planted_region(plant) -> None:
-    from portrayal.pictures.regions import region_shares
+    from portrayal.pictures.faces import region_shares
     from portrayal.systems.encoders.gradcam import enlarge, gradcam
 
     encode, layer = plant()

@@ -10,7 +10,7 @@ import polars as pl
 from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_or_none
-from portrayal.pictures.series.entries import UNREADABLE
+from portrayal.pictures.series.folder import UNREADABLE
 from portrayal.tables import read_csv
 from portrayal_faces.group_shares import refuse_other_labels, shares_by_occupation, shares_through_reader
 from portrayal_faces.series.suitability import inspect_face

@@ -8,8 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from portrayal.pictures.series.manifest import read_manifest
-from portrayal.pictures.series.shipped import shipped_set
+from portrayal.pictures.series.manifest import read_manifest, shipped_set
 
 FOLDER = Path(str(files("portrayal_faces"))) / "faces_set"
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from training.generated.shuffled import KEY, PER_SHEET, SIDE, lay, score, shuffled, straight, strips
 
-from portrayal.pictures.series.shipped import shipped_set
+from portrayal.pictures.series.manifest import shipped_set
 
 STRIPS = 16
 

@@ -102,7 +102,7 @@ def test_as_much_of_age_is_taken_off_as_a_pair_moves_it(differences: Path, monke
 
 def test_age_is_steadied_by_the_reader_that_steers_and_not_by_who_judges(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small reader sees 3 and 1 more years at the end than at the beginning, by its two readings of age."""
-    monkeypatch.setattr("portrayal.pictures.faces.reader.read_age", lambda *_: pytest.fail("a judge was asked"))
+    monkeypatch.setattr("portrayal.pictures.faces.read_age", lambda *_: pytest.fail("a judge was asked"))
     monkeypatch.setattr(strengths, "read_faces", lambda pair: pair[:, 0, 0, :1] * told / 100)
     told = np.zeros(len(COLUMNS))
     told[places(AGES)] = 3.0, 1.0

@@ -26,7 +26,7 @@ from PIL import Image
 
 from portrayal.edges.console import track
 from portrayal.engine import in_order
-from portrayal.pictures.faces.reader import chips, read_gender
+from portrayal.pictures.faces import chips, read_gender
 from portrayal.pictures.series.manifest import FACE_ONLY, MANIFEST
 from portrayal_faces.generator.device import best_device
 from portrayal_faces.generator.directions import Compass

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from portrayal.pictures.faces.reader import CHIP
+from portrayal.pictures.faces import CHIP
 from portrayal_faces.generator.blend import CLOSED, FEATHER
 from portrayal_faces.generator.network import read_network
 from portrayal_faces.generator.readings import with_pairs

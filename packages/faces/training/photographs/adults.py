@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from portrayal.pictures.faces.align import crop, fit_similarity, head_turn
-from portrayal.pictures.faces.detect import closest_to_centre, find_faces
+from portrayal.pictures.faces import closest_to_centre, crop, find_faces, fit_similarity, head_turn
 from portrayal_faces.series.attributes import ADULT_AGES
 from portrayal_faces.series.suitability import FRONTAL, is_grey
 from training.generated.networks.readers import HELD_OUT

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.pictures.faces.detect import closest_to_centre, find_faces
-from portrayal.pictures.faces.reader import chips, read_age, read_gender
+from portrayal.pictures.faces import chips, closest_to_centre, find_faces, read_age, read_gender
 from portrayal_faces.series.identity import embed
 from portrayal_faces.series.judges import SMALLEST, Judge
 from training.judges import GROUPS, YEARS, judges

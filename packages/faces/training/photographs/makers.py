@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from portrayal.pictures.faces.detect import Face
+from portrayal.pictures.faces import Face
 from portrayal_faces.generator.steering import Line
 from portrayal_faces.photographs.editor import open_editor
 from portrayal_faces.photographs.means import Means, open_means

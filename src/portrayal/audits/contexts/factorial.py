@@ -21,8 +21,18 @@ from portrayal.edges.folders import claim, path_inside
 from portrayal.edges.writing import fresh
 from portrayal.engine import current_engine, in_order
 from portrayal.errors import PortrayalError
-from portrayal.pictures.compose import Crop, CutHeads, fit_background, person_scale, place, scale_person, trim
-from portrayal.pictures.cutout import CUT_HEAD, cut_out, flaws
+from portrayal.pictures.compose import (
+    CUT_HEAD,
+    Crop,
+    CutHeads,
+    cut_out,
+    fit_background,
+    flaws,
+    person_scale,
+    place,
+    scale_person,
+    trim,
+)
 from portrayal.pictures.images import open_image
 from portrayal.tables import check, read_csv
 

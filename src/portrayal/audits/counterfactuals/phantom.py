@@ -16,8 +16,7 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.world import Planted, describe
 from portrayal.errors import PortrayalError
-from portrayal.pictures.series.entries import is_edited
-from portrayal.pictures.series.folder import TABLE, read_entries
+from portrayal.pictures.series.folder import TABLE, is_edited, read_entries
 from portrayal.pictures.series.manifest import MADE, MANIFEST
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.core.settings import SystemSettings

@@ -41,7 +41,7 @@ class CounterfactualsSettings(Settings):
     @classmethod
     def _shipped_unless_told(cls, given: Any) -> Any:
         """Show the set that ships, unless a study names pictures or series."""
-        from portrayal.pictures.series.shipped import SHIPPED
+        from portrayal.pictures.series.manifest import SHIPPED
 
         if not isinstance(given, dict):
             return given

@@ -10,7 +10,7 @@ from portrayal.audits.counterfactuals.measures.occupations import read_shares
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.errors import PortrayalError
 from portrayal.pictures.series.folder import Chosen, FolderSeries, read_folder
-from portrayal.pictures.series.shipped import SHIPPED, load_entry, shipped_set
+from portrayal.pictures.series.manifest import SHIPPED, load_entry, shipped_set
 from portrayal.study.study import Study
 
 

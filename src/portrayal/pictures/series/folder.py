@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError, check_name
-from portrayal.pictures.faces.reader import read_person
+from portrayal.pictures.faces import ADULT, read_person
 from portrayal.pictures.images import is_readable, open_or_none
-from portrayal.pictures.series.entries import (
-    LEFT_OUT_COLUMNS,
-    UNREADABLE,
-    UNSEEN,
-    YOUNG,
-    Pair,
-    Step,
-    clean_entries,
-    kinds_of,
-    labelled_young,
-    pair_of,
-    require_consent,
-    step_of,
-    with_race_poles,
-)
 from portrayal.pictures.series.manifest import (
+    KINDS,
     MANIFEST,
     Entry,
     manifest_checks,
@@ -43,13 +31,26 @@ from portrayal.pictures.series.manifest import (
 from portrayal.pictures.series.values import axis_title, even_values
 from portrayal.tables import read_csv
 
+AGED = re.compile(
+    r"\d|\b(age|aged|young(er)?|old(er)?|youth|child(ren)?|kid|teen(ager)?|minor|baby|elderly|adult|senior)s?\b", re.I
+)
+AGE = re.compile(r"^(?:more than )?(?P<years>\d+(?:\.\d+)?)(?: ?- ?\d+(?:\.\d+)?)?$")
 # Letters of either case, so that a file of another attribute is refused and not passed over.
 NAMED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_(?P<value>[+-]?\d+(\.\d+)?)$")
 UNEDITED = re.compile(r"^(?P<picture>.+)_(?P<attribute>[A-Za-z]+)_unedited$")
+# Words that are no source and no consent; "generated" and words of your own ("signed 2026-03-01") are.
+NO_SOURCE = ("", "none", "unknown", "null", "nan", "n/a", "na", "-", "?")
+NO_CONSENT = ("no", "not given", "no consent", "refused", "denied", "withdrawn", "revoked", "pending", "false", "0")
+NOTHING = (*NO_SOURCE, *NO_CONSENT)
+YOUNG, UNREADABLE = f"labelled under {ADULT}", "unreadable picture"  # further reasons to leave somebody out
+UNSEEN = "no age label, and no face the age reader could look at"  # no evidence of adulthood
+LEFT_OUT_COLUMNS = {"picture": pl.String, "reason": pl.String, "left_out": pl.Boolean}
+ATTRIBUTES = ("gender", "race", "placebo")
 TABLE = "series.csv"
 TYPES = {**dict.fromkeys(("pole_low", "pole_high", "start"), pl.String), "value": pl.Float64, "age": pl.Float64}
 AXIS = ("attribute", "pole_low", "pole_high")
 LOOKED_AT = 512  # pixels of the longer side of what the age reader is shown
+Pair = tuple[str | None, str | None]  # the poles, or nothing
 
 
 @dataclass(frozen=True)
@@ -69,70 +70,193 @@ class FolderSeries(NamedTuple):
     checks: pl.DataFrame | None = None
 
 
+class Step(NamedTuple):
+    """One checked picture of a folder, with its file, value and labelled age."""
+
+    entry: Entry
+    path: Path
+    value: float | None
+    age: float | None
+
+
 def read_folder(
     folder: Path, source: str = "", license_: str = "", consent: str = "", age: str = "", chosen: Chosen = Chosen()
 ) -> FolderSeries:
     """Return the stimuli of a folder, and the people left out with reasons."""
     rows = clean_entries(read_entries(folder))
-    kind = _kind(rows, chosen.kind, folder)
+    kinds = kinds_of(rows, folder)
+    if chosen.kind and kinds and chosen.kind not in kinds:
+        raise PortrayalError(f"{folder} has no series of kind {chosen.kind!r}. It has: {', '.join(kinds)}.")
+    kind = chosen.kind or (kinds[0] if kinds else None)  # one of them: two kinds of a person are not two people
     shown = [row for row in rows if row.get("kind") in (None, "", kind)]
     _check_pairs(shown, chosen, folder)
     beside = _placebo_poles(shown)
     wanted = [row for row in shown if _is_wanted(row, chosen, beside)]
     if not wanted:
         raise PortrayalError(f"{folder} has no series of what the study asks for. Mend attributes, poles or kind.")
-    given: Entry = {"source": source, "license": license_, "consent": consent, "age": age}
+    common: Entry = {"source": source, "license": license_, "consent": consent, "age": age}
     named = with_race_poles(wanted, chosen.pairs or ())
-    told = [given | {name: said for name, said in row.items() if said} for row in named]
-    made = [_stimulus(step_of(row, folder)) for row in told]
+    filled = [common | {name: text for name, text in row.items() if text} for row in named]
+    made = [_stimulus(step_of(row, folder)) for row in filled]
     stimuli = pl.DataFrame(made, schema_overrides=TYPES, infer_schema_length=None)
     stimuli = stimuli.drop("start") if stimuli["start"].null_count() == stimuli.height else stimuli
     left_out = pl.DataFrame(list(_left_out(stimuli, folder)), schema=LEFT_OUT_COLUMNS, orient="row")
     gone = left_out.filter(pl.col("left_out"))["picture"].to_list()
-    kept = stimuli.filter(~pl.col("picture").is_in(gone)).drop("age")
-    _check_values(kept)
-    return FolderSeries(kept, left_out, _checks(folder, kind))
-
-
-def _check_values(stimuli: pl.DataFrame) -> None:
-    """Refuse values without a measurable slope, before anything is asked and paid for."""
-    for (attribute, low, high), mine in stimuli.group_by(*AXIS, maintain_order=True):
+    usable = stimuli.filter(~pl.col("picture").is_in(gone)).drop("age")
+    for (attribute, low, high), mine in usable.group_by(*AXIS, maintain_order=True):  # before anything is paid for
         even_values(mine["value"].drop_nulls(), axis_title(str(attribute), *(low, high) if low else ()))
+    checks = manifest_checks(read_manifest(folder), kind) if (folder / MANIFEST).is_file() else None
+    return FolderSeries(usable, left_out, checks)
 
 
 def read_entries(folder: Path) -> list[Entry]:
     """Return an entry per picture, from manifest, table or file names."""
     if (folder / MANIFEST).is_file():
         return manifest_entries(read_manifest(folder))
-    table = folder / TABLE
-    rows = _by_table(table) if table.is_file() else _by_name(folder)
+    table, wanted = folder / TABLE, ("file", "picture", "attribute", "value")
+    if table.is_file():
+        rows: list[Entry] = read_csv(
+            table, "a table of series", f"Expected a CSV in UTF-8 with {', '.join(wanted)}."
+        ).to_dicts()
+    else:
+        rows = list(_by_name(folder))
     if not rows:
         raise PortrayalError(
             f"no series in {folder}. Expected {MANIFEST}, {TABLE}, or files named PICTURE_ATTRIBUTE_VALUE.png."
         )
-    if lacking := {"file", "picture", "attribute", "value"} - set(rows[0]):
-        raise PortrayalError(f"{table} lacks column {sorted(lacking)[0]!r}. It needs file, picture, attribute, value.")
+    if lacking := set(wanted) - set(rows[0]):
+        raise PortrayalError(f"{table} lacks column {sorted(lacking)[0]!r}. It needs {', '.join(wanted)}.")
     often = Counter(row["file"] for row in rows)
-    return [{**row, "stimulus": _name(row, often[row["file"]] > 1)} for row in rows]
+    return [
+        {**row, "stimulus": stimulus_name(str(row["file"]), [row.get(name) for name in AXIS], often[row["file"]] > 1)}
+        for row in rows
+    ]
 
 
-def _by_table(table: Path) -> list[Entry]:
-    return read_csv(
-        table, "a table of series", "Expected a CSV in UTF-8 with file, picture, attribute, value."
-    ).to_dicts()
+def _by_name(folder: Path) -> Iterator[Entry]:
+    for path in sorted(folder.glob("*")):
+        match = NAMED.match(path.stem) or UNEDITED.match(path.stem)
+        if match and path.suffix.lower() in (".png", ".jpg", ".jpeg", ".webp"):
+            yield {"file": path.name, "value": None, **match.groupdict()}
 
 
-def _name(row: Entry, shared: bool) -> str:
-    axis = (row["attribute"], row.get("pole_low"), row.get("pole_high"))
-    return stimulus_name(str(row["file"]), axis, shared)
+def clean_entries(rows: Sequence[Entry]) -> list[Entry]:
+    """Return entries with checked attribute and poles; a folder that varies age is refused."""
+    return [{**row, "attribute": _attribute(row), **_poles(row)} for row in rows]
 
 
-def _kind(rows: Sequence[Entry], wanted: str | None, folder: Path) -> str | None:
-    """Return the one kind to show: two kinds of a person are not two people."""
-    kinds = kinds_of(rows, folder)
-    if wanted and kinds and wanted not in kinds:
-        raise PortrayalError(f"{folder} has no series of kind {wanted!r}. It has: {', '.join(kinds)}.")
-    return wanted or (kinds[0] if kinds else None)
+def kinds_of(rows: Sequence[Entry], folder: Path) -> list[str]:
+    """Return the kinds of series there are, or refuse one that is none."""
+    kinds = sorted({str(row["kind"]) for row in rows if row.get("kind")})
+    if strange := [kind for kind in kinds if kind not in KINDS]:  # of a table: a manifest's were looked at
+        raise PortrayalError(f"{folder} has series of kind {strange[0]!r}. Expected {' or '.join(KINDS)}.")
+    return kinds
+
+
+def pair_of(row: Entry) -> Pair:
+    """Return the poles of an entry, or nothing twice."""
+    return row.get("pole_low") or None, row.get("pole_high") or None
+
+
+def with_race_poles(rows: Sequence[Entry], pairs: Sequence[tuple[str, str]] = ()) -> Iterator[Entry]:
+    """Yield the entries, with the study's pair where race has no poles."""
+    there = {pair_of(row) for row in rows if row["attribute"] == "race" and row.get("pole_low")}
+    for row in rows:
+        if row["attribute"] != "race" or row.get("pole_low"):
+            yield row
+            continue
+        # An unedited photograph lies at neither end: of it the only pair of the folder will do.
+        known: list[Pair] = [*pairs] or ([] if is_edited(row) else [*there])
+        if len(known) != 1:
+            raise PortrayalError(
+                f"{row.get('file')!r} varies race without poles. Expected two groups, the negative end first: `poles` in a manifest, "
+                f"pole_low and pole_high in a table, or one pair as `poles` of the study."
+            )
+        named: Entry = {**row, "pole_low": known[0][0], "pole_high": known[0][1]}
+        yield {**named, **_poles(named)}
+
+
+def is_edited(row: Entry) -> bool:
+    """Return whether an entry has a value; the unedited photograph has none."""
+    return bool((row.get("value") or "").strip())
+
+
+def step_of(row: Entry, folder: Path) -> Step:
+    """Return an entry with its file and its numbers."""
+    for name in ("file", "picture"):
+        if not row.get(name):
+            raise PortrayalError(
+                f"{folder}: an entry of its table has no {name!r}. Name the file and the source picture."
+            )
+    path = path_inside(folder, str(row["file"]), (), folder.name)
+    if not path.is_file():
+        raise PortrayalError(f"{folder} names {row['file']!r}, which is not there.")
+    return Step(row, path, _value(row), labelled_age(row.get("age"), str(row["file"])))
+
+
+def _attribute(row: Entry) -> str:
+    attribute = str(row.get("attribute") or "").strip().lower()
+    if attribute not in ATTRIBUTES:
+        raise PortrayalError(
+            f"{row['file']!r} varies {row.get('attribute') or ''!r}. Expected gender, race or placebo, and nothing else: "
+            f"age is never varied. Leave other series out of the folder."
+        )
+    return attribute
+
+
+def _poles(row: Entry) -> Entry:
+    low, high = ((row.get(name) or "").strip() for name in AXIS[1:])
+    for pole in filter(None, (low, high)):
+        if AGED.search(pole):
+            raise PortrayalError(f"{row['file']!r} has the pole {pole!r}. Expected a group: age is never varied.")
+    if bool(low) != bool(high) or (low and low.casefold() == high.casefold()):
+        raise PortrayalError(
+            f"{row['file']!r} has the poles {low!r} and {high!r}. Expected two different groups, the negative end first, or none."
+        )
+    return {"pole_low": low or None, "pole_high": high or None}
+
+
+def _value(row: Entry) -> float | None:
+    if not is_edited(row):
+        return None
+    try:
+        value = float(str(row["value"]))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise PortrayalError(
+            f"{row['file']!r} has the value {row['value']!r}. Expected a number, or nothing for the unedited photograph."
+        )
+    return value
+
+
+def labelled_age(text: str | None, picture: str) -> float | None:
+    """Return a labelled age, or the lower end of its range; None without label."""
+    if not (text or "").strip():
+        return None
+    match = AGE.match(str(text).strip().lower())
+    if match is None:
+        raise PortrayalError(
+            f"picture {picture!r} has the age {text!r}. Expected years such as 34, a range such as 30-39, "
+            f"'more than 70', or nothing."
+        )
+    return float(match["years"])
+
+
+def labelled_young(age: float | None) -> bool:
+    """Return whether a labelled age, or the lower end of its range, lies under 20."""
+    return age is not None and not age >= ADULT
+
+
+def require_consent(entry: Mapping[str, Any], name: str) -> None:
+    """Refuse a picture whose entry names no source or no consent."""
+    for field in ("source", "consent"):
+        text = str(entry.get(field) or "").strip()
+        if text.lower() in NOTHING:
+            found = f"the {field} entry {text!r}, which records none" if text else f"no {field} entry"
+            raise PortrayalError(
+                f"picture {name!r} has {found}. A face is manipulated only with a recorded source and consent."
+            )
 
 
 def _check_pairs(rows: Sequence[Entry], chosen: Chosen, folder: Path) -> None:
@@ -150,39 +274,18 @@ def _check_pairs(rows: Sequence[Entry], chosen: Chosen, folder: Path) -> None:
             )
 
 
-def _is_wanted(row: Entry, chosen: Chosen, beside: set[Pair]) -> bool:
-    if chosen.attributes is not None and row["attribute"] not in chosen.attributes:
-        return False
-    pair = pair_of(row)
-    if row["attribute"] == "placebo" and not _has_axis(pair, chosen.attributes, beside):
-        return False
-    return not (chosen.pairs and pair[0]) or pair in chosen.pairs
-
-
 def _placebo_poles(rows: Sequence[Entry]) -> set[Pair]:
     return {pair_of(row) for row in rows if row["attribute"] == "placebo"}
 
 
-def _has_axis(pair: Pair, attributes: Sequence[str] | None, beside: set[Pair]) -> bool:
-    """Return whether a placebo stands beside an axis that is shown."""
-    if attributes is None:
-        return True
-    if pair[0]:
-        return "race" in attributes
-    return "gender" in attributes or beside == {pair}
-
-
-def _checks(folder: Path, kind: str | None) -> pl.DataFrame | None:
-    return manifest_checks(read_manifest(folder), kind) if (folder / MANIFEST).is_file() else None
-
-
-def _by_name(folder: Path) -> list[Entry]:
-    rows: list[Entry] = []
-    for path in sorted(folder.glob("*")):
-        match = NAMED.match(path.stem) or UNEDITED.match(path.stem)
-        if match and path.suffix.lower() in (".png", ".jpg", ".jpeg", ".webp"):
-            rows.append({"file": path.name, "value": None, **match.groupdict()})
-    return rows
+def _is_wanted(row: Entry, chosen: Chosen, beside: set[Pair]) -> bool:
+    """Return whether a row is of what was chosen; a placebo only beside an axis that is shown."""
+    pair = pair_of(row)
+    if chosen.attributes is not None:
+        has_axis = "race" in chosen.attributes if pair[0] else "gender" in chosen.attributes or beside == {pair}
+        if row["attribute"] not in chosen.attributes or (row["attribute"] == "placebo" and not has_axis):
+            return False
+    return not (chosen.pairs and pair[0]) or pair in chosen.pairs
 
 
 def _stimulus(step: Step) -> dict[str, object]:
@@ -222,14 +325,8 @@ def _reason_of_age(series: pl.DataFrame) -> str:
 
 def first_unreadable(files: Iterable[Path], folder: Path) -> str | None:
     """Return the path within the folder of the first unreadable picture."""
-    broken = next((path for path in files if not _readable(path, path.stat().st_mtime_ns)), None)
+    broken = next((path for path in files if not is_readable(path, path.stat().st_mtime_ns)), None)
     return None if broken is None else os.path.relpath(broken, folder)
-
-
-@cache
-def _readable(path: Path, _changed: int) -> bool:
-    """Return whether a file is readable, cached until it changes."""
-    return is_readable(path)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
 from portrayal.edges.sizes import LARGEST_TABLE, check_size, parse_json
-from portrayal.errors import PortrayalError
+from portrayal.errors import MissingFaces, PortrayalError
 from portrayal.settings import validate
 
 MANIFEST = "manifest.json"
@@ -24,11 +25,13 @@ CHECKS = {
 }  # fmt: skip
 
 NOT_DONE = "not done"  # how the note of a check begins that could not be done
-
+# Series that an installed distribution brings: `shipped` names the folder of the set that ships, `photographs` a module
+# that changes the pictures of a study.
+GROUP, SHIPPED = "portrayal.series", "shipped"
 Entry = dict[str, str | None]
 Kind = Literal["face only", "whole"]
 # Names and ages may be written as numbers.
-Text = Annotated[str, BeforeValidator(lambda told: str(told) if isinstance(told, int | float) else told)]
+Text = Annotated[str, BeforeValidator(lambda raw: str(raw) if isinstance(raw, int | float) else raw)]
 Poles = Annotated[list[Text], Field(max_length=2)]
 
 
@@ -91,10 +94,10 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     check_size(path, LARGEST_TABLE)
     try:
-        told = parse_json(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except ValueError as error:
         raise PortrayalError(f"{path} is no JSON: {error}. See docs/counterfactuals.md.") from None
-    manifest: Manifest = validate(Manifest, told, str(path))
+    manifest: Manifest = validate(Manifest, content, str(path))
     poles = [(one.file, one.poles) for one in manifest.pictures]
     for name, pair in (*poles, *((one.check, one.poles) for one in manifest.checks)):
         if len(set(pair)) not in (0, 2):
@@ -104,45 +107,55 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def manifest_entries(told: Manifest) -> list[Entry]:
-    """Return one entry per picture, with fields of its person and of all."""
-    often = Counter(picture.file for picture in told.pictures)
-    return [
-        _entry(picture, told, told.people.get(picture.person, Person()), often[picture.file] > 1)
-        for picture in told.pictures
-    ]
+def manifest_entries(manifest: Manifest) -> list[Entry]:
+    """Return one entry per picture as text, with fields of its person and of all."""
+    often = Counter(picture.file for picture in manifest.pictures)
+    entries = []
+    for picture in manifest.pictures:
+        person = manifest.people.get(picture.person, Person())
+        low, high = picture.poles or (None, None)
+        start = {"gender": person.gender, "race": person.race}.get(picture.attribute)
+        axis, shared = (picture.attribute, *picture.poles), often[picture.file] > 1
+        common = {
+            name: getattr(picture, name) or getattr(person, name) or getattr(manifest, name)
+            for name in Common.model_fields
+        }
+        entries.append({
+            "file": picture.file, "stimulus": stimulus_name(picture.file, axis, shared), "person": picture.person,
+            "picture": picture.picture or picture.person, "attribute": picture.attribute, "pole_low": low,
+            "pole_high": high, "value": None if picture.value is None else str(picture.value),
+            "start": picture.start or start, **common,
+        })  # fmt: skip
+    return entries
 
 
-def manifest_checks(told: Manifest, kind: str | None) -> pl.DataFrame | None:
+def manifest_checks(manifest: Manifest, kind: str | None) -> pl.DataFrame | None:
     """Return the checks for one kind of series, or None without any."""
-    rows = [_check(row) for row in told.checks if row.kind in (None, kind)]
+    rows = []
+    for check in manifest.checks:
+        if check.kind in (None, kind):
+            low, high = check.poles or (None, None)
+            rows.append({**check.model_dump(exclude={"poles", "kind"}), "pole_low": low, "pole_high": high})
     return pl.DataFrame(rows, schema=CHECKS) if rows else None
 
 
 def failures(table: pl.DataFrame) -> list[str]:
-    """Return one warning per check that failed or was not done."""
+    """Return one warning per check that failed, and per reason why others were not done."""
     failed = [
         f"Manipulation check failed: {row['check']} ({_of(row)}): {row['value']:.3g} {row['unit']}, "
         f"needs {row['needs']}."
         for row in table.filter(~pl.col("passed")).iter_rows(named=True)
     ]
-    return [*failed, *_not_done(table)]
+    skipped = table.filter(pl.col("note").str.starts_with(NOT_DONE)).group_by("check", "note", maintain_order=True)
+    return failed + [
+        f"Manipulation check not done: {check} ({', '.join(attributes)}): {note.removeprefix(NOT_DONE).lstrip(': ')}."
+        for check, note, attributes in skipped.agg("attribute").iter_rows()
+    ]
 
 
 def _of(row: dict[str, Any]) -> str:
     poles = [pole for pole in (row.get("pole_low"), row.get("pole_high")) if pole]
     return ", ".join([row["attribute"], *([" to ".join(poles)] if poles else [])])
-
-
-def _not_done(table: pl.DataFrame) -> list[str]:
-    """Name each check that was not done, once per reason."""
-    skipped = table.filter(pl.col("note").str.starts_with(NOT_DONE))
-    return [
-        f"Manipulation check not done: {check} ({', '.join(attributes)}): {note.removeprefix(NOT_DONE).lstrip(': ')}."
-        for check, note, attributes in skipped.group_by("check", "note", maintain_order=True)
-        .agg("attribute")
-        .iter_rows()
-    ]
 
 
 def stimulus_name(file: str, axis: Sequence[str | None], shared: bool) -> str:
@@ -152,27 +165,21 @@ def stimulus_name(file: str, axis: Sequence[str | None], shared: bool) -> str:
     return " ".join((stem, *filter(None, axis))) if shared else stem
 
 
-def _entry(picture: Picture, told: Manifest, person: Person, shared: bool) -> Entry:
-    """Return one picture as text."""
-    low, high = picture.poles or (None, None)
-    start = {"gender": person.gender, "race": person.race}.get(picture.attribute)
-    common = {
-        name: getattr(picture, name) or getattr(person, name) or getattr(told, name) for name in Common.model_fields
-    }
-    return {
-        "file": picture.file,
-        "stimulus": stimulus_name(picture.file, (picture.attribute, *picture.poles), shared),
-        "person": picture.person,
-        "picture": picture.picture or picture.person,
-        "attribute": picture.attribute,
-        "pole_low": low,
-        "pole_high": high,
-        "value": None if picture.value is None else str(picture.value),
-        "start": picture.start or start,
-        **common,
-    }
+def load_entry(name: str, what: str) -> Any:
+    """Return what is registered under a name, or refuse with what to install."""
+    for entry in entry_points(group=GROUP, name=name):
+        return entry.load()
+    raise MissingFaces(what)
 
 
-def _check(row: Check) -> dict[str, Any]:
-    low, high = row.poles or (None, None)
-    return {**row.model_dump(exclude={"poles", "kind"}), "pole_low": low, "pole_high": high}
+def installed_sets() -> list[Path]:
+    """Return the folders of the sets that are installed."""
+    return [Path(entry.load()) for entry in entry_points(group=GROUP, name=SHIPPED)]
+
+
+def shipped_set() -> Path:
+    """Return the folder of the set that ships."""
+    folder = Path(load_entry(SHIPPED, f'series = "{SHIPPED}"'))
+    if not (folder / MANIFEST).is_file():
+        raise PortrayalError('no set of faces is installed with this version. Name a folder: series = "FOLDER".')
+    return folder

@@ -20,7 +20,7 @@ import numpy as np
 
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size, parse_json
 from portrayal.errors import PortrayalError
-from portrayal.pictures.regions import Box, face_regions, region_shares
+from portrayal.pictures.faces import Box, face_regions, region_shares
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question, Unreadable
 from portrayal.systems.core.pictures import read_picture
 from portrayal.systems.core.settings import SystemSettings
@@ -144,7 +144,7 @@ def detected_box(pixels: np.ndarray) -> Box | None:
     """Find the most certain face in the cut-out square; None where there is none."""
     from PIL import Image
 
-    from portrayal.pictures.faces.detect import find_faces
+    from portrayal.pictures.faces import find_faces
 
     faces = find_faces(Image.fromarray(pixels))
     if not faces:

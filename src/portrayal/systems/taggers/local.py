@@ -45,8 +45,7 @@ class LocalTagger(PictureTagger):
 
 def tags_of(picture: Any, reading: Reading | None = None) -> list[dict[str, Any]]:
     """Return the tags of one picture, none where no face is found."""
-    from portrayal.pictures.faces.detect import find_faces
-    from portrayal.pictures.faces.reader import read_face
+    from portrayal.pictures.faces import find_faces, read_face
 
     reading = reading or Reading()
     found: list[dict[str, Any]] = []

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.pictures.faces.detect import closest_to_centre, find_faces
-from portrayal.pictures.faces.reader import chips, read_age
+from portrayal.pictures.faces import chips, closest_to_centre, find_faces, read_age
 from portrayal_faces.generator.blend import face_only, feathered
 from portrayal_faces.generator.directions import Compass, read_compass
 from portrayal_faces.generator.generator import session

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.pictures.faces.align import crop, fit_similarity
+from portrayal.pictures.faces import crop, fit_similarity
 from portrayal.pictures.series.values import steps
 from portrayal_faces.generator.blend import feathered
 from portrayal_faces.generator.studio import LANDMARKS, PARSED, SIDE, parsed

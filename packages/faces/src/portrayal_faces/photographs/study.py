@@ -10,8 +10,7 @@ import polars as pl
 
 from portrayal.edges.folders import refuse_file
 from portrayal.errors import PortrayalError
-from portrayal.pictures.images import cache_folder
-from portrayal.pictures.people import generated_people
+from portrayal.pictures.images import cache_folder, generated_people
 from portrayal.pictures.series.folder import FolderSeries
 from portrayal.pictures.series.manifest import MADE
 from portrayal.study.study import Study

@@ -21,8 +21,7 @@ from portrayal.errors import PortrayalError
 from portrayal.pictures.compose import fit_background
 from portrayal.pictures.images import open_image
 from portrayal.pictures.series.folder import Chosen, FolderSeries, read_entries, read_folder
-from portrayal.pictures.series.manifest import FACE_ONLY, MANIFEST
-from portrayal.pictures.series.shipped import SHIPPED, shipped_set
+from portrayal.pictures.series.manifest import FACE_ONLY, MANIFEST, SHIPPED, shipped_set
 from portrayal_faces.generator.stored import webp
 from portrayal_faces.generator.studio import PARSED, parsed
 from portrayal_faces.scenes.scene import Scene, Seen, compose_scene, fits

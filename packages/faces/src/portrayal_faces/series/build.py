@@ -21,7 +21,7 @@ from portrayal.edges.folders import claim
 from portrayal.edges.writing import fresh, write_text
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_or_none
-from portrayal.pictures.series.entries import LEFT_OUT_COLUMNS, UNREADABLE, YOUNG, labelled_young
+from portrayal.pictures.series.folder import LEFT_OUT_COLUMNS, UNREADABLE, YOUNG, labelled_young
 from portrayal.pictures.series.manifest import MADE
 from portrayal.pictures.series.values import steps
 from portrayal_faces.series.checks import Readings, checks_table, read_series

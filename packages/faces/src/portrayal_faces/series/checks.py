@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.pictures.faces.reader import chips, read_age, read_gender
+from portrayal.pictures.faces import chips, read_age, read_gender
 from portrayal.pictures.series.manifest import CHECKS, NOT_DONE
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson

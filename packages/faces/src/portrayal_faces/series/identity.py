@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.parts.table import PARTS, part_file, require_parts
-from portrayal.pictures.faces.align import crop
-from portrayal.pictures.faces.reader import CHIP, fit_similarity
+from portrayal.pictures.faces import CHIP, crop, fit_similarity
 
 PACKAGES = ("dlib-bin", "face_recognition_models")
 SIDE, PADDING = 150, 0.25

@@ -12,11 +12,18 @@ import numpy as np
 
 from portrayal.edges.console import track
 from portrayal.errors import PortrayalError
-from portrayal.pictures.faces.reader import ADULT
-from portrayal.pictures.series.entries import clean_entries, kinds_of, labelled_young, pair_of, step_of, with_race_poles
-from portrayal.pictures.series.folder import first_unreadable, read_entries
-from portrayal.pictures.series.manifest import FACE_ONLY, NOT_DONE
-from portrayal.pictures.series.shipped import SHIPPED, shipped_set
+from portrayal.pictures.faces import ADULT
+from portrayal.pictures.series.folder import (
+    clean_entries,
+    first_unreadable,
+    kinds_of,
+    labelled_young,
+    pair_of,
+    read_entries,
+    step_of,
+    with_race_poles,
+)
+from portrayal.pictures.series.manifest import FACE_ONLY, NOT_DONE, SHIPPED, shipped_set
 from portrayal.pictures.series.values import axis_title, even_values
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson

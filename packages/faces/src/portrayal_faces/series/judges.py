@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.edges.writing import write_bytes
-from portrayal.pictures.faces.detect import closest_to_centre, find_faces
-from portrayal.pictures.faces.reader import read_face
+from portrayal.pictures.faces import closest_to_centre, find_faces, read_face
 from portrayal.pictures.images import cache_folder, open_image
 from portrayal_faces.series.identity import can_embed, embed
 

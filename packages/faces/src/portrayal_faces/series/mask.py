@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from portrayal.pictures.faces.align import SIZE
+from portrayal.pictures.faces import SIZE
 
 CENTRE, RADII = (64.0, 71.0), (38.0, 50.0)  # of the face oval in an aligned face of SIZE pixels
 

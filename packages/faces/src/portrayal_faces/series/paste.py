@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.pictures.faces.align import Similarity
+from portrayal.pictures.faces import Similarity
 
 
 def paste(picture: Any, edit: np.ndarray, mask: np.ndarray, similarity: Similarity) -> Any:

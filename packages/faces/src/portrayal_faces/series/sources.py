@@ -9,8 +9,8 @@ import polars as pl
 
 from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError, check_name
-from portrayal.pictures.people import generated_people
-from portrayal.pictures.series.entries import labelled_age, require_consent
+from portrayal.pictures.images import generated_people
+from portrayal.pictures.series.folder import labelled_age, require_consent
 from portrayal.tables import read_csv
 
 # One row per picture. `age` is the labelled age or the lower end of a range; null leaves it to the age reader.

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.pictures.faces.align import crop, fit_similarity, head_turn
-from portrayal.pictures.faces.detect import Face
-from portrayal.pictures.faces.reader import ADULT, read_person
+from portrayal.pictures.faces import ADULT, Face, crop, fit_similarity, head_turn, read_person
 from portrayal_faces.series.mask import skin_share
 
 FRONTAL = 0.25  # how far the nose may lie from the middle, in eye distances

@@ -23,7 +23,7 @@ from pydantic import Field, field_validator
 from portrayal.audits.associations.datasets.sobem import NAME, emotion_lexicon, factors
 from portrayal.audits.associations.world import Planted, stream, text_vector
 from portrayal.errors import PortrayalError
-from portrayal.pictures.regions import face_regions, region_shares
+from portrayal.pictures.faces import face_regions, region_shares
 from portrayal.safety.gates import Gates, Seen
 from portrayal.settings import Settings
 from portrayal.systems.core.base import Answer, BaseSystem, Question, System

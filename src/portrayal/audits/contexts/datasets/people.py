@@ -78,7 +78,7 @@ def recorded_stimuli(table: Path | str) -> pl.DataFrame:
 
 def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
     """Return one row per generated person: person, file, source, license, consent, gender, skin, skin_type, age."""
-    from portrayal.pictures.people import generated_people
+    from portrayal.pictures.images import generated_people
 
     rows = []
     about = {"source": "openpeople 0.1.2, generated", "license": "MIT", "consent": "generated"}

@@ -1,1 +1,0 @@
-"""Faces in a picture: found, aligned, read."""
