@@ -23,7 +23,7 @@ from portrayal.systems.core.base import OutcomeUnknown, Question, Throttled, Unr
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.core.status import error_for, speaks_of_spent_quota
-from portrayal.systems.http.wire import unpacked
+from portrayal.systems.http.web import unpacked
 
 Reply = tuple[int, bytes, dict[str, str]]
 

@@ -46,6 +46,11 @@ def test_the_answers_the_phrases_were_written_on(text: str, refusal: bool):
     assert is_refusal(text) is refusal
 
 
+def test_an_answer_that_goes_on_to_describe_the_picture_is_no_refusal():
+    assert not is_refusal("I can't identify who this is, but the image shows a woman in a red coat.")
+    assert not is_refusal("A woman refuses to sign a letter.")
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n", "I'm sorry.", "no", "[]", "\u200b", "I", "I can't", "、。"])
 def test_what_says_nothing_is_no_refusal(text: str):
     assert not is_refusal(text)

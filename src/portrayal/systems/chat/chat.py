@@ -1,8 +1,6 @@
-"""Language models that see: OpenAI-compatible endpoints (OpenAI, Ollama, vLLM ...) and Anthropic's, as taggers, captioners or rankers.
+"""Language models that see, behind OpenAI-compatible endpoints or Anthropic's, as taggers, captioners or rankers.
 
-They are asked with plain HTTP, because their SDKs retry by themselves and hide attempts from the ledger. They give
-no confidence. Cost is in tokens: the answer keeps its `usage`, and dollars are counted when the study gives
-`dollars_per_million_input` and `dollars_per_million_output`. All settings are listed in `portrayal.systems.chat.settings`.
+They are asked with plain HTTP, because their SDKs retry by themselves and hide attempts from the ledger.
 """
 
 from __future__ import annotations
@@ -24,23 +22,30 @@ from portrayal.systems.chat.settings import (
     bearer,
     check_chat,
     nothing_at,
+    picture_tokens,
+    text_tokens,
+    token_cost,
     without_prices,
 )
-from portrayal.systems.chat.usage import picture_tokens, text_tokens, token_cost
 from portrayal.systems.core.base import AccessDenied, Answer, CallFailed, NothingThere, Question, Unreadable
 from portrayal.systems.core.pictures import Picture, PictureLimits, fit_picture
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.http.vendor import Request, Vendor, VendorSystem, open_vendor
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
-KINDS = ("tagger", "captioner", "ranker")
 CUT = "the answer was cut off at its most tokens. Raise max_completion_tokens in the system's parameters"
 OPENAI_SERVICE = Service("OpenAI", "https://api.openai.com", "OPENAI_BASE_URL", "OPENAI_API_KEY")
-ANTHROPIC_SERVICE = Service("Anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+ANTHROPIC_SERVICE = Service(
+    "Anthropic",
+    "https://api.anthropic.com",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    ("input_tokens", "output_tokens"),
+)
+SERVICES = {"openai": OPENAI_SERVICE, "anthropic": ANTHROPIC_SERVICE}
 
-# What structured output is asked to hold, by kind: its key, and what is under it.
-LISTED = {"type": "array", "items": {"type": "string"}}
-SCHEMAS = {"tagger": ("tags", LISTED), "captioner": ("caption", {"type": "string"}), "ranker": ("results", LISTED)}
+# The key of structured output by kind; a caption is a text, the others are lists of texts.
+STRUCTURED = {"tagger": "tags", "captioner": "caption", "ranker": "results"}
 # How servers that know less say so, of what the study can do without.
 _TURNED_DOWN = re.compile(
     r"(?i)unsupported|not support|unknown|unrecogni[sz]ed|unexpected|extra|not permitted|not allowed|invalid|unavailable"
@@ -48,29 +53,22 @@ _TURNED_DOWN = re.compile(
 
 
 def _openai_request(picture: Picture | None, parameters: Mapping[str, Any], kind: str) -> Request:
-    image = (
-        [{"type": "image_url", "image_url": {"url": f"data:{picture.media};base64,{picture.base64}"}}]
-        if picture
-        else []
-    )
+    url = f"data:{picture.media};base64,{picture.base64}" if picture else ""
+    image = [{"type": "image_url", "image_url": {"url": url}}] if picture else []
     body = _body(parameters, [{"type": "text", "text": parameters["asked"]}, *image])
     if parameters["structured"]:
-        body["response_format"] = _response_format(kind)
+        name, text = STRUCTURED[kind], {"type": "string"}
+        fields = {name: text if kind == "captioner" else {"type": "array", "items": text}}
+        schema = {"type": "object", "properties": fields, "required": [name], "additionalProperties": False}
+        form = {"name": name, "strict": True, "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
     key = bearer(parameters["key"], OPENAI_SERVICE, _at_home(parameters, OPENAI_SERVICE))
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return Request(_openai_address(parameters), more={"json": body, "headers": headers})
-
-
-def _openai_address(parameters: Mapping[str, Any]) -> str:
     if "base_url" in parameters:
-        return f"{parameters['base_url'].removesuffix('/chat/completions')}/chat/completions"
-    return f"{parameters['endpoint'].rstrip('/').removesuffix('/v1')}/v1/chat/completions"
-
-
-def _response_format(kind: str) -> dict[str, Any]:
-    name, held = SCHEMAS[kind]
-    schema = {"type": "object", "properties": {name: held}, "required": [name], "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+        base = parameters["base_url"].removesuffix("/chat/completions")
+    else:
+        base = f"{parameters['endpoint'].rstrip('/').removesuffix('/v1')}/v1"
+    return Request(f"{base}/chat/completions", more={"json": body, "headers": headers})
 
 
 def _anthropic_request(picture: Picture | None, parameters: Mapping[str, Any], kind: str) -> Request:
@@ -102,10 +100,10 @@ def _openai_read(body: Any, kind: str) -> Rows:
     choice = body["choices"][0]
     if choice.get("finish_reason") == "length":
         raise Unreadable(CUT)
-    said = choice["message"]["content"] or ""
-    if isinstance(said, list):  # some servers answer in parts
-        said = "".join(part["text"] for part in said if part["type"] == "text")
-    return rows_of_text(said, kind)
+    words = choice["message"]["content"] or ""
+    if isinstance(words, list):  # some servers answer in parts
+        words = "".join(part["text"] for part in words if part["type"] == "text")
+    return rows_of_text(words, kind)
 
 
 def _anthropic_read(body: Any, kind: str) -> Rows:
@@ -119,51 +117,36 @@ def _openai_refused(body: Any) -> bool:
     return choice.get("finish_reason") == "content_filter" or bool(choice["message"].get("refusal"))
 
 
-def _openai_version(body: Any) -> str:
-    return " ".join(part for part in (body.get("model", ""), body.get("system_fingerprint") or "") if part)
+def _dialect(name: str, **own: Any) -> Vendor:
+    # The prices stand here for the ledger's keys alone, which earlier versions made with them.
+    prices = {"dollars_per_million_input": 0.0, "dollars_per_million_output": 0.0}
+    defaults = {"model": "", "prompt": "1", "most_tokens": MOST_TOKENS, "temperature": 0.0, **prices}
+    return Vendor(
+        name=name,
+        kinds=tuple(STRUCTURED),
+        errors_billed=False,
+        defaults={"endpoint": SERVICES[name].address, **defaults},
+        optional=("base_url", "prompt_text", "structured", "max_tokens", "max_completion_tokens"),
+        **own,
+    )
 
 
-# The prices stand here for the ledger's keys alone, which earlier versions made with them; a study's own are in `ChatSystem.own`.
-_DEFAULTS = {
-    "model": "",
-    "prompt": "1",
-    "most_tokens": MOST_TOKENS,
-    "temperature": 0.0,
-    "dollars_per_million_input": 0.0,
-    "dollars_per_million_output": 0.0,
-}
-_OPTIONAL = ("base_url", "prompt_text", "structured", "max_tokens", "max_completion_tokens")
-
-OPENAI = Vendor(
-    name="openai",
-    kinds=KINDS,
+OPENAI = _dialect(
+    "openai",
     limits=PictureLimits(20_000_000, formats=FORMATS),
     request=_openai_request,
     read=_openai_read,
     refused=_openai_refused,
-    version=_openai_version,
-    errors_billed=False,
-    defaults={"endpoint": OPENAI_SERVICE.address, **_DEFAULTS},
-    optional=_OPTIONAL,
+    version=lambda body: " ".join(filter(None, (body.get("model", ""), body.get("system_fingerprint")))),
 )
-
-ANTHROPIC = Vendor(
-    name="anthropic",
-    kinds=KINDS,
+ANTHROPIC = _dialect(
+    "anthropic",
     limits=PictureLimits(5_000_000, most_side=8_000, formats=FORMATS),
     request=_anthropic_request,
     read=_anthropic_read,
     refused=lambda body: body.get("stop_reason") == "refusal",
     version=lambda body: str(body.get("model", "")),
-    errors_billed=False,
-    defaults={"endpoint": ANTHROPIC_SERVICE.address, **_DEFAULTS},
-    optional=_OPTIONAL,
 )
-
-DIALECTS = {"openai": OPENAI, "anthropic": ANTHROPIC}
-SERVICES = {"openai": OPENAI_SERVICE, "anthropic": ANTHROPIC_SERVICE}
-# What an answer's `usage` calls the tokens of question and answer.
-USAGE = {"openai": ("prompt_tokens", "completion_tokens"), "anthropic": ("input_tokens", "output_tokens")}
 
 
 @dataclass
@@ -177,7 +160,7 @@ class ChatSystem(VendorSystem):
     def check_ready(self) -> None:
         """Take the key from the environment, or look for the recording, and send nothing."""
         if self.recorded is None:
-            self._vendor.request(None, self._asking("", frozenset()), self.kind)
+            self.vendor.request(None, self._asking("", frozenset()), self.kind)
         else:
             super().check_ready()
 
@@ -194,11 +177,11 @@ class ChatSystem(VendorSystem):
         return self.parameters.get("prompt_text") or prompt(self.kind, self.parameters["prompt"])
 
     async def _ask_one(self, question: Question) -> Answer:
-        picture = None if self.kind == "ranker" else fit_picture(question, self._vendor.limits)
+        picture = None if self.kind == "ranker" else fit_picture(question, self.vendor.limits)
         text = filled(self._prompt, question)
         while True:
             asking = self._asking(text, frozenset(self._left_out))
-            request = self._vendor.request(picture, asking, self.kind)
+            request = self.vendor.request(picture, asking, self.kind)
             try:
                 body = await self.send(request.method, request.url, **request.more)
             except NothingThere as error:
@@ -211,7 +194,10 @@ class ChatSystem(VendorSystem):
 
     def _asking(self, text: str, left_out: frozenset[str]) -> dict[str, Any]:
         """Return the parameters of one request."""
-        name = self._tokens_as()
+        name = "max_tokens"  # the name that the most tokens are sent under
+        if self.vendor.name == "openai" and not self.own.max_tokens:
+            at_home = _at_home(self.parameters, OPENAI_SERVICE)
+            name = "max_completion_tokens" if at_home or self.own.max_completion_tokens else name
         if name in left_out:
             name = _OTHER[name]
         return {
@@ -223,19 +209,12 @@ class ChatSystem(VendorSystem):
             "structured": self.own.structured and "response_format" not in left_out,
         }
 
-    def _tokens_as(self) -> str:
-        """Return the name that the most tokens are sent under."""
-        if self._vendor.name == "anthropic" or self.own.max_tokens:
-            return "max_tokens"
-        at_home = _at_home(self.parameters, OPENAI_SERVICE)
-        return "max_completion_tokens" if at_home or self.own.max_completion_tokens else "max_tokens"
-
     def _leave_out(self, error: CallFailed, sent: Mapping[str, Any]) -> bool:
         """Return True where a refused request is sent again without the refused part."""
-        said = error.raw.decode(errors="replace")
-        if isinstance(error, AccessDenied) or not _TURNED_DOWN.search(said):
+        words = error.raw.decode(errors="replace")
+        if isinstance(error, AccessDenied) or not _TURNED_DOWN.search(words):
             return False
-        part = _refused_part(said, sent)
+        part = _refused_part(words, sent)
         if not part or _OTHER.get(part) in self._left_out:
             return False
         if part not in self._left_out:
@@ -244,9 +223,8 @@ class ChatSystem(VendorSystem):
         return True
 
     def _cost(self, body: Any) -> float:
-        taken, given = USAGE[self._vendor.name]
-        own = self.own
-        return token_cost(body, {taken: own.dollars_per_million_input, given: own.dollars_per_million_output})
+        prices = (self.own.dollars_per_million_input, self.own.dollars_per_million_output)
+        return token_cost(body, dict(zip(SERVICES[self.vendor.name].usage, prices, strict=True)))
 
 
 _OTHER = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
@@ -257,14 +235,11 @@ _INSTEAD = {
 }
 
 
-def _refused_part(said: str, sent: Mapping[str, Any]) -> str:
+def _refused_part(words: str, sent: Mapping[str, Any]) -> str:
     """Return the first part of a request that the server's words turn down."""
     names = {"response_format": r"response_format|json_schema|structured output"}
-    places = {
-        part: found.start()
-        for part in _INSTEAD
-        if part in sent and (found := re.search(names.get(part, rf"\b{part}\b"), said))
-    }
+    matches = {part: re.search(names.get(part, rf"\b{part}\b"), words) for part in _INSTEAD if part in sent}
+    places = {part: match.start() for part, match in matches.items() if match}
     return min(places, key=lambda part: places[part], default="")
 
 
@@ -276,9 +251,9 @@ def open_system(settings: SystemSettings, folder: Path) -> VendorSystem:
     if not own.model and not own.recorded:
         raise PortrayalError(f"system {settings.name!r} names no model. Add parameters.model.")
     parameters = _parameters(own, settings, folder)
-    system = open_vendor(
-        DIALECTS[settings.use], settings.model_copy(update={"parameters": parameters}), folder, ChatSystem, own=own
-    )
+    vendor = OPENAI if settings.use == "openai" else ANTHROPIC
+    named = settings.model_copy(update={"parameters": parameters})
+    system = open_vendor(vendor, named, folder, ChatSystem, own=own)
     if "base_url" in system.parameters:
         system.parameters = {name: value for name, value in system.parameters.items() if name != "endpoint"}
     if "prompt_text" not in parameters:
@@ -302,15 +277,13 @@ def _check_kind(settings: SystemSettings, own: ChatSettings) -> None:
 
 def _parameters(own: ChatSettings, settings: SystemSettings, folder: Path) -> dict[str, Any]:
     """Return the parameters that enter the ledger's key."""
-    given = without_prices({name: settings.parameters[name] for name in settings.parameters})
-    base = "" if own.endpoint else address_of(own.base_url, SERVICES[settings.use], settings.name)
-    if own.endpoint:
-        address_of(own.endpoint, SERVICES[settings.use], settings.name)  # checked, and kept as it is written
-    given.pop("base_url", None)
-    if base:
-        given["base_url"] = base
-    if given.pop("prompt_file", None):
-        given["prompt_text"] = own_prompt(own.prompt_file, folder, str(settings.kind), settings.name)
+    parameters = without_prices(settings.parameters)
+    base = address_of(own.endpoint or own.base_url, SERVICES[settings.use], settings.name)
+    parameters.pop("base_url", None)
+    if base and not own.endpoint:  # an endpoint is checked, and kept as it is written
+        parameters["base_url"] = base
+    if parameters.pop("prompt_file", None):
+        parameters["prompt_text"] = own_prompt(own.prompt_file, folder, str(settings.kind), settings.name)
     if own.structured and not own.prompt and not own.prompt_file:
-        given["prompt"] = "2"
-    return given
+        parameters["prompt"] = "2"
+    return parameters

@@ -14,15 +14,7 @@ Rows = list[dict[str, Any]]
 
 
 def rows_of_text(text: str, kind: str) -> Rows:
-    """Read a model's words as a caption, a ranking or tags.
-
-    Examples
-    --------
-    >>> [row["tag"] for row in rows_of_text('```json\\n["woman", "tree"]\\n```', "tagger")]
-    ['woman', 'tree']
-    >>> rows_of_text('{"caption": "A woman by a tree."}', "captioner")
-    [{'caption': 'A woman by a tree.'}]
-    """
+    """Read a model's words as a caption, a ranking or tags."""
     text = text.strip()
     if kind == "captioner":
         text = _caption(text)
@@ -30,9 +22,12 @@ def rows_of_text(text: str, kind: str) -> Rows:
         raise Refused(text)
     if kind == "captioner":
         return [{"caption": text}] if text else []
-    if kind == "ranker":
-        return _ranking(text)
-    return [{"tag": tag, "confidence": None} for tag in _tags(text)]
+    if kind == "ranker" and text:
+        documents = _array(text)
+        if documents is None:  # prose is never cut into documents
+            raise Unreadable(f"a ranker's words hold no JSON array of documents: {text[:60]!r}")
+        return rows_of("ranker", documents)
+    return [{"tag": tag, "confidence": None} for tag in _tags(text)] if text else []
 
 
 def _caption(text: str) -> str:
@@ -41,26 +36,19 @@ def _caption(text: str) -> str:
     if not bare.startswith("{"):
         return text
     try:
-        held = parse_json(bare)
+        answer = parse_json(bare)
     except ValueError:
         return text
-    return held["caption"].strip() if set(held) == {"caption"} and isinstance(held["caption"], str) else text
-
-
-def _ranking(text: str) -> Rows:
-    """Read a JSON array of documents; prose is never cut into documents."""
-    if not text:
-        return []
-    listed = _array(text)
-    if listed is None:
-        raise Unreadable(f"a ranker's words hold no JSON array of documents: {text[:60]!r}")
-    return rows_of("ranker", listed)
+    return answer["caption"].strip() if set(answer) == {"caption"} and isinstance(answer["caption"], str) else text
 
 
 def _tags(text: str) -> list[str]:
-    listed = _array(text)
-    if listed is not None:
-        return [tag for item in listed if (tag := _word(item))]
+    items = _array(text)
+    if items is not None:
+        for item in items:
+            if not isinstance(item, str | int | float):
+                raise Unreadable(f"the model's list holds a {type(item).__name__} where a word is expected")
+        return [tag for item in items if (tag := str(item).strip())]
     parts = re.split(r"[,\n]", text.replace("```json", "").replace("```", ""))
     return [tag for part in parts if (tag := part.strip().strip("\"'[]").lstrip("-*0123456789. ").strip())]
 
@@ -74,10 +62,3 @@ def _array(text: str) -> list[Any] | None:
         return list(parse_json(text[start : end + 1]))
     except ValueError:
         return None
-
-
-def _word(item: Any) -> str:
-    """Return a word or a number of a model's list as text."""
-    if not isinstance(item, str | int | float):
-        raise Unreadable(f"the model's list holds a {type(item).__name__} where a word is expected")
-    return str(item).strip()

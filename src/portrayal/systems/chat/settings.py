@@ -1,26 +1,14 @@
-"""Settings of a language model behind an API, under their usual names.
-
-| parameter | meaning | default |
-|---|---|---|
-| `model` | the model's name | none: it must be said |
-| `base_url` | the address, as vendors' SDKs take it (`http://host:8000/v1`) | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, or the vendor's |
-| `key` | the variable of the environment that holds the key, never the key itself | `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` |
-| `prompt` | the version of our prompt | "1", or "2" with `structured` |
-| `prompt_file` | a prompt of yours, in a text file in the study's folder; `{repeat}`, and for a ranker `{content}`, are filled in | none |
-| `structured` | ask for JSON of a schema (`response_format`); a server that refuses it is asked without, and a line says so | false |
-| `max_completion_tokens`, `max_tokens` | the most tokens of an answer, under the name that is sent | 300, under the name the server takes |
-| `temperature` | sent as it is; "default" sends none, as some models demand | 0 |
-| `dollars_per_million_input`, `dollars_per_million_output` | prices of tokens, for `portrayal plan` and the bar | 0 |
-| `endpoint` | the address without `/v1`: the older name of `base_url` | |
-| `recorded` | recorded answers, a JSON-lines file; nothing is sent | |
-"""
+"""Settings, addresses and prices of a language model behind an API."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -35,6 +23,9 @@ from portrayal.systems.http.web import environment
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Tokens = Annotated[int, Field(ge=1)]
 MOST_TOKENS = 300
+LETTERS_A_TOKEN = 4  # of English, as the vendors' own rule of thumb has it
+PIXELS_A_TOKEN = 750  # as Anthropic documents it; OpenAI's tiles come to less
+MOST_A_PICTURE, OF_UNKNOWN_SIZE = 1600, 1000
 ADDRESS = re.compile(r"https?://[^\s/]+(/\S*)?")
 
 
@@ -69,6 +60,7 @@ class Service:
     address: str
     base_url: str  # the variable of the address
     key: str  # the variable of the key
+    usage: tuple[str, str] = ("prompt_tokens", "completion_tokens")  # its names for the tokens of question and answer
 
 
 def check_chat(own: ChatSettings, name: str) -> None:
@@ -113,3 +105,33 @@ def without_prices(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters without prices and the key's name."""
     left_out = ("key", "dollars_per_million_input", "dollars_per_million_output")
     return {name: value for name, value in parameters.items() if name not in left_out}
+
+
+def token_cost(body: Any, prices: Mapping[str, float]) -> float:
+    """Return the dollars of an answer, from the tokens its `usage` counts."""
+    usage = body.get("usage") if isinstance(body, Mapping) else None
+    if not isinstance(usage, Mapping):
+        return 0.0
+    return sum(_count(usage.get(name)) * dollars for name, dollars in prices.items()) / 1e6
+
+
+def _count(value: Any) -> float:
+    """Return a number of tokens, 0 for a strange one: a strange bill spoils no answer."""
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
+    return float(value) if usable else 0.0
+
+
+def text_tokens(text: str) -> int:
+    """Guess the tokens of a text."""
+    return math.ceil(len(text) / LETTERS_A_TOKEN)
+
+
+def picture_tokens(path: str) -> int:
+    """Guess the tokens of a picture from its sides."""
+    from PIL import Image
+
+    try:
+        with Image.open(Path(path)) as picture:
+            return min(math.ceil(picture.width * picture.height / PIXELS_A_TOKEN), MOST_A_PICTURE)
+    except Exception:  # what Pillow raises depends on the format; asking will say what is wrong
+        return OF_UNKNOWN_SIZE

@@ -24,6 +24,11 @@ BROKEN = "broken: "  # how the media of bytes begins that are not the answer's o
 KINDS = ("tagger", "captioner", "encoder", "ranker", "generator")
 
 
+def one_of(kind: str) -> str:
+    """Return a kind with its article."""
+    return f"{'an' if kind == 'encoder' else 'a'} {kind}"
+
+
 @dataclass(frozen=True)
 class Question:
     """One stimulus as a system is asked about it."""

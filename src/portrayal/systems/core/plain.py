@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from portrayal.systems.core.base import Answer, CallFailed, Unreadable, broken_answer
+from portrayal.systems.core.base import Answer, CallFailed, Unreadable, broken_answer, one_of
 
 # The shortest answer of each kind, for whoever sent another.
 EXPECTED = {
@@ -111,8 +111,7 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
     try:
         rows = _READERS[kind](value)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError):
-        one = "an encoder" if kind == "encoder" else f"a {kind}"
-        raise Unreadable(f"{one} cannot answer {_short(value)}. Expected such as {EXPECTED[kind]}") from None
+        raise Unreadable(f"{one_of(kind)} cannot answer {_short(value)}. Expected such as {EXPECTED[kind]}") from None
     return rows
 
 

@@ -1,8 +1,4 @@
-"""Registry of systems by name; each is imported when first opened.
-
-A system's module has a function `open_system(settings, folder) -> System`, where `settings` is the study's
-`SystemSettings` and relative paths start at `folder`.
-"""
+"""Registry of systems by name; each is imported when first opened."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portrayal.errors import PortrayalError, nearest
+from portrayal.systems.core.base import one_of
 
 if TYPE_CHECKING:
     from portrayal.systems.core.base import System
@@ -41,13 +38,9 @@ def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
     entry = _entry(settings.use)
     offered = settings.kind or (kind if entry.kind == "any" else entry.kind)
     if offered != kind:
-        raise PortrayalError(f"system {settings.name!r} is {_one(offered)}. This audit asks {_one(kind)}.")
+        raise PortrayalError(f"system {settings.name!r} is {one_of(offered)}. This audit asks {one_of(kind)}.")
     module = import_module(entry.module)
     return module.open_system(settings.model_copy(update={"kind": kind}), folder)
-
-
-def _one(kind: str) -> str:
-    return f"{'an' if kind == 'encoder' else 'a'} {kind}"
 
 
 def plugged_in() -> dict[str, Entry]:

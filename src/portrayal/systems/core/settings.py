@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
 from portrayal.edges.secrets import WITHHELD, hidden
+from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings, validate
 from portrayal.systems.core.base import KINDS, Limits
 
@@ -61,6 +62,14 @@ class SystemSettings(Settings):
     def read(self, own: type[Own]) -> Own:
         """Return the parameters as a system's own settings; an error names the system."""
         return validate(own, self.parameters, f"parameters of system {self.name!r}")
+
+    def completed(self, defaults: Mapping[str, Any], optional: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the parameters with their defaults, refusing unknown ones."""
+        for name in self.parameters:
+            if name not in {*defaults, *optional}:
+                hint = nearest(name, {*defaults, *optional})
+                raise PortrayalError(f"system {self.name!r} has an unknown parameter {name!r}.{hint}")
+        return {**defaults, **self.parameters}
 
     def fields(self, identity: str, *, price: float = 0.0, errors_billed: bool = True, **own: Any) -> dict[str, Any]:
         """Return what every system takes over from its settings, as the arguments of a `BaseSystem`."""

@@ -23,8 +23,16 @@ from pydantic import Field
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
-from portrayal.systems.chat.settings import Dollars, Service, address_of, bearer, nothing_at, without_prices
-from portrayal.systems.chat.usage import text_tokens, token_cost
+from portrayal.systems.chat.settings import (
+    Dollars,
+    Service,
+    address_of,
+    bearer,
+    nothing_at,
+    text_tokens,
+    token_cost,
+    without_prices,
+)
 from portrayal.systems.core.base import (
     AccessDenied,
     Answer,

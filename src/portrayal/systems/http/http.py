@@ -1,16 +1,4 @@
-"""An HTTP endpoint as a system: `use = "https://host/path"`, with a small mapping in `parameters`.
-
-| parameter | meaning | default |
-|---|---|---|
-| `method` | GET or POST | POST |
-| `headers` | sent as they are; `$NAME` is taken from the environment when the call is made | none |
-| `body` | JSON to send; `{content}`, `{base64}`, `{stimulus}`, `{repeat}` (and a bare `$NAME`) are filled in | `{"content": "{content}"}` |
-| `query` | address parameters, filled in likewise, `$NAME` too | none |
-| `answer` | where the answer lies: keys and positions joined by dots, `*` for every element; empty for the whole body | empty |
-| `fields` | names in the answer for our columns, as `{tag = "name", confidence = "score"}` | none |
-| `model_version` | where the answer names its version | none |
-| `refused` | where the answer says it was filtered; anything but nothing, false or "none" there is a refusal | none |
-"""
+"""An HTTP endpoint as a system: `use = "https://host/path"`, with a small mapping in `parameters`."""
 
 from __future__ import annotations
 
@@ -27,14 +15,7 @@ from portrayal.settings import Settings
 from portrayal.systems.core.base import Answer, Question, Unreadable
 from portrayal.systems.core.plain import decoded, rows_of
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.http.web import (
-    WebSystem,
-    check_address,
-    check_headers,
-    check_query,
-    fill_secret_leaves,
-    fill_secrets,
-)
+from portrayal.systems.http.web import WebSystem, check_address, check_secrets, fill_secret_leaves, fill_secrets
 
 METHODS = ("GET", "POST")
 FILLED = ("content", "base64", "stimulus", "repeat")  # what of a question is filled in
@@ -95,8 +76,8 @@ def open_system(settings: SystemSettings, folder: Path) -> Http:
     mapping = settings.read(Mapped)
     check_address(settings.use)
     _check_mapping(mapping, settings.name)
-    check_headers(mapping.headers)
-    check_query(mapping.query)
+    check_secrets("header", mapping.headers)
+    check_secrets("query", mapping.query)
     return Http(**settings.fields(settings.use), mapping=mapping)
 
 
@@ -138,13 +119,7 @@ def fill(template: Any, question: Question) -> Any:
 
 
 def dig(value: Any, path: str) -> Any:
-    """Follow a dotted path into JSON, None where it leads nowhere.
-
-    Examples
-    --------
-    >>> dig({"tags": [{"name": "tree"}]}, "tags.*.name")
-    ['tree']
-    """
+    """Follow a dotted path into JSON, None where it leads nowhere."""
     step, _, rest = path.partition(".")
     if not step:
         return value

@@ -1,10 +1,6 @@
-"""Base of vendors' services: one picture, one HTTP request, one JSON answer.
+"""Base of vendors' services: one picture, one HTTP request, one JSON answer; or answers recorded earlier.
 
-A vendor is a `Vendor`: how its request looks, how its answer is read, its limits and its price. Credentials are
-taken from the environment when a call is made and are never part of a study, the ledger or a report.
-
-Every vendor can also read its own recorded answers: `parameters.recorded` names a JSON-lines file (also gzipped)
-with `stimulus` and `response`, the service's JSON as it came. Nothing is sent then.
+Credentials come from the environment when a call is made and are never part of a study, the ledger or a report.
 """
 
 from __future__ import annotations
@@ -17,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.edges.sizes import parse_json, read_unpacked
-from portrayal.errors import PortrayalError, nearest
-from portrayal.systems.core.base import Answer, CallFailed, Question, QuotaSpent, Throttled, Unreadable
+from portrayal.errors import PortrayalError
+from portrayal.systems.core.base import Answer, CallFailed, Question, QuotaSpent, Throttled, Unreadable, one_of
 from portrayal.systems.core.pictures import Picture, PictureLimits, fit_picture
 from portrayal.systems.core.plain import decoded
 from portrayal.systems.core.settings import SystemSettings
@@ -42,12 +38,11 @@ class Vendor:
     """A vendor's requests, answers, limits and price."""
 
     name: str
-    kinds: Sequence[str]
     limits: PictureLimits
-    request: Callable[
-        [Any, Mapping[str, Any], str], Request
-    ]  # a `Picture`, or None for a model asked in words; parameters; kind
+    # A `Picture`, or None for a model asked in words; parameters; kind.
+    request: Callable[[Any, Mapping[str, Any], str], Request]
     read: Callable[[Any, str], Rows]  # the answer's JSON, kind
+    kinds: Sequence[str] = ("tagger",)
     defaults: Mapping[str, Any] = field(default_factory=dict)  # every parameter it knows
     optional: Sequence[str] = ()  # parameters that are sent only where a study names them
     check: Callable[[Any], None] = lambda body: None  # raises what a 200 hides
@@ -63,23 +58,19 @@ class Vendor:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
             raise Unreadable(f"not the form {self.name} promises: {type(error).__name__} {error}") from None
 
-    def open(self, settings: SystemSettings, folder: Path) -> VendorSystem:
-        """Open the vendor as a study names it."""
-        return open_vendor(self, settings, folder)
-
 
 @dataclass
 class VendorSystem(WebSystem):
     """Asks a vendor, or replays what it once answered."""
 
-    vendor: Vendor | None = None
+    vendor: Vendor = field(kw_only=True)
     recorded: Path | None = None
     _answers: dict[str, Any] | None = None
 
     def check_ready(self) -> None:
         """Make a request without a picture, which needs the keys, and send nothing."""
         if self.recorded is None:
-            self._vendor.request(Picture(b"", "image/jpeg"), self.parameters, self.kind)
+            self.vendor.request(Picture(b"", "image/jpeg"), self.parameters, self.kind)
         elif not self.recorded.is_file():
             raise PortrayalError(f"system {self.name!r}: no recorded answers at {self.recorded}.")
 
@@ -89,14 +80,8 @@ class VendorSystem(WebSystem):
             return [self._replay(question) for question in questions]
         return [await self._ask_one(question) for question in questions]
 
-    @property
-    def _vendor(self) -> Vendor:
-        if self.vendor is None:
-            raise PortrayalError(f"system {self.name!r} has no vendor.")
-        return self.vendor
-
     async def _ask_one(self, question: Question) -> Answer:
-        request = self._vendor.request(fit_picture(question, self._vendor.limits), self.parameters, self.kind)
+        request = self.vendor.request(fit_picture(question, self.vendor.limits), self.parameters, self.kind)
         body = await self.send(request.method, request.url, **request.more)
         return self.broken(body) if body.broken else self._answer(body.content)
 
@@ -104,23 +89,18 @@ class VendorSystem(WebSystem):
         """Look for errors inside the 200, then keep the bytes as they came."""
         try:
             body = decoded(raw)
-        except Unreadable:  # an HTML page, say: kept, and unparsable later
-            return Answer(raw, cost=self.limits.price)
-        vendor = self._vendor
-        try:
-            vendor.check(body)
+            self.vendor.check(body)
         except CallFailed as error:
             raise CallFailed(str(error), raw) from None
         except (Throttled, QuotaSpent):
             raise
-        except Exception:  # of another form: kept, and unreadable later
+        except Exception:  # an HTML page, or JSON of another form: kept, and unreadable later
             return Answer(raw, cost=self.limits.price)
-        return Answer(
-            raw,
-            version=_told(vendor.version, "", body),
-            refused=_told(vendor.refused, False, body),
-            cost=_told(self._cost, 0.0, body) or self.limits.price,
-        )
+        return Answer(raw, cost=_look(self._cost, 0.0, body) or self.limits.price, **self._signs(body))
+
+    def _signs(self, body: Any) -> dict[str, Any]:
+        version, refused = _look(self.vendor.version, "", body), _look(self.vendor.refused, False, body)
+        return {"version": version, "refused": refused}
 
     def _cost(self, body: Any) -> float:
         """Return the dollars an answer tells of; none, unless a service counts tokens."""
@@ -132,40 +112,27 @@ class VendorSystem(WebSystem):
         if question.stimulus not in self._answers:
             return CallFailed("no recorded answer for this stimulus")
         body = self._answers[question.stimulus]
-        raw = json.dumps(body).encode()
-        vendor = self._vendor
-        return Answer(raw, version=_told(vendor.version, "", body), refused=_told(vendor.refused, False, body))
+        return Answer(json.dumps(body).encode(), **self._signs(body))
 
 
-def _told(look: Callable[..., Any], otherwise: Any, *body: Any) -> Any:
+def _look(look: Callable[[Any], Any], otherwise: Any, body: Any) -> Any:
     """Look at an answer that may have any form."""
     try:
-        return look(*body)
+        return look(body)
     except Exception:
         return otherwise
 
 
 def open_vendor(
-    vendor: Vendor,
-    settings: SystemSettings,
-    folder: Path,
-    made: Callable[..., VendorSystem] = VendorSystem,
-    **more: Any,
+    vendor: Vendor, settings: SystemSettings, folder: Path, system: type[VendorSystem] = VendorSystem, **more: Any
 ) -> VendorSystem:
     """Open a vendor as a study names it, refusing unknown parameters."""
     kind = str(settings.kind)
     if kind not in vendor.kinds:
-        raise PortrayalError(
-            f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks {'an' if kind == 'encoder' else 'a'} {kind}."
-        )
-    known = {*vendor.defaults, *vendor.optional, "recorded"}
-    for name in settings.parameters:
-        if name not in known:
-            hint = nearest(name, known)
-            raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
-    parameters = {**vendor.defaults, **settings.parameters}
+        raise PortrayalError(f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks {one_of(kind)}.")
+    parameters = settings.completed(vendor.defaults, (*vendor.optional, "recorded"))
     recorded = parameters.pop("recorded", None)
-    return made(
+    return system(
         **settings.fields(
             f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
             price=vendor.price,

@@ -1,8 +1,7 @@
-"""HTTP calls, whose outcome is told by what it proves.
+"""HTTP calls, classified by what their outcome proves.
 
-All systems behind HTTP share this. The rule: ask again only where it is proven that no answer was
-produced. No connection, 429 and 503 prove it; a timeout or a reset after sending proves nothing. What a status proves is
-in `portrayal.systems.core.status`.
+A question is asked again only where it is proven that no answer was produced. No connection, 429 and 503 prove it; a timeout or
+a reset after sending proves nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import re
 import socket
 import ssl
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,11 +30,23 @@ from portrayal.systems.core.base import (
     largest,
 )
 from portrayal.systems.core.status import error_for
-from portrayal.systems.http.wire import UNDERSTOOD, Body, gather, unpacked
 
 _VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
-SECRET_PARAMETER = re.compile(r"(?i)(^|[_-])(key|token|secret|password|apikey)$")
-SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "passw", "credential")
+_SECRET = {
+    "header": re.compile(r"(?i)auth|key|token|secret|cookie|passw|credential"),
+    "query": re.compile(r"(?i)(^|[_-])(key|token|secret|password|apikey)$"),
+}
+# How zlib names the formats; some servers leave out the two bytes of deflate's header.
+_WINDOWS = {"gzip": [31], "x-gzip": [31], "deflate": [15, -15]}
+UNDERSTOOD = "gzip, deflate"  # what we tell a server it may send
+
+
+@dataclass(frozen=True)
+class Body:
+    """Bytes of an answer; `broken` says why they are incomplete."""
+
+    content: bytes
+    broken: str = ""
 
 
 @dataclass
@@ -50,7 +62,7 @@ class WebSystem(BaseSystem):
 
     async def send(self, method: str, url: str, **request: Any) -> Body:
         """Send one request and return the body of its answer if the service accepted it."""
-        self._client = self._client or open_client(self.limits)
+        self._client = self._client or _open_client(self.limits)
         auth = request.pop("auth", None)
         prepared = _prepared(self._client, method, url, request)
         try:
@@ -70,7 +82,7 @@ class WebSystem(BaseSystem):
             await client.aclose()
 
 
-def open_client(limits: Limits) -> httpx2.AsyncClient:
+def _open_client(limits: Limits) -> httpx2.AsyncClient:
     """Open a client that gives connecting, and then its encryption, less time than the question."""
     timeout = httpx2.Timeout(limits.timeout, connect=min(10.0, 0.4 * limits.timeout), pool=None)
     sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
@@ -93,7 +105,10 @@ async def _exchange(
     try:
         response = await client.send(request, stream=True, auth=auth)
         try:
-            whole = await gather(response.aiter_raw(), most, came)
+            async for chunk in response.aiter_raw():
+                came += chunk
+                if len(came) > most:
+                    break
         finally:
             await response.aclose()
     except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError):
@@ -105,14 +120,47 @@ async def _exchange(
     except httpx2.HTTPError as error:
         words = f"sent, but no whole answer came back: {type(error).__name__}"
         raise OutcomeUnknown(words, bytes(came)) from None
-    body = Body(bytes(came), f"it is larger than {most:,} bytes")
-    if whole:
+    if len(came) > most:
+        body = Body(bytes(came), f"it is larger than {most:,} bytes")
+    else:
         body = unpacked(bytes(came), response.headers.get("content-encoding", ""), most)
     body = Body(hidden_bytes(body.content), body.broken)  # a service may echo the key it was sent
     refusal = error_for(response.status_code, response.headers, body.content, errors_billed)
     if refusal is not None:
         raise refusal
     return body
+
+
+def unpacked(content: bytes, encoding: str, most: int) -> Body:
+    """Return a body without its packing, or the reason why it cannot be unpacked.
+
+    The client's own unpacking takes a cut stream for a whole one, and knows no limit.
+    """
+    packing, damage = encoding.strip().lower(), zlib.error()
+    if packing in ("", "identity") or not content:
+        return Body(content)
+    if packing not in _WINDOWS:
+        return Body(content, f"it is packed as {packing[:40]!r}, and only {UNDERSTOOD} was offered")
+    for window in _WINDOWS[packing]:
+        try:
+            return _members(content, packing, window, most)
+        except zlib.error as error:
+            damage = error
+    return Body(content, f"its {packing} packing is damaged: {damage}")
+
+
+def _members(content: bytes, packing: str, window: int, most: int) -> Body:
+    """Unpack one stream after the other, as gzip allows."""
+    whole, rest = bytearray(), content
+    while rest:
+        stream = zlib.decompressobj(window)
+        whole += stream.decompress(rest, most + 1 - len(whole))
+        if len(whole) > most:
+            return Body(content, f"it is larger than {most:,} bytes when unpacked")
+        if not stream.eof:
+            return Body(content, f"its {packing} packing is cut off")
+        rest = stream.unused_data if window > 0 else b""
+    return Body(bytes(whole))
 
 
 def why_unreachable(error: Exception, host: str, seconds: float) -> str:
@@ -134,7 +182,11 @@ def why_unreachable(error: Exception, host: str, seconds: float) -> str:
 
 def fill_secrets(headers: Mapping[str, str]) -> dict[str, str]:
     """Replace `$NAME` in header values by the environment's value."""
-    return {name: _VARIABLE.sub(_from_environment, str(value)) for name, value in headers.items()}
+
+    def value_of(match: re.Match[str]) -> str:
+        return environment(match[1], "a header of this study")
+
+    return {name: _VARIABLE.sub(value_of, str(value)) for name, value in headers.items()}
 
 
 def fill_secret_leaves(body: Any) -> Any:
@@ -149,14 +201,7 @@ def fill_secret_leaves(body: Any) -> Any:
 
 
 def check_address(address: str) -> None:
-    """Refuse what is no address that can be asked, before anything waits for it.
-
-    Examples
-    --------
-    >>> check_address("http://localhost:99999/tags")
-    Traceback (most recent call last):
-    portrayal.errors.PortrayalError: 'http://localhost:99999/tags' is not an address that can be asked: Port out of range 0-65535.
-    """
+    """Refuse text that is no address, before anything waits for it."""
     why = ""
     try:
         parts = urlsplit(address)
@@ -171,21 +216,12 @@ def check_address(address: str) -> None:
         raise PortrayalError(f"{address!r} is not an address that can be asked: {why}.")
 
 
-def check_headers(headers: Mapping[str, str]) -> None:
-    """Refuse a header that looks like a credential and is not taken from the environment."""
-    for name, value in headers.items():
-        if any(word in name.lower() for word in SECRET_HEADERS) and "$" not in str(value):
+def check_secrets(part: str, values: Mapping[str, str]) -> None:
+    """Refuse a header or query that seems to be a credential and is not from the environment."""
+    for name, value in values.items():
+        if _SECRET[part].search(name) and "$" not in str(value):
             raise PortrayalError(
-                f"header {name!r} seems to hold a credential. Write it as $NAME and set NAME in the environment."
-            )
-
-
-def check_query(query: Mapping[str, str]) -> None:
-    """Refuse an address parameter that looks like a credential."""
-    for name, value in query.items():
-        if SECRET_PARAMETER.search(name) and "$" not in str(value):
-            raise PortrayalError(
-                f"query {name!r} seems to hold a credential. Write it as $NAME and set NAME in the environment."
+                f"{part} {name!r} seems to hold a credential. Write it as $NAME and set NAME in the environment."
             )
 
 
@@ -195,7 +231,3 @@ def environment(name: str, what: str) -> str:
     if not value:
         raise PortrayalError(f"{what} needs the environment variable {name}, which is not set.")
     return value
-
-
-def _from_environment(match: re.Match[str]) -> str:
-    return environment(match[1], "a header of this study")

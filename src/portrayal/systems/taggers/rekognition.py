@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.edges.sizes import parse_json
-from portrayal.errors import MissingExtra, PortrayalError, nearest
+from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.core.base import (
     AccessDenied,
     Answer,
@@ -108,15 +108,8 @@ def _error_for(error: Any) -> Exception:
 
 def open_system(settings: SystemSettings, folder: Path) -> Rekognition:
     """Open Amazon Rekognition."""
-    for name in settings.parameters:
-        if name not in DEFAULTS:
-            hint = nearest(name, DEFAULTS)
-            raise PortrayalError(f"system {settings.name!r} has an unknown parameter {name!r}.{hint}")
-    return Rekognition(
-        **settings.fields(
-            "rekognition:DetectLabels", price=PRICE, kind="tagger", parameters={**DEFAULTS, **settings.parameters}
-        )
-    )
+    parameters = settings.completed(DEFAULTS)
+    return Rekognition(**settings.fields("rekognition:DetectLabels", price=PRICE, kind="tagger", parameters=parameters))
 
 
 def read_labels(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
