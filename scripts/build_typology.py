@@ -22,9 +22,8 @@ import polars as pl
 from wordnet_files import DEEPEST, Dictionary
 
 from portrayal.text.lexicons import FOLDER
-from portrayal.text.words.tag_phrases import gender_of_form
 from portrayal.text.words.tag_spelling import find, normalise, spellings
-from portrayal.text.words.typology import load_context_tags
+from portrayal.text.words.typology import gender_of_form, load_context_tags
 
 SEEDS = Path(__file__).parent / "typology_seeds.toml"
 Entry = tuple[str, str, str, str]  # tag, super_cluster, sub_cluster, source

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.stats.intervals.intervals import wilson
-from portrayal.stats.raters.agreement import cohen_kappa
+from portrayal.stats.raters import cohen_kappa
 from portrayal.text.words.tag_spelling import normalise
 from portrayal.text.words.typology import classify_tags, clusters_of, load_typology, read_tags
 

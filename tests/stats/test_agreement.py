@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.raters.agreement import cohen_kappa, cronbach_alpha, krippendorff_alpha
-from portrayal.stats.raters.raters import agreement
+from portrayal.stats.raters import agreement, cohen_kappa, cronbach_alpha, krippendorff_alpha
 
 NAN = np.nan
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C: 4 observers, 12 units.

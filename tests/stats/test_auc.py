@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from portrayal.stats.intervals.auc import Auc, auc_interval, auc_over_folds
+from portrayal.stats.intervals.intervals import Auc, auc_interval, auc_over_folds
 
 SCORES, OUTCOME = np.array([0.9, 0.4, 0.1, 0.6]), np.array([True, True, False, False])
 

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from portrayal.errors import PortrayalError
-from portrayal.stats.models.groups import anova, share_interval, tukey, welch
-from portrayal.stats.models.studentised_range import critical, survival
+from portrayal.stats.models.groups import anova, critical, share_interval, survival, tukey, welch
 
 
 def unbalanced(seed: int, effect: float = 0.0) -> pd.DataFrame:
@@ -188,7 +187,7 @@ def test_the_interval_holds_an_estimate_of_almost_nothing():
 @pytest.mark.parametrize("groups", [2, 3, 8, 12, 13])
 def test_the_series_of_the_normal_range_is_its_integral(groups):
     """Held against the quadrature it stands for, from no width to wider than anything."""
-    from portrayal.stats.models.studentised_range import _interpolated, _normal_range
+    from portrayal.stats.models.groups import _interpolated, _normal_range
 
     width = np.linspace(0, 25, 500)
     assert np.abs(_interpolated(width, min(groups, 12)) - _normal_range(width, min(groups, 12))).max() < 1e-12

@@ -289,13 +289,13 @@ def _seconds(call) -> float:
 
 def test_few_values_are_listed_as_many_are_merged(monkeypatch):
     """The sums of few values at once equal those merged one by one, to the last digit, and so do the counts."""
-    from portrayal.stats.tests import subset_sums
+    from portrayal.stats.tests import permutation
 
     values = np.random.default_rng(3).normal(size=11)
-    listed = subset_sums.sums_by_size(values, 7)
-    counted = subset_sums.count_subsets(values, 5, 0.3)
-    monkeypatch.setattr(subset_sums, "FEW", 0)
-    merged = subset_sums.sums_by_size(values, 7)
+    listed = permutation.sums_by_size(values, 7)
+    counted = permutation.count_subsets(values, 5, 0.3)
+    monkeypatch.setattr(permutation, "FEW", 0)
+    merged = permutation.sums_by_size(values, 7)
     assert len(listed) == len(merged) == 8
     assert all((one == other).all() for one, other in zip(listed, merged, strict=True))
-    assert counted == subset_sums.count_subsets(values, 5, 0.3)
+    assert counted == permutation.count_subsets(values, 5, 0.3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.intervals.rates import clustered_rate, paired_rate_ratio
+from portrayal.stats.intervals.intervals import clustered_rate, paired_rate_ratio
 
 
 def test_a_rate_of_three_clusters_by_hand() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.stats.tests.score_test import group_score_p
+from portrayal.stats.models.logistic import group_score_p
 
 
 @pytest.mark.parametrize("table", [[[40, 20], [25, 35]], [[3, 57], [9, 51]]])

@@ -11,14 +11,12 @@ from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.decisions.paired import paired_difference
 from portrayal.stats.decisions.specification import curve_test, specifications, support
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.auc import placements
-from portrayal.stats.intervals.intervals import over_tolerance, wilson
-from portrayal.stats.intervals.rates import clustered_rate
+from portrayal.stats.intervals.intervals import clustered_rate, over_tolerance, placements, wilson
 from portrayal.stats.models.groups import is_constant, permute_terms
 from portrayal.stats.models.logistic import alike
 from portrayal.stats.permuted import sequential_p
 from portrayal.stats.power.power import power_of_two_groups, power_of_two_shares
-from portrayal.stats.raters.agreement import cohen_kappa, cronbach_alpha, krippendorff_alpha
+from portrayal.stats.raters import cohen_kappa, cronbach_alpha, krippendorff_alpha
 from portrayal.stats.tests.max_t import flip_jointly, max_t_p
 from portrayal.stats.tests.people import deal_pictures, level_test, permute_labels, permute_people
 from portrayal.stats.tests.permutation import Permutation, sign_flip, sign_flip_columns, two_sample

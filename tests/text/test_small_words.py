@@ -13,9 +13,9 @@ from portrayal.text import formatting
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import mask
-from portrayal.text.words.tag_phrases import gender_of_form
 from portrayal.text.words.tag_spelling import normalise, spellings
 from portrayal.text.words.tokens import words
+from portrayal.text.words.typology import gender_of_form
 
 WORDNET = wordnet.load()
 CLAIM = "A does x (with y): 12% (95% interval 8 to 16%)."

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError
-from portrayal.text.words.tokens import Tokeniser, stop_words, words
-from portrayal.text.words.vocabulary import Vocabulary, word_hashes
+from portrayal.text.words.tokens import Tokeniser, Vocabulary, stop_words, word_hashes, words
 
 
 def spelled(tokeniser: Tokeniser, texts: list[str]) -> list[list[str]]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from portrayal.review.queues import Queue
 from portrayal.run.reviews import JUDGE, Act
-from portrayal.stats.raters.raters import agreement
+from portrayal.stats.raters import agreement
 
 DRAWS = 500  # resamples of the items for the intervals
 SHOWN = ("krippendorff_alpha", "cohen_kappa")

@@ -7,7 +7,7 @@ import pytest
 from portrayal.audits.associations.datasets import sobem
 from portrayal.audits.associations.measures.emotion_words import emotion_words
 from portrayal.errors import PortrayalError
-from portrayal.stats.intervals.rates import clustered_rate, paired_rate_ratio
+from portrayal.stats.intervals.intervals import clustered_rate, paired_rate_ratio
 
 WORDS = {"joy": ["happy", "smile"], "anger": ["angry"]}
 

@@ -1,15 +1,19 @@
-"""Intervals of shares, means and ratios, clustered where answers repeat.
+"""Intervals of shares, means, ratios, rates and areas, clustered where answers repeat.
 
 [1] Wilson (1927), Journal of the American Statistical Association 22, 209-212.
-[2] Cochran (1977), Sampling techniques, section 6.4, Wiley.
+[2] Cochran (1977), Sampling techniques, Wiley, sections 6.4 (ratios), 2.11 and 9A (rates).
 [3] Clopper, Pearson (1934), The use of confidence or fiducial limits, Biometrika 26, 404-413.
+[4] DeLong, DeLong, Clarke-Pearson (1988), Comparing the areas under correlated ROC curves, Biometrics 44, 837-845.
+[5] LeDell, Petersen, van der Laan (2015), Cross-validated area under the ROC curve, Electronic J. of Statistics 9, 1583-1607.
+[6] Pepe (2003), The statistical evaluation of medical tests for classification and prediction, section 5.2.5.
+[7] Bell, McCaffrey (2002), Bias reduction in standard errors with multi-stage samples, Survey Methodology 28, 169-181.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -119,3 +123,96 @@ def over_tolerance(hits: int, n: int, tolerance: float) -> Estimate:
     high = float(scipy.special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
     p = float(scipy.special.betainc(hits, n - hits + 1, tolerance)) if hits else 1.0
     return Estimate(hits / n, low, high, p, n, null=tolerance, p_floor=tolerance**n)
+
+
+Fold = tuple[np.ndarray, np.ndarray]  # scores, and which of them have the outcome
+
+
+class Auc(NamedTuple):
+    """An area, and its variance with the scores taken as given."""
+
+    value: float
+    variance: float
+    rarer: int  # cases of the rarer outcome
+
+
+def auc_over_folds(folds: Sequence[Fold]) -> Auc:
+    """Return the area of pairs within folds and its variance [4][5]."""
+    own = np.concatenate([placements(scores[outcome], scores[~outcome]) for scores, outcome in folds])
+    other = np.concatenate([placements(scores[~outcome], scores[outcome]) for scores, outcome in folds])
+    variance = sum(float(np.var(side, ddof=1)) / len(side) for side in (own, other))
+    return Auc(float(own.mean()), variance, min(len(own), len(other)))
+
+
+def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estimate:
+    """Return the interval of an area, symmetric in its log odds [6]."""
+    tail = 0.5 - level / 2
+    undecided = min(2 * (1 - area.value), 1.0)
+    error = np.sqrt(area.variance + learning * undecided**2)
+    if area.value >= 1:
+        return Estimate(area.value, tail ** (1 / area.rarer), area.value)
+    if area.value <= 0:
+        return Estimate(area.value, area.value, 1 - tail ** (1 / area.rarer))
+    middle = scipy.special.logit(area.value)
+    half = scipy.special.ndtri(1 - tail) * error / (area.value * (1 - area.value))
+    return Estimate(area.value, float(scipy.special.expit(middle - half)), float(scipy.special.expit(middle + half)))
+
+
+def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return for each score the share of the others it lies above; ties count half."""
+    ordered = np.sort(others)
+    below = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
+    return below / (2 * len(others))
+
+
+Counts = Sequence[float] | np.ndarray
+
+
+def clustered_rate(counts: Counts, occasions: Counts, level: float = 0.95) -> Estimate:
+    """Return events per occasion and its interval over clusters [2], never below zero.
+
+    Without any event the upper end is the exact Poisson one, which takes occasions for independent: the caller must note it.
+    """
+    counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
+    total = occasions.sum()
+    if total == 0:
+        return Estimate(n=0)
+    rate, n = float(counts.sum() / total), int(total)
+    if len(counts) < 2:
+        return Estimate(rate, n=n)
+    if rate == 0:
+        return Estimate(0.0, 0.0, float(scipy.stats.chi2.ppf(0.5 + level / 2, 2) / 2 / total), n=n)
+    half = _half((counts - rate * occasions) / total, level)
+    return Estimate(rate, max(0.0, rate - half), rate + half, n=n)
+
+
+def paired_rate_ratio(
+    counts: Counts, occasions: Counts, base_counts: Counts, base_occasions: Counts, level: float = 0.95
+) -> Estimate:
+    """Return the ratio of two rates of the same clusters; interval on the log scale."""
+    counts, occasions = np.asarray(counts, float), np.asarray(occasions, float)
+    base, base_occasions = np.asarray(base_counts, float), np.asarray(base_occasions, float)
+    n = int(occasions.sum() + base_occasions.sum())
+    if base.sum() == 0 or occasions.sum() == 0:
+        return Estimate(n=n)
+    ratio = float(counts.sum() / occasions.sum() / (base.sum() / base_occasions.sum()))
+    if counts.sum() == 0 or len(counts) < 2:
+        return Estimate(ratio, n=n)
+    half = _half(_log_influence(counts, occasions) - _log_influence(base, base_occasions), level)
+    centre = np.log(ratio)
+    return Estimate(ratio, float(np.exp(centre - half)), float(np.exp(centre + half)), n=n)
+
+
+def _log_influence(counts: np.ndarray, occasions: np.ndarray) -> np.ndarray:
+    """Return what each cluster adds to the log rate, by leaving it out [7]."""
+    rest = (counts.sum() - counts) / (occasions.sum() - occasions)
+    if (rest <= 0).any():
+        return (counts - counts.sum() / occasions.sum() * occasions) / counts.sum()
+    return (len(counts) - 1) / len(counts) * (np.log(rest).mean() - np.log(rest))
+
+
+def _half(influence: np.ndarray, level: float) -> float:
+    """Return half the width of the interval, from what each cluster adds to the estimate."""
+    clusters = len(influence)
+    error = np.sqrt(clusters / (clusters - 1) * np.sum(influence**2))
+    return float(t_quantile(clusters - 1, level) * error)

@@ -30,8 +30,7 @@ from portrayal.edges.writing import replacing, write_text
 from portrayal.engine import Shard, current_engine, run
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import in_batches
-from portrayal.text.words.tokens import LookedUp, Tokeniser, stems, stop_words, words
-from portrayal.text.words.vocabulary import Ids
+from portrayal.text.words.tokens import Ids, LookedUp, Tokeniser, stems, stop_words, words
 
 if TYPE_CHECKING:
     from scipy import sparse

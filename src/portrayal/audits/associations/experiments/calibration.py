@@ -27,7 +27,7 @@ from portrayal.audits.associations.measures.saliency import saliency
 from portrayal.audits.associations.measures.undercount import corrected_rate
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.rates import paired_rate_ratio
+from portrayal.stats.intervals.intervals import paired_rate_ratio
 from portrayal.stats.power.power import POWER, smallest_of_people, smallest_share_difference
 from portrayal.stats.tests.proportions import share_difference
 from portrayal.study.audit import Evidence

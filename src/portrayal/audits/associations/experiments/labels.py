@@ -20,7 +20,7 @@ from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import smallest_share_difference
-from portrayal.stats.raters.raters import agreement
+from portrayal.stats.raters import agreement
 from portrayal.study.audit import Chart, Evidence, Measured
 from portrayal.study.study import Study
 from portrayal.tables import read_table

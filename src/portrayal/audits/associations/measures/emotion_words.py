@@ -26,7 +26,7 @@ from portrayal.batches import ROWS, Source, batches
 from portrayal.errors import PortrayalError
 from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
-from portrayal.stats.intervals.rates import clustered_rate, paired_rate_ratio
+from portrayal.stats.intervals.intervals import clustered_rate, paired_rate_ratio
 from portrayal.tables import check, results
 from portrayal.text.formatting import percent
 

@@ -20,7 +20,7 @@ from portrayal.audits.captions.reading.appearance import alone, appearance
 from portrayal.audits.captions.reading.people import NAMED_BY, identity_terms, people_mentioned
 from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Options, Stages
 from portrayal.engine import engine_map
-from portrayal.stats.intervals.auc import Auc, Fold, auc_interval, auc_over_folds
+from portrayal.stats.intervals.intervals import Auc, Fold, auc_interval, auc_over_folds
 from portrayal.stats.models.logistic import fit
 from portrayal.stats.tests.max_t import max_t_floor, max_t_p
 

@@ -22,8 +22,7 @@ from portrayal.audits.captions.reading.stages import CAPTIONED, HUMAN_LABELS, SY
 from portrayal.engine import engine_map
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.models.logistic import effective_parameters, fit
-from portrayal.stats.tests.score_test import group_score_p
+from portrayal.stats.models.logistic import effective_parameters, fit, group_score_p
 from portrayal.text.formatting import number
 
 QUANTITY = "objects whose mention depends on the group"

@@ -12,7 +12,7 @@ import polars as pl
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import wilson
-from portrayal.stats.raters.agreement import cohen_kappa
+from portrayal.stats.raters import cohen_kappa
 from portrayal.tables import REVIEWS
 from portrayal.text.words.tag_spelling import normalise
 

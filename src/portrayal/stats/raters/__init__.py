@@ -1,1 +1,0 @@
-"""Agreement of raters."""
