@@ -43,7 +43,7 @@ def imported(folder: str) -> dict[str, set[str]]:
     for path in sorted((ROOT / folder).rglob("*.py")):
         for name in modules(ast.parse(path.read_text(encoding="utf-8"))):
             top = name.partition(".")[0]
-            if top not in sys.stdlib_module_names and top not in ("portrayal", "training"):
+            if top not in sys.stdlib_module_names and top not in ("portrayal", "portrayal_faces", "training"):
                 found.setdefault(top, set()).add(str(path.relative_to(ROOT)))
     return found
 
