@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 from training.generated import others
 
+from drawn_studio import DrawnStudio
 from portrayal.pictures.series.manifest import MANIFEST
 from portrayal_faces.generator.readings import BOTH, COLUMNS
 from portrayal_faces.series.judged import read_files
-from vision.drawn_studio import DrawnStudio
 
 
 @pytest.fixture(autouse=True)

@@ -16,13 +16,13 @@ from training.generated.remade import TRIES, Set, _readings, encoded
 from training.generated.ship import READ, STYLES
 from training.generated.styles import load_styles, save_styles
 
+from drawn_studio import DrawnStudio
 from portrayal.pictures.series.folder import read_folder
 from portrayal.pictures.series.manifest import MANIFEST
 from portrayal_faces.generator.generate import make_folder
 from portrayal_faces.generator.making import Asked
 from portrayal_faces.generator.series import series_title
 from portrayal_faces.generator.steering import Effort
-from vision.drawn_studio import DrawnStudio
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
 AXIS = "race-White-Black"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from training.generated import whole_looks
 
+from drawn_studio import DrawnStudio
 from portrayal.pictures.series.folder import read_folder
 from portrayal.pictures.series.manifest import MANIFEST, WHOLE
 from portrayal_faces.generator.directions import way_name
@@ -17,7 +18,6 @@ from portrayal_faces.generator.generator import draw_noise, map_noise, truncated
 from portrayal_faces.generator.readings import COLUMNS
 from portrayal_faces.generator.steering import lines
 from portrayal_faces.generator.studio import ready_compass
-from vision.drawn_studio import DrawnStudio
 
 
 class Aging(DrawnStudio):

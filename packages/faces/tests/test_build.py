@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from made_up_maker import MADE_UP, Watched
 from portrayal import make_face_series, plan_text
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import generated_people, open_shrunk
@@ -22,7 +23,6 @@ from portrayal_faces.series.series import Series
 from portrayal_faces.series.sources import check_pictures, openpeople_pictures, read_pictures
 from portrayal_faces.series.stems import file_stems, plain_stem
 from portrayal_faces.series.suitability import Inspection, inspect_face
-from vision.made_up_maker import MADE_UP, Watched
 
 
 @pytest.fixture(scope="module")

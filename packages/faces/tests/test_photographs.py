@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from made_up_maker import MADE_UP
 from portrayal import make_face_series
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError
@@ -21,7 +22,6 @@ from portrayal_faces.photographs.series import face_mask
 from portrayal_faces.series.build import Recipe
 from portrayal_faces.series.series import Series
 from portrayal_faces.series.suitability import Inspection, inspect_face
-from vision.made_up_maker import MADE_UP
 
 POLES = ("White", "Black")
 

@@ -17,6 +17,7 @@ import pytest
 import torch
 from PIL import Image
 
+from drawn_studio import DrawnStudio, drawn_squares
 from portrayal.cli.main import main
 from portrayal.engine import using
 from portrayal.errors import PortrayalError
@@ -36,7 +37,6 @@ from portrayal_faces.generator.readings import BOTH, COLUMNS, GROUPS, PLACEBO_HE
 from portrayal_faces.generator.series import Made, _reached
 from portrayal_faces.generator.steering import AMPLE, SPANS, THRIFTY, Centre, Effort, Span, lines, reach
 from portrayal_faces.generator.studio import SIDE, SmallStudio, ready_compass, resized
-from vision.drawn_studio import DrawnStudio, drawn_squares
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
 

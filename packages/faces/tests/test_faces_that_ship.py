@@ -15,7 +15,7 @@ from portrayal.pictures.series.folder import read_folder
 from portrayal.pictures.series.manifest import shipped_set
 
 LARGEST = 12_000_000  # bytes of the wheel
-PAGE = Path(__file__).parents[2] / "docs" / "counterfactuals.md"
+PAGE = Path(__file__).parents[3] / "docs" / "counterfactuals.md"
 CARD = shipped_set() / "CARD.md"
 PAIRS = {("White", "Black"), ("White", "East Asian"), ("Black", "East Asian")}
 

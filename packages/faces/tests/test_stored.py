@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from drawn_studio import DrawnStudio
 from portrayal.pictures.faces import Face
 from portrayal_faces.generator import studio
 from portrayal_faces.generator.series import person_series
 from portrayal_faces.generator.steering import Effort
 from portrayal_faces.generator.stored import as_stored, webp
 from portrayal_faces.generator.studio import LANDMARKS, fewer_years, ready_compass
-from vision.drawn_studio import DrawnStudio
 
 QUICK = Effort(rounds=1, shares=(-1.0, 1.0), tries=1, quiet_rounds=1, scales=(1.0,))
 
