@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from portrayal import flow
+from portrayal.audits.associations.charts import effect_cells, effect_table
 from portrayal.audits.associations.datasets.professionals import EXCLUSIONS, exclusions, list_pictures, professionals
-from portrayal.audits.associations.effect_table import effect_cells, effect_table
 from portrayal.audits.associations.picture_sets import PictureSet, picture_table, read_picture_set
 from portrayal.errors import PortrayalError
 from portrayal.study.questions import make_stimuli

@@ -1,4 +1,4 @@
-"""The studies that ship, and the audits of this room as their texts (audits.toml) have them."""
+"""The studies that ship, and audits with their texts of audits.toml."""
 
 from __future__ import annotations
 

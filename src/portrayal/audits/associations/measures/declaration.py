@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any
 
 from portrayal.audits.associations.stimulus_sets import Item
 
@@ -29,11 +29,6 @@ class AssociationTest:
     in_study: str = ""  # what the study calls it
 
     @property
-    def measure(self) -> str:
-        """The name of the measure."""
-        return "eat" if self.y else "scweat"
-
-    @property
     def about(self) -> dict[str, str | None]:
         """The columns that say whom and what a row of this test compares."""
         return {
@@ -47,23 +42,15 @@ class AssociationTest:
 
     def items(self, name: str) -> Sequence[Item]:
         """Return the members of one of the sets x, y, a, b."""
-        return {"x": self.x, "y": self.y, "a": self.a, "b": self.b}[name]
+        items: Sequence[Item] = getattr(self, name)
+        return items
+
+    def called(self, name: str) -> str:
+        """Return the name of one of the sets."""
+        return str(getattr(self, f"{name}_name"))
 
 
 def declared_test(plain: Mapping[str, Any]) -> AssociationTest:
     """Return a test from plain data, as a run keeps it."""
     sets = {name: [Item(**item) for item in plain[name]] for name in SETS}
     return AssociationTest(**{**plain, **sets})
-
-
-class TestSettings(Protocol):
-    """Settings of a study that measures of declared tests read."""
-
-    alternative: str
-    permutations: int | None
-    ddof: Literal[0, 1]
-    article: str
-    variants: Sequence[Any]
-    unpaired: bool
-    too_few: str
-    procedure: str

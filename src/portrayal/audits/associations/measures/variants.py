@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from portrayal.audits.associations.measures.comparison import person_differences
-from portrayal.audits.associations.measures.declaration import AssociationTest, TestSettings
+from portrayal.audits.associations.measures.declaration import AssociationTest
 from portrayal.audits.associations.measures.effect import ROUNDING, cosines
+from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.audits.associations.stimulus_sets import Item
 from portrayal.stats.decisions.specification import Joint, curve_test, specifications
 
@@ -32,7 +33,11 @@ class _Grid(NamedTuple):
 
 
 def variants(
-    test: AssociationTest, embeddings: Mapping[str, np.ndarray], settings: TestSettings, sign: float, seed: int = 0
+    test: AssociationTest,
+    embeddings: Mapping[str, np.ndarray],
+    settings: AssociationsSettings,
+    sign: float,
+    seed: int = 0,
 ) -> list[dict[str, Any]]:
     """Return one row a specification; none where nothing could have been chosen otherwise."""
     if not test.y or not settings.variants:
@@ -68,7 +73,7 @@ def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray], article: 
     )
 
 
-def _choices(grid: _Grid, settings: TestSettings) -> list[dict[str, Any]]:
+def _choices(grid: _Grid, settings: AssociationsSettings) -> list[dict[str, Any]]:
     """Return all combinations of prompt and article, and the main specification without each word."""
     prompts = list(dict.fromkeys(item.prompt for item in grid.attributes))
     several = "prompts" in settings.variants and len(prompts) > 1
@@ -104,7 +109,7 @@ def _associations(grid: _Grid, columns: np.ndarray) -> np.ndarray | None:
     return np.asarray(grid.cosines[:, sides[0]].mean(axis=1) - grid.cosines[:, sides[1]].mean(axis=1))
 
 
-def _tested(s: np.ndarray, grid: _Grid, settings: TestSettings, sign: float, seed: int) -> Joint:
+def _tested(s: np.ndarray, grid: _Grid, settings: AssociationsSettings, sign: float, seed: int) -> Joint:
     """Rearrange the sides of all specifications (rows of s) together."""
     deviation = s.std(axis=1, ddof=settings.ddof)
     values = (s[:, grid.in_x].mean(axis=1) - s[:, ~grid.in_x].mean(axis=1)) / deviation
