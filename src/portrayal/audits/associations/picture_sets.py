@@ -8,12 +8,14 @@ A table is `sobem:FOLDER`, `professionals:TABLE` or a .csv or .parquet file with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.associations.stimulus_sets import Item, check_person
+from portrayal.audits.associations.datasets.professionals import professionals
+from portrayal.audits.associations.datasets.sobem import list_photographs
+from portrayal.audits.associations.stimulus_sets import Item, check_person, origin
 from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError, nearest
 from portrayal.settings import Settings
@@ -25,17 +27,21 @@ class PictureSet(Settings):
 
     table: str
     where: dict[str, str | list[str]] = {}
-    consent: str = (
-        ""  # what the people shown, or the pictures' owners, agreed to; for pictures that have none of their own
-    )
+    consent: str = ""  # of people shown, or the pictures' owners; for pictures that have none of their own
 
 
 def read_picture_set(chosen: PictureSet, where: str, folder: Path, cluster: str | None) -> list[Item]:
     """Return the pictures of a set as items."""
     table = picture_table(chosen.table, folder)
-    wanted = {name: [given] if isinstance(given, str) else given for name, given in chosen.where.items()}
+    wanted = {name: [values] if isinstance(values, str) else values for name, values in chosen.where.items()}
     for factor, values in wanted.items():
-        _check_factor(table, factor, values, where)
+        if factor not in table.columns:
+            raise PortrayalError(f"{where} has no factor {factor!r}.{nearest(factor, table.columns)}")
+        known = {str(value) for value in table[factor].drop_nulls().unique()}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            near = f"{nearest(unknown[0], known)} Known: {', '.join(sorted(known))}."
+            raise PortrayalError(f"{where}: no picture has {factor} = {unknown[0]!r}.{near}")
     table = table.filter(*(pl.col(factor).cast(pl.String).is_in(values) for factor, values in wanted.items()))
     if table.is_empty():
         raise PortrayalError(f"{where} is empty: no picture of {chosen.table!r} has all of {dict(chosen.where)}.")
@@ -55,44 +61,19 @@ def picture_table(named: str, folder: Path) -> pl.DataFrame:
     table = read_table(path).cast(pl.String)
     if "content" not in table.columns:
         raise PortrayalError(f"{path.name} lacks column 'content' (found: {', '.join(table.columns)}).")
-    found = [
+    paths = [
         None if name is None else str(path_inside(path.parent, name, [folder], path.name)) for name in table["content"]
     ]
-    return table.with_columns(pl.Series("content", found, pl.String))
-
-
-def _check_factor(table: pl.DataFrame, factor: str, values: Sequence[str], where: str) -> None:
-    if factor not in table.columns:
-        raise PortrayalError(f"{where} has no factor {factor!r}.{nearest(factor, table.columns)}")
-    known = {str(value) for value in table[factor].drop_nulls().unique()}
-    unknown = sorted(set(values) - known)
-    if unknown:
-        near = nearest(unknown[0], known)
-        raise PortrayalError(
-            f"{where}: no picture has {factor} = {unknown[0]!r}.{near} Known: {', '.join(sorted(known))}."
-        )
+    return table.with_columns(pl.Series("content", paths, pl.String))
 
 
 def _item(row: Mapping[str, object], cluster: str | None, chosen: PictureSet, folder: Path) -> Item:
     path = Path(str(row["content"]))
     content = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
-    given = {name: str(row[name]) for name in ("source", "license", "consent") if row.get(name)}
     if cluster is not None:
         check_person(row[cluster], f"{content!r} of {chosen.table!r}")
     person = None if cluster is None else str(row[cluster])
-    return Item(content, "image", person, **{"source": chosen.table, "consent": chosen.consent, **given})
+    return Item(content, "image", person, **{"source": chosen.table, "consent": chosen.consent, **origin(row)})
 
 
-def _sobem(folder: Path) -> pl.DataFrame:
-    from portrayal.audits.associations.datasets.sobem import list_photographs
-
-    return list_photographs(folder)
-
-
-def _professionals(path: Path) -> pl.DataFrame:
-    from portrayal.audits.associations.datasets.professionals import professionals
-
-    return professionals(path)
-
-
-LOADERS = {"sobem": _sobem, "professionals": _professionals}
+LOADERS = {"sobem": list_photographs, "professionals": professionals}

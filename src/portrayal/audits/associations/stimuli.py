@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,38 +18,30 @@ from portrayal.audits.associations.stimulus_sets import Item, content_hash, read
 from portrayal.errors import PortrayalError
 from portrayal.study.study import Study
 from portrayal.tables import STIMULI
+from portrayal.text.formatting import listed
 from portrayal.text.words.word_lists import association_test
 
-CALLED = {"x": "group", "y": "versus", "a": "attribute", "b": "other_attribute"}
 SHOWN = 2  # stimuli that stand for a set without a name
 
 
 def declared_tests(study: Study) -> list[AssociationTest]:
-    """Return the study's tests with their sets read and put into templates."""
+    """Return the study's tests, each named by what it compares, with their sets read and put into templates."""
     settings: AssociationsSettings = study.settings
     own = [OwnTest(name=name, base=name) for name in settings.tests] + list(settings.test)
     if not own:
         raise PortrayalError('[associations] names no test. Add tests = ["weat6"] or [[associations.test]].')
-    names = [test.name for test in own]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(test.name for test in own).items():
+        if times > 1:
             raise PortrayalError(f"test {name!r} is listed twice. Give each test its own name.")
-    return _told_apart([_declared(test, settings, study.folder) for test in own], names)
-
-
-def _told_apart(tests: Sequence[AssociationTest], names: Sequence[str]) -> list[AssociationTest]:
-    """Name every test by what it compares, and add the study's name where that repeats."""
-    said = [_comparison(test) for test in tests]
-    return [
-        replace(test, name=f"{words} ({name})" if said.count(words) > 1 else words)
-        for test, words, name in zip(tests, said, names, strict=True)
+    tests = [_declared(test, settings, study.folder) for test in own]
+    compared = [
+        f"{f'{test.x_name} and {test.y_name}' if test.y else test.x_name} with {test.a_name} and {test.b_name}"
+        for test in tests
     ]
-
-
-def _comparison(test: AssociationTest) -> str:
-    """Return a test in words: "men's names and women's names with career and family words"."""
-    targets = f"{test.x_name} and {test.y_name}" if test.y else test.x_name
-    return f"{targets} with {test.a_name} and {test.b_name}"
+    return [
+        replace(test, name=f"{words} ({test.name})" if compared.count(words) > 1 else words)
+        for test, words in zip(tests, compared, strict=True)
+    ]
 
 
 def make_stimuli(study: Study) -> pl.DataFrame:
@@ -60,7 +53,7 @@ def make_stimuli(study: Study) -> pl.DataFrame:
             for item in test.items(name):
                 key = (item.kind, item.content)
                 first.setdefault(key, item)
-                members.setdefault(key, []).append(test.about[CALLED[name]] or "")
+                members.setdefault(key, []).append(test.called(name))
     seen = sees_pictures(study.systems)
     rows = [_stimulus(item, members[key], study.folder, seen) for key, item in first.items()]
     return pl.DataFrame(rows, schema={**STIMULI, "sets": pl.String, "cluster": pl.String}, orient="row")
@@ -89,8 +82,12 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
             raise PortrayalError(
                 f"test {own.name!r} has no {name}. List its stimuli: {name} = [...]; see docs/associations.md."
             )
-    for pair in (("x", "y"), ("a", "b")):
-        _refuse_overlap(own.name, pair, sets)
+    for one, other in ("xy", "ab"):
+        both = {item.content for item in sets[one]} & {item.content for item in sets[other]}
+        if both:
+            raise PortrayalError(
+                f"test {own.name!r} has {sorted(both)[0]!r} in {one} and in {other}. A stimulus stands on one side."
+            )
     forms = templates(settings.templates or own.templates or base.get("templates", "none"))
     _refuse_half_known(own.name, sets)
     if len(forms) > 1 and {"x", "y"} & set(settings.template_sets):
@@ -113,8 +110,7 @@ def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]
     if given or not items:
         return str(given or "")
     words = [item.content if item.kind == "text" else Path(item.content).name for item in items]
-    more = [f"{len(words) - SHOWN} more"] if len(words) > SHOWN else []
-    return " and ".join(filter(None, [", ".join([*words[:SHOWN], *more][:-1]), [*words[:SHOWN], *more][-1]]))
+    return listed([*words[:SHOWN], *([f"{len(words) - SHOWN} more"] if len(words) > SHOWN else [])])
 
 
 def _refuse_half_known(test: str, sets: dict[str, list[Item]]) -> None:
@@ -127,18 +123,8 @@ def _refuse_half_known(test: str, sets: dict[str, list[Item]]) -> None:
         )
 
 
-def _refuse_overlap(test: str, pair: tuple[str, str], sets: dict[str, list[Item]]) -> None:
-    both = {item.content for item in sets[pair[0]]} & {item.content for item in sets[pair[1]]}
-    if both:
-        raise PortrayalError(
-            f"test {test!r} has {sorted(both)[0]!r} in {pair[0]} and in {pair[1]}. A stimulus stands on one side."
-        )
-
-
 def _read(own: OwnTest, base: dict[str, Any], name: str, folder: Path) -> list[Item]:
-    named = getattr(own, name)
-    if named is None:
-        named = base.get(name)
+    named = base.get(name) if getattr(own, name) is None else getattr(own, name)
     if named is None:
         return []
     target = name in ("x", "y")

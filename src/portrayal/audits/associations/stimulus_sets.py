@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,9 +31,8 @@ class Item:
     cluster: str | None = None  # who it shows, where people repeat
     prompt: str = ""  # the template it was put into
     stem: str = ""  # the stimulus before it was put into a template
-    article: str = (
-        "right"  # 'same' in every spelling, or those it belongs to: 'right', 'literal', 'authors', joined by +
-    )
+    # 'same' in every spelling, or those it belongs to: 'right', 'literal', 'authors', joined by +
+    article: str = "right"
     source: str = ""
     license: str = ""
     consent: str = ""
@@ -47,10 +46,26 @@ def read_set(
     named: str | Sequence[str], where: str, folder: Path, kind: str = "text", cluster: str | Sequence[str] | None = None
 ) -> list[Item]:
     """Return the members of a set."""
-    if isinstance(named, str):
-        items = _from_name(named, where, folder, kind, cluster)
+    if isinstance(named, str) and Path(named).suffix in (".csv", ".parquet", ".txt"):
+        rows = _rows(folder / named, where)
+        if isinstance(cluster, str):
+            if rows and cluster not in rows[0]:
+                raise PortrayalError(f"{where} lacks column {cluster!r} (found: {', '.join(rows[0])}).")
+            cluster = [row[cluster] for row in rows]
     else:
-        items = _from_list([{"content": content} for content in named], named, where, kind, cluster)
+        rows = [{"content": content} for content in (word_list(named) if isinstance(named, str) else named)]
+    if isinstance(cluster, str):
+        raise PortrayalError(f"{where} is no table, so it has no column {cluster!r}. Give one id per stimulus.")
+    if cluster is not None and len(cluster) != len(rows):
+        raise PortrayalError(f"{where} has {len(rows)} stimuli and {len(cluster)} cluster ids. Give one each.")
+    for number, (row, person) in enumerate(zip(rows, cluster or (), strict=bool(cluster)), start=1):
+        check_person(person, f"row {number} ({row['content']!r}) of {where}")
+    source = named if isinstance(named, str) else "the study file"
+    people = [None] * len(rows) if cluster is None else map(str, cluster)
+    items = [
+        Item(row["content"], kind, person, **{"source": source, **origin(row)})
+        for row, person in zip(rows, people, strict=True)
+    ]
     if not items:
         raise PortrayalError(f"{where} is empty. List at least two stimuli.")
     for content, count in Counter(item.content for item in items).items():
@@ -59,6 +74,11 @@ def read_set(
         if not content.strip():
             raise PortrayalError(f"{where} holds an empty stimulus. Remove it.")
     return items
+
+
+def origin(row: Mapping[str, object]) -> dict[str, str]:
+    """Return source, license and consent, where a row has them."""
+    return {name: str(row[name]) for name in ("source", "license", "consent") if row.get(name)}
 
 
 def content_hash(item: Item, folder: Path, seen: bool = True) -> str:
@@ -85,36 +105,6 @@ def sees_pictures(systems: Sequence[SystemSettings]) -> bool:
     return not all(str(system.parameters.get("encoder") or system.use).startswith(BLIND) for system in systems)
 
 
-def _from_name(named: str, where: str, folder: Path, kind: str, cluster: str | Sequence[str] | None) -> list[Item]:
-    path = folder / named
-    if path.suffix in (".csv", ".parquet", ".txt"):
-        rows = _rows(path, where)
-        ids = _column(rows, cluster, where) if isinstance(cluster, str) else cluster
-        return _from_list(rows, named, where, kind, ids)
-    words = word_list(named)
-    return _from_list([{"content": word} for word in words], named, where, kind, cluster)
-
-
-def _from_list(
-    rows: Sequence[dict[str, str]],
-    named: str | Sequence[str],
-    where: str,
-    kind: str,
-    cluster: str | Sequence[str] | None,
-) -> list[Item]:
-    if isinstance(cluster, str):
-        raise PortrayalError(f"{where} is no table, so it has no column {cluster!r}. Give one id per stimulus.")
-    if cluster is not None and len(cluster) != len(rows):
-        raise PortrayalError(f"{where} has {len(rows)} stimuli and {len(cluster)} cluster ids. Give one each.")
-    ids = [None] * len(rows) if cluster is None else _people(rows, cluster, where)
-    source = named if isinstance(named, str) else "the study file"
-    known = ("source", "license", "consent")
-    return [
-        Item(row["content"], kind, person, **{"source": source, **{k: row[k] for k in known if row.get(k)}})
-        for row, person in zip(rows, ids, strict=True)
-    ]
-
-
 def _rows(path: Path, where: str) -> list[dict[str, str]]:
     if not path.is_file():
         raise PortrayalError(f"no file at {path} for {where}. Check the path.")
@@ -130,20 +120,7 @@ def _rows(path: Path, where: str) -> list[dict[str, str]]:
     return frame.cast(pl.String).fill_null("").to_dicts()
 
 
-def _people(rows: Sequence[dict[str, str]], cluster: Sequence[str], where: str) -> list[str]:
-    """Refuse a blank id, since it would merge people or part them."""
-    for number, (row, person) in enumerate(zip(rows, cluster, strict=True), start=1):
-        check_person(person, f"row {number} ({row['content']!r}) of {where}")
-    return [str(person) for person in cluster]
-
-
 def check_person(person: object, where: str) -> None:
     """Refuse a row that does not say who it shows."""
     if person is None or not str(person).strip():
         raise PortrayalError(f"{where} does not say who is shown. Name the person in every row, or leave cluster out.")
-
-
-def _column(rows: Sequence[dict[str, str]], name: str, where: str) -> list[str]:
-    if rows and name not in rows[0]:
-        raise PortrayalError(f"{where} lacks column {name!r} (found: {', '.join(rows[0])}).")
-    return [row[name] for row in rows]

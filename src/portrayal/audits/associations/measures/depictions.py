@@ -6,7 +6,7 @@ without a label (blocked, dropped by a gate, no face) is an outcome of its own a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -87,11 +87,14 @@ def _count(images: pl.DataFrame, _: Known) -> TableSums:
 
 
 def _finish(neutral: str, counts: TableSums, _: Known) -> pl.DataFrame:
-    table = counts.total()
+    return _of_systems(counts.total(), partial(_rows, neutral))
+
+
+def _of_systems(table: pl.DataFrame, rows_of: Callable[[pl.DataFrame], Iterator[dict[str, Any]]]) -> pl.DataFrame:
     rows = [
         {"system": system, **row}
         for system in sorted(table["system"].unique())
-        for row in _rows(table.filter(pl.col("system") == system), neutral)
+        for row in rows_of(table.filter(system=system))
     ]
     return results(rows, facets=FACETS, audit="associations")
 
@@ -99,20 +102,22 @@ def _finish(neutral: str, counts: TableSums, _: Known) -> pl.DataFrame:
 def depictions_of_counts(counts: Any) -> pl.DataFrame:
     """Return depicted shares from recorded counts, and shares of occupations at the extremes."""
     frame = check(counts, COUNTS, "counts", "Expected one row per system, occupation and label.")
-    rows: list[dict[str, Any]] = []
-    for system in sorted(frame["system"].unique()):
-        own = frame.filter(pl.col("system") == system)
-        rows += [{"system": system, **row} for row in chain(_shares(own), _extremes(own))]
-    return results(rows, facets=FACETS, audit="associations")
+    return _of_systems(frame, lambda own: chain(_shares(own), _extremes(own)))
 
 
-def _rows(images: pl.DataFrame, neutral: str) -> Iterator[dict[str, Any]]:
-    free = images.filter(pl.col("group") == neutral)
+def _rows(neutral: str, images: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    free = images.filter(group=neutral)
     counts = free.drop_nulls("label").group_by("occupation", "label").agg(pl.col("count").sum())
     yield from _shares(counts, free)
     yield from _differences(counts, free)
     for group in sorted(images["group"].unique().drop_nulls()):
-        yield from _lost(images.filter(pl.col("group") == group), group)
+        own = images.filter(group=group)
+        answered = own.drop_nulls("outcome")
+        n = int(answered["count"].sum())
+        about = {"group": group, "counted": "images", "n_missing": int(own["count"].sum()) - n, "unit": "share"}
+        for outcome in LOST:
+            hits = int(answered.filter(outcome=outcome)["count"].sum())
+            yield wilson(hits, n).row(f"{outcome}_rate", **about)
 
 
 def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
@@ -125,9 +130,8 @@ def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator
         about = {"group": label, "counted": "images", "unit": "share"}
         hits = {job: table.get((job, label), 0) for job in totals if totals[job]}
         for job, count in hits.items():
-            missing = made[job] - totals[job]
-            share = wilson(count, totals[job])
-            yield share.row("depicted_share", occupation=job, n_missing=missing, note=READ, **about)
+            where = {"occupation": job, "n_missing": made[job] - totals[job]}
+            yield wilson(count, totals[job]).row("depicted_share", note=READ, **where, **about)
         shares = np.array([count / totals[job] for job, count in hits.items()])
         note = f"mean over {len(shares)} occupations, interval over them, inside 0 and 1; {READ}"
         mean = clustered_share(shares, np.ones(len(shares)))
@@ -140,7 +144,7 @@ def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str
     totals, n = _totals(counts), int(counts["count"].sum())
     missing = int(asked["count"].sum()) - n
     for place, label in enumerate(labels):
-        hits = dict.fromkeys(totals, 0) | _totals(counts.filter(pl.col("label") == label))
+        hits = dict.fromkeys(totals, 0) | _totals(counts.filter(label=label))
         every = sum(hits.values())
         for job in totals if len(totals) > 1 else ():
             gap = share_difference(hits[job], totals[job], every - hits[job], n - totals[job])
@@ -169,17 +173,7 @@ def _totals(table: pl.DataFrame) -> dict[str, int]:
 def _extremes(counts: pl.DataFrame) -> Iterator[dict[str, Any]]:
     wide = counts.with_columns(share=pl.col("count") / pl.col("count").sum().over("occupation"))
     for label in sorted(counts["label"].unique()):
-        shares = wide.filter((pl.col("label") == label) & pl.col("share").is_not_nan())["share"].to_numpy()
+        shares = wide.filter(pl.col("share").is_not_nan(), label=label)["share"].to_numpy()
         for measure, hits in (("occupations_under_10", shares < 0.1), ("occupations_over_90", shares > 0.9)):
-            note = f"{int(hits.sum())} of {len(shares)}; {READ}"
-            share = wilson(int(hits.sum()), len(shares))
+            share, note = wilson(int(hits.sum()), len(shares)), f"{int(hits.sum())} of {len(shares)}; {READ}"
             yield share.row(measure, group=label, counted="occupations", unit="share", note=note)
-
-
-def _lost(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
-    answered = images.drop_nulls("outcome")
-    n = int(answered["count"].sum())
-    about = {"group": group, "counted": "images", "n_missing": int(images["count"].sum()) - n, "unit": "share"}
-    for outcome in LOST:
-        hits = int(answered.filter(pl.col("outcome") == outcome)["count"].sum())
-        yield wilson(hits, n).row(f"{outcome}_rate", **about)

@@ -11,8 +11,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -51,16 +50,6 @@ class EmotionWords(NamedTuple):
     results: pl.DataFrame
     words: pl.DataFrame  # system, emotion, word, occurrences, counted
     differences: pl.DataFrame
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """Choices of a study."""
-
-    words: Mapping[str, Sequence[str]]
-    minimum: int
-    baseline: str
-    neutral: str
 
 
 def emotion_word_shares(
@@ -124,10 +113,24 @@ def emotion_words(
     rows: int = ROWS,
 ) -> EmotionWords:
     """Return what `emotion_word_shares` does, with the words counted and the differences for joint flips."""
-    choices = _Choices(emotion_lexicon() if words is None else words, minimum, baseline, neutral)
-    fold = Fold("emotion words", partial(_count, choices), partial(_finish, choices), needs=tuple(CAPTIONS), add=_add)
-    done: EmotionWords = run_folds([fold], lambda: _checked(captions, rows))[fold.name]
-    return done
+    lists = emotion_lexicon() if words is None else words
+    listed = sorted({word.lower() for own in lists.values() for word in own})
+    needs = tuple(CAPTIONS)
+    folds = [Fold("cells", _count_captions, _total, needs), Fold("words", partial(_count_words, listed), _total, needs)]
+    done = run_folds(folds, lambda: _checked(captions, rows))
+    cells, conditions = done["cells"], done["cells"]["condition"].unique()
+    if baseline not in conditions:
+        known = ", ".join(sorted(map(str, conditions)))
+        raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
+    occurrences = _occurrences(cells, done["words"], lists, minimum)
+    counted = _hits(cells, done["words"], occurrences)
+    found = [
+        {"system": system, **row}
+        for system in sorted(counted["system"].unique())
+        for row in _rows(counted.filter(system=system), lists, baseline, neutral)
+    ]
+    differences = differences_table(found)
+    return EmotionWords(results(found, facets=FACETS, audit="associations"), occurrences, differences)
 
 
 def _checked(captions: Source, rows: int) -> Iterator[pl.DataFrame]:
@@ -139,53 +142,35 @@ def _checked(captions: Source, rows: int) -> Iterator[pl.DataFrame]:
         yield frame
 
 
-def _count(choices: _Choices, captions: pl.DataFrame, _: Known) -> tuple[TableSums, TableSums]:
-    """Count captions by cell and person, and the listed words in them.
+def _total(sums: TableSums, _: Known) -> pl.DataFrame:
+    return sums.total()
 
-    Captions are split as the authors did: lower case, full stops and commas removed, split at spaces.
-    """
+
+def _count_captions(captions: pl.DataFrame, _: Known) -> TableSums:
     answered = pl.col("status") == "answered"
-    cells = captions.group_by(CELL).agg(captions=answered.sum(), missing=(~answered).sum())
-    listed = sorted({word.lower() for words in choices.words.values() for word in words})
+    counts = {"captions": answered.sum(), "missing": (~answered).sum()}
+    return TableSums(CELL, (captions.group_by(CELL).agg(**counts).cast({pl.UInt32: pl.Int64}),))
+
+
+def _count_words(listed: Sequence[str], captions: pl.DataFrame, _: Known) -> TableSums:
+    """Count listed words, split at spaces as the authors did: lower case, no full stops."""
     split = pl.col("caption").str.to_lowercase().str.replace_all(r"[.,]", "").str.split(" ")
-    tokens = captions.lazy().filter(answered).select(*CELL, split.alias("word")).explode("word")
-    words = tokens.filter(pl.col("word").is_in(listed)).collect().group_by([*CELL, "word"]).len("count")
-    return (
-        TableSums(CELL, (cells.cast({pl.UInt32: pl.Int64}),)),
-        TableSums((*CELL, "word"), (words.cast({pl.UInt32: pl.Int64}),)),
-    )
+    tokens = captions.lazy().filter(status="answered").select(*CELL, split.alias("word")).explode("word")
+    counts = tokens.filter(pl.col("word").is_in(listed)).collect().group_by([*CELL, "word"]).len("count")
+    return TableSums((*CELL, "word"), (counts.cast({pl.UInt32: pl.Int64}),))
 
 
-def _add(one: tuple[TableSums, TableSums], other: tuple[TableSums, TableSums]) -> tuple[TableSums, TableSums]:
-    return one[0] + other[0], one[1] + other[1]
-
-
-def _finish(choices: _Choices, counts: tuple[TableSums, TableSums], _: Known) -> EmotionWords:
-    cells, words = (sums.total() for sums in counts)
-    conditions = cells["condition"].unique()
-    if choices.baseline not in conditions:
-        known = ", ".join(sorted(map(str, conditions)))
-        raise PortrayalError(f"no caption has condition {choices.baseline!r}. Found: {known}. Set `baseline`.")
-    occurrences = _occurrences(cells, words, choices)
-    counted = _hits(cells, words, occurrences)
-    rows = [
-        {"system": system, **row}
-        for system in sorted(counted["system"].unique())
-        for row in _rows(counted.filter(pl.col("system") == system), choices)
-    ]
-    differences = differences_table(rows)
-    return EmotionWords(results(rows, facets=FACETS, audit="associations"), occurrences, differences)
-
-
-def _occurrences(cells: pl.DataFrame, words: pl.DataFrame, choices: _Choices) -> pl.DataFrame:
+def _occurrences(
+    cells: pl.DataFrame, words: pl.DataFrame, lists: Mapping[str, Sequence[str]], minimum: int
+) -> pl.DataFrame:
     """Return each listed word's occurrences in a system's captions, and whether they reach the minimum."""
-    pairs = [(emotion, word.lower()) for emotion, words in choices.words.items() for word in words]
+    pairs = [(emotion, word.lower()) for emotion, own in lists.items() for word in own]
     listed = pl.DataFrame(pairs, schema={"emotion": pl.String, "word": pl.String}, orient="row")
     occurring = words.group_by("system", "word").agg(pl.col("count").sum().alias("occurrences"))
     table = cells.select("system").unique().join(listed, how="cross").join(occurring, on=["system", "word"], how="left")
     return (
         table.with_columns(pl.col("occurrences").fill_null(0).cast(pl.Int64))
-        .with_columns(counted=pl.col("occurrences") >= choices.minimum)
+        .with_columns(counted=pl.col("occurrences") >= minimum)
         .sort("system", "emotion", "word")
     )
 
@@ -199,24 +184,19 @@ def _hits(cells: pl.DataFrame, words: pl.DataFrame, occurrences: pl.DataFrame) -
     return table.with_columns(pl.col("count").fill_null(0))
 
 
-def _rows(cells: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
-    for emotion in choices.words:
-        of_list = cells.filter(pl.col("list") == emotion)
-        shown = of_list.filter(pl.col("emotion") == emotion)
-        for intensity in _levels(shown):
-            chosen = shown if intensity is None else shown.filter(pl.col("intensity") == intensity)
+def _rows(cells: pl.DataFrame, emotions: Iterable[str], baseline: str, neutral: str) -> Iterator[dict[str, Any]]:
+    for emotion in emotions:
+        of_list = cells.filter(list=emotion)
+        shown = of_list.filter(emotion=emotion)
+        levels = sorted(level for level in shown["intensity"].unique().drop_nulls() if level)
+        for intensity in [None, *levels] if len(levels) > 1 else [None]:
+            chosen = shown if intensity is None else shown.filter(intensity=intensity)
             # Single intensities are a closer look at people who are in the test already.
             family = {} if intensity is None else {"family": EXPLORATORY, "differences": None}
-            for row in _compare(chosen, choices.baseline):
+            for row in _compare(chosen, baseline):
                 yield {"emotion": emotion, "intensity": intensity, **row, **family}
-        for row in _rates(of_list.filter(pl.col("emotion") == choices.neutral), "false_mention"):
+        for row in _rates(of_list.filter(emotion=neutral), "false_mention"):
             yield {"emotion": emotion, **row}
-
-
-def _levels(shown: pl.DataFrame) -> list[str | None]:
-    """Return None for all intensities together, then each where there are several."""
-    levels = sorted(level for level in shown["intensity"].unique().drop_nulls() if level)
-    return [None, *levels] if len(levels) > 1 else [None]
 
 
 def _compare(cells: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
@@ -226,8 +206,8 @@ def _compare(cells: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
         if condition != baseline:
             both = _by_person(cells, condition).join(base, on="person", suffix="_base")
             own = cells.filter(pl.col("condition").is_in([condition, baseline]))
-            yield {"group": condition, "versus": baseline, **_difference(own, both)}
-            yield {"group": condition, "versus": baseline, **_ratio(own, both)}
+            for row in (_difference(own, both), _ratio(own, both)):
+                yield {"group": condition, "versus": baseline, **row}
 
 
 def _rates(cells: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
@@ -239,7 +219,7 @@ def _rates(cells: pl.DataFrame, measure: str) -> Iterator[dict[str, Any]]:
             measure,
             group=condition,
             counted="captions",
-            n_missing=_missing(cells.filter(pl.col("condition") == condition)),
+            n_missing=int(cells.filter(condition=condition)["missing"].sum()),
             unit=UNIT,
             note=note if people["count"].sum() else NEVER,
         )
@@ -271,7 +251,7 @@ def _ratio(cells: pl.DataFrame, both: pl.DataFrame) -> dict[str, Any]:
     if np.isnan(ratio.low):
         note += "; one condition has no occurrence, so the ratio has no interval"
     about = {"counted": "captions", "null": 1.0, "unit": "ratio", "note": note}
-    return ratio.row("emotion_word_ratio", n_missing=_missing(cells), **about)
+    return ratio.row("emotion_word_ratio", n_missing=int(cells["missing"].sum()), **about)
 
 
 def _columns(both: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -291,10 +271,5 @@ def _lone_person(both: pl.DataFrame) -> str:
 
 
 def _by_person(cells: pl.DataFrame, condition: str) -> pl.DataFrame:
-    chosen = cells.filter(pl.col("condition") == condition).group_by("person")
-    sums = chosen.agg(pl.col("count", "captions").sum())
+    sums = cells.filter(condition=condition).group_by("person").agg(pl.col("count", "captions").sum())
     return sums.filter(pl.col("captions") > 0).sort("person")
-
-
-def _missing(cells: pl.DataFrame) -> int:
-    return int(cells["missing"].sum())

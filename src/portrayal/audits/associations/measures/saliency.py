@@ -48,12 +48,9 @@ def saliency(shares: Any, baseline: str, audit: str = "associations") -> Salienc
         raise PortrayalError(f"no picture has condition {baseline!r}. Set `baseline` to one of the conditions.")
     check_people(frame, "shares")
     frame = frame.sort("person", "condition", "share")  # so that sums do not depend on the order given
+    parts = sorted(frame.group_by("system", "region", maintain_order=True), key=lambda item: item[0])
     rows = [
-        {"system": system, "region": region, **row}
-        for (system, region), part in sorted(
-            frame.group_by("system", "region", maintain_order=True), key=lambda item: item[0]
-        )
-        for row in _rows(part, baseline)
+        {"system": system, "region": region, **row} for (system, region), part in parts for row in _rows(part, baseline)
     ]
     differences = differences_table(rows)
     return Saliency(results(rows, facets=FACETS, audit=audit), differences)
@@ -62,7 +59,7 @@ def saliency(shares: Any, baseline: str, audit: str = "associations") -> Salienc
 def _rows(part: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
     conditions = sorted(part["condition"].unique().drop_nulls())
     for condition in conditions:
-        chosen = part.filter(pl.col("condition") == condition)
+        chosen = part.filter(condition=condition)
         known = chosen.drop_nulls("share")
         mean = clustered_mean(known["share"].to_numpy(), known["person"].to_numpy())
         note, lost = f"interval over {known['person'].n_unique()} persons", chosen.height - known.height
@@ -76,11 +73,10 @@ def _rows(part: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
 def _difference(part: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
     asked = part.filter(pl.col("condition").is_in([condition, baseline]))
     known = asked.drop_nulls("share")
-    sides = [
-        known.filter(pl.col("condition") == name).group_by("person").agg(pl.col("share").mean())
-        for name in (condition, baseline)
-    ]
-    both = sides[0].join(sides[1], on="person", suffix="_base").sort("person")
+    x, y = (
+        known.filter(condition=name).group_by("person").agg(pl.col("share").mean()) for name in (condition, baseline)
+    )
+    both = x.join(y, on="person", suffix="_base").sort("person")
     difference = (both["share"] - both["share_base"]).to_numpy()
     return paired(difference).row(
         "saliency_difference",

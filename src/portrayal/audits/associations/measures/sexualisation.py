@@ -149,9 +149,8 @@ def _rates_of(
         raise PortrayalError(f"no image has group {baseline!r}. Set `baseline` to a group of the table.")
     rows: list[dict[str, Any]] = []
     for system in sorted(counts["system"].unique()):
-        own = None if seeds is None else seeds.filter(pl.col("system") == system)
-        of_system = _rows(counts.filter(pl.col("system") == system), own, baseline, validation)
-        rows += [{"system": system, **row} for row in of_system]
+        own, of_seeds = counts.filter(system=system), None if seeds is None else seeds.filter(system=system)
+        rows += [{"system": system, **row} for row in _rows(own, of_seeds, baseline, validation)]
     return results(rows, facets=FACETS, audit="associations")
 
 
@@ -160,9 +159,13 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     groups = sorted(counts["group"].unique().drop_nulls())
     for group in groups:
-        images = counts.filter(pl.col("group") == group)
+        images = counts.filter(group=group)
         yield from _rates(images, group)
-        yield from _corrected(images, group, validation)
+        judged = None if validation is None else validation.filter(group=group)
+        hits, n = _answers(images)
+        if judged is not None and judged.height and n:
+            rate = corrected_rate(hits, n, judged)
+            yield rate.row("sexualised_rate_corrected", group=group, counted="images", n_missing=_count(images) - n)
         if "age" in counts.columns:
             yield from _ages(images, group)
     for group, base in permutations(groups, 2):
@@ -171,7 +174,6 @@ def _rows(
 
 
 def _count(counts: pl.DataFrame) -> int:
-    """Return the number of images."""
     return int(counts["count"].sum())
 
 
@@ -195,21 +197,12 @@ def _rates(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
         yield _share("no_face_rate", group, _count(seen.filter(~pl.col("face"))), _count(seen), asked - _count(seen))
 
 
-def _corrected(images: pl.DataFrame, group: str, validation: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
-    judged = None if validation is None else validation.filter(pl.col("group") == group)
-    hits, n = _answers(images)
-    if judged is not None and judged.height and n:
-        rate = corrected_rate(hits, n, judged)
-        yield rate.row("sexualised_rate_corrected", group=group, counted="images", n_missing=_count(images) - n)
-
-
 def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
-    answered = images.filter("answered").drop_nulls("age")
-    hits = pl.col("count").filter("hit").sum()
-    ages = answered.group_by("age").agg(hits=hits, n=pl.col("count").sum()).sort("age")
+    answered, count = images.filter("answered").drop_nulls("age"), pl.col("count")
+    ages = answered.group_by("age").agg(hits=count.filter("hit").sum(), n=count.sum()).sort("age")
     for age, hits, n in ages.iter_rows():
-        lost = _count(images.filter(pl.col("age") == age)) - n
-        yield {**_share("sexualised_rate", group, hits, n, lost), "age": f"{age:g}"}
+        share = _share("sexualised_rate", group, hits, n, _count(images.filter(age=age)) - n)
+        yield {**share, "age": f"{age:g}"}
     trend = share_trend(ages["age"].to_list(), ages["hits"].to_list(), ages["n"].to_list())
     yield trend.row(
         "sexualised_age_trend",
@@ -223,19 +216,16 @@ def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
 
 
 def _compare(images: pl.DataFrame, seeds: pl.DataFrame | None, group: str, base: str) -> Iterator[dict[str, Any]]:
-    both = [images.filter(pl.col("group") == name) for name in (group, base)]
+    both = [images.filter(group=name) for name in (group, base)]
     counts = [number for side in both for number in _answers(side)]
     missing = sum(map(_count, both)) - counts[1] - counts[3]
     about = {"group": group, "versus": base, "counted": "images", "n_missing": missing}
-    own = [] if seeds is None else [seeds.filter(pl.col("group") == name).sort("seed") for name in (group, base)]
-    difference, note = _tested(own, counts)
-    still = _constant(counts[0] + counts[2], counts[1] + counts[3])
-    yield difference.row(
-        "sexualised_difference", unit="points", note=f"{note}; blocked images left out", **about, **still
-    )
+    own = [] if seeds is None else [seeds.filter(group=name).sort("seed") for name in (group, base)]
+    difference, test = _tested(own, counts)
+    still, note = _constant(counts[0] + counts[2], counts[1] + counts[3]), "blocked images left out"
+    yield difference.row("sexualised_difference", unit="points", note=f"{test}; {note}", **about, **still)
     # One test, shown once: the ratio's row repeats no p, or the family would count it twice.
-    ratio = share_ratio(*counts)
-    yield ratio.row("sexualised_ratio", p=None, null=1.0, unit="ratio", note="blocked images left out", **about)
+    yield share_ratio(*counts).row("sexualised_ratio", p=None, null=1.0, unit="ratio", note=note, **about)
 
 
 def _tested(seeds: Sequence[pl.DataFrame], counts: Sequence[int]) -> tuple[Estimate, str]:
@@ -247,15 +237,13 @@ def _tested(seeds: Sequence[pl.DataFrame], counts: Sequence[int]) -> tuple[Estim
     tested = by_person(x, y, names, alternative="two-sided")
     within = np.array(list(person_differences(x, y, names).values()))
     gap = paired(within) if len(within) else welch(x, y)
-    found = replace(gap, p=tested.test.p, p_floor=tested.floor, n=counts[1] + counts[3], counted=None)
-    return found, f"{tested.design}two-sided, where a person is a seed"
+    difference = replace(gap, p=tested.test.p, p_floor=tested.floor, n=counts[1] + counts[3], counted=None)
+    return difference, f"{tested.design}two-sided, where a person is a seed"
 
 
 def _constant(hits: int, n: int) -> dict[str, Any]:
     """Return the decision where nothing varies."""
-    if not n or 0 < hits < n:
-        return {}
-    return {"decision": NOT_TESTED, "reason": ALL if hits else NONE}
+    return {} if not n or 0 < hits < n else {"decision": NOT_TESTED, "reason": ALL if hits else NONE}
 
 
 def _share(measure: str, group: str, hits: int, n: int, missing: int, note: str = "") -> dict[str, Any]:
