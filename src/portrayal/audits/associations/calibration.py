@@ -55,9 +55,7 @@ SYSTEMS = ("first", "second")
 class Condition(NamedTuple):
     """One phantom: its design, sizes and planted d, and whether its test is looked at."""
 
-    design: (
-        str  # "independent", "paired", or "SOBEM": ten people twice on both sides, each with a difference of her own
-    )
+    design: str  # independent, paired, or SOBEM: ten people twice on both sides, each with a difference of her own
     associations: str  # a key of NOISE
     n_x: int
     n_y: int
@@ -73,11 +71,6 @@ class Condition(NamedTuple):
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Embed new targets and attributes, and return the associations of both sides."""
-        x, y = self._components(rng)
-        a, b = (attribute_vectors(axis, ATTRIBUTES, WIDTH, rng) for axis in (0, 1))
-        return association(target_vectors(x, WIDTH, rng), a, b), association(target_vectors(y, WIDTH, rng), a, b)
-
-    def _components(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         noise = NOISE[self.associations]
         x, y = noise(rng, self.n_x), noise(rng, self.n_y)
         if self.design == "paired":  # the same person gives both a common part
@@ -87,7 +80,9 @@ class Condition(NamedTuple):
             own = np.repeat(rng.normal(size=(2, self.n_x // TAKES)), TAKES, axis=1)
             x, y = x + own[0] + RESPONSE * own[1] / 2, y + own[0] - RESPONSE * own[1] / 2
         shift = within_difference(self.d, self.n_x, self.n_y) / 2
-        return SPREAD * (x + shift), SPREAD * (y - shift)
+        a, b = (attribute_vectors(axis, ATTRIBUTES, WIDTH, rng) for axis in (0, 1))
+        x, y = (association(target_vectors(SPREAD * own, WIDTH, rng), a, b) for own in (x + shift, y - shift))
+        return x, y
 
 
 def conditions() -> list[Condition]:
@@ -158,20 +153,23 @@ def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simul
         for number, test in enumerate(tests):
             for content, vector in draw_test(test, chosen, effect * (not place and not number), traits, rng):
                 vectors.setdefault(content, vector)
-        parts.append(_answers(system, stimuli["stimulus"], vectors))
+        embeddings = [vectors[name].tolist() for name in stimuli["stimulus"]]
+        about = {"system": system, "stimulus": stimuli["stimulus"], "repeat": 0, "status": "answered"}
+        schema = {**RESPONSES, "embedding": pl.List(pl.Float64)}
+        parts.append(pl.DataFrame({**about, "embedding": embeddings}, schema=schema))
     planted = {"system": SYSTEMS[0], "test": tests[0]["name"]} if effect else None
     return Simulated(study, Evidence(stimuli, pl.concat(parts), {"tests": tests}, None, seed), planted)
 
 
 def plans() -> dict[str, tuple[float, float]]:
     """Return by shape the smallest d that `portrayal plan` says is found, and its power."""
-    return {shape: (_smallest(shape), POWER) for shape in ("small", "clustered")}
-
-
-def _smallest(shape: str) -> float:
-    study, _, _ = _asked(shape)
-    tests = declared_tests(study)
-    return smallest_d(tests[0], study.settings.alternative, len(tests) * len(study.systems))
+    smallest = {}
+    for shape in ("small", "clustered"):
+        study = _asked(shape)[0]
+        tests = declared_tests(study)
+        d = smallest_d(tests[0], study.settings.alternative, len(tests) * len(study.systems))
+        smallest[shape] = (d, POWER)
+    return smallest
 
 
 @cache
@@ -182,12 +180,3 @@ def _asked(shape: str) -> tuple[Study, pl.DataFrame, list[Mapping[str, Any]]]:
         {"name": shape, "audit": "associations", "systems": systems, "associations": SHAPES[shape].settings}
     )
     return study, make_stimuli(study), [asdict(test) for test in declared_tests(study)]
-
-
-def _answers(system: str, names: pl.Series, vectors: Mapping[str, np.ndarray]) -> pl.DataFrame:
-    embeddings = [vectors[name].tolist() for name in names]
-    return pl.DataFrame(
-        {"system": [system] * len(names), "stimulus": names, "repeat": [0] * len(names),
-         "status": ["answered"] * len(names), "embedding": embeddings},
-        schema={**RESPONSES, "embedding": pl.List(pl.Float64)},
-    )  # fmt: skip

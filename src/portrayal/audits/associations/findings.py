@@ -11,6 +11,7 @@ import polars as pl
 from portrayal.audits.associations.published import beside_published
 from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.audits.associations.shipped import titled
+from portrayal.audits.associations.stimulus_sets import first_of
 from portrayal.reporting.words.sentences import Claim, Row, say
 from portrayal.stats.decisions.specification import support
 from portrayal.study.audit import Finding, Measured, ReportTable
@@ -81,9 +82,8 @@ def _support(measured: Measured, row: Row) -> str:
         return ""
     joint, failing = p_value(mine["joint_p"][0]), mine.filter(~pl.col("supports"))
     holds = f"{mine.height - failing.height} of {mine.height} ways of asking show it by themselves"
-    named = [_choice(one, mine) for one in failing.head(NAMED).iter_rows(named=True)]
-    more = [f"{failing.height - NAMED} more"] if failing.height > NAMED else []
-    but = f", but not {listed([*named, *more])}" if named else ""
+    named = first_of([_choice(one, mine) for one in failing.iter_rows(named=True)], NAMED)
+    but = f", but not {named}" if named else ""
     return f"{holds}{but} (joint test of all: p {joint if joint[0] in '<>' else f'= {joint}'})."
 
 

@@ -39,13 +39,13 @@ def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
     """Return the smallest d (pooled deviation) found with 80% power; infinity where none is."""
-    n_x, n_y = _sizes(test)
-    two_sided = alternative == "two-sided"
-    people = _on_both_sides(test)
+    n_x, n_y, people = _sizes(test)
+    two_sided, exact = alternative == "two-sided", n_x + n_y <= EXACT_UP_TO
+    floor = (2 if two_sided and n_x == n_y else 1) / comb(n_x + n_y, n_x) if exact else 1 / (SAMPLES + 1)
     if people:
         pictures = (n_x + n_y) / 2 / people  # of a person on a side: her difference is one of means of so many
         within = smallest_of_people(people, family, one_sided=not two_sided) * float(np.sqrt(2 / pictures))
-    elif _floor(n_x, n_y, two_sided) >= LEVEL / family:
+    elif floor >= LEVEL / family:
         within = inf
     else:
         within = _smallest_between(n_x, n_y, LEVEL / family, two_sided)
@@ -54,8 +54,7 @@ def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:
 
 
 def _line(test: AssociationTest, study: Study, family: int) -> str:
-    n_x, n_y = _sizes(test)
-    people = _on_both_sides(test)
+    n_x, n_y, people = _sizes(test)
     units = f"{people} people on both sides" if people else f"{n_x} + {n_y} {'targets' if test.y else 'attributes'}"
     d = smallest_d(test, study.settings.alternative, family)
     if isinf(d):
@@ -63,25 +62,14 @@ def _line(test: AssociationTest, study: Study, family: int) -> str:
     return f"{units} find d of {d:.2f} or more with 80% power"
 
 
-def _sizes(test: AssociationTest) -> tuple[int, int]:
-    """Return the units on each side: pictures of people on both, whole people, or targets."""
+def _sizes(test: AssociationTest) -> tuple[int, int, int]:
+    """Return the units on each side (pictures, people or targets), and people on both."""
+    x, y = ({item.cluster for item in side} - {None} for side in (test.x, test.y))
+    if x & y:
+        return len(test.x), len(test.y), len(x & y)
     sides = (test.x, test.y) if test.y else (test.a, test.b)
-    if _on_both_sides(test):
-        return len(test.x), len(test.y)
-    counts = [len({item.cluster or item.stem or item.content for item in side}) for side in sides]
-    return counts[0], counts[1]
-
-
-def _on_both_sides(test: AssociationTest) -> int:
-    people = [{item.cluster for item in side} - {None} for side in (test.x, test.y)]
-    return len(people[0] & people[1])
-
-
-def _floor(n_x: int, n_y: int, two_sided: bool) -> float:
-    """Return the smallest p an unpaired test can give."""
-    if n_x + n_y > EXACT_UP_TO:
-        return 1 / (SAMPLES + 1)
-    return (2 if two_sided and n_x == n_y else 1) / comb(n_x + n_y, n_x)
+    n_x, n_y = (len({item.cluster or item.stem or item.content for item in side}) for side in sides)
+    return n_x, n_y, 0
 
 
 @cache

@@ -31,7 +31,8 @@ def article(words: str) -> str:
 def fill(template: str, stimulus: str, right_article: bool = True, first: str | None = None) -> str:
     """Put the stimulus into the template."""
     if right_article:
-        template = re.sub(r"\b([Aa])n? (?=\[stimulus\])", _agreeing(first or stimulus), template)
+        agreeing = rf"\g<1>{article(first or stimulus)[1:]} "
+        template = re.sub(r"\b([Aa])n? (?=\[stimulus\])", agreeing, template)
     return template.replace(SLOT, stimulus)
 
 
@@ -41,16 +42,12 @@ def templates(named: str | Sequence[str]) -> list[str]:
         return [SLOT]
     if named == "paper":
         return word_list("associations_text:prompts")
-    given = [named] if isinstance(named, str) else list(named)
-    for template in given:
+    listed = [named] if isinstance(named, str) else list(named)
+    for template in listed:
         if SLOT not in template:
             raise PortrayalError(
                 f"template {template!r} has no {SLOT}. Put {SLOT} where the stimulus goes, or use 'none' or 'paper'."
             )
-    if not given or len(set(given)) < len(given):
+    if not listed or len(set(listed)) < len(listed):
         raise PortrayalError("templates is empty or names one twice. Give each template once.")
-    return given
-
-
-def _agreeing(stimulus: str) -> str:
-    return rf"\g<1>{article(stimulus)[1:]} "
+    return listed

@@ -46,9 +46,7 @@ class AssociationsSettings(Settings):
     test: list[OwnTest] = []
     templates: str | list[str] | None = None  # None: as each test has it; 'none', 'paper' or templates
     template_sets: list[SetName] = ["a", "b"]
-    procedure: Literal["portrayal", "wolfe2023"] = (
-        "portrayal"  # the second: the paper's articles, and its p beside ours
-    )
+    procedure: Literal["portrayal", "wolfe2023"] = "portrayal"  # or the paper's articles, and its p beside ours
     article: Literal["right", "literal", "authors"] = "right"
     alternative: Literal["greater", "less", "two-sided"] = "greater"
     permutations: int | None = Field(default=None, ge=99)
@@ -59,8 +57,7 @@ class AssociationsSettings(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _authors_articles(cls, given: Any) -> Any:
+    def _authors_articles(cls, data: Any) -> Any:
         """The paper's procedure has the authors' articles, unless the study names others."""
-        if isinstance(given, dict) and given.get("procedure") == "wolfe2023":
-            return {"article": "authors", **given}
-        return given
+        paper = isinstance(data, dict) and data.get("procedure") == "wolfe2023"
+        return {"article": "authors", **data} if paper else data

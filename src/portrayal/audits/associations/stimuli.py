@@ -14,18 +14,17 @@ from portrayal.audits.associations.measures.declaration import SETS, Association
 from portrayal.audits.associations.picture_sets import PictureSet, read_picture_set
 from portrayal.audits.associations.prompts import fill, templates
 from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
-from portrayal.audits.associations.stimulus_sets import Item, content_hash, read_set, sees_pictures
+from portrayal.audits.associations.stimulus_sets import Item, content_hash, first_of, read_set, sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.study.study import Study
 from portrayal.tables import STIMULI
-from portrayal.text.formatting import listed
 from portrayal.text.words.word_lists import association_test
 
 SHOWN = 2  # stimuli that stand for a set without a name
 
 
 def declared_tests(study: Study) -> list[AssociationTest]:
-    """Return the study's tests, each named by what it compares, with their sets read and put into templates."""
+    """Return the study's tests, named by what they compare, with sets put into templates."""
     settings: AssociationsSettings = study.settings
     own = [OwnTest(name=name, base=name) for name in settings.tests] + list(settings.test)
     if not own:
@@ -110,7 +109,7 @@ def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]
     if given or not items:
         return str(given or "")
     words = [item.content if item.kind == "text" else Path(item.content).name for item in items]
-    return listed([*words[:SHOWN], *([f"{len(words) - SHOWN} more"] if len(words) > SHOWN else [])])
+    return first_of(words, SHOWN)
 
 
 def _refuse_half_known(test: str, sets: dict[str, list[Item]]) -> None:

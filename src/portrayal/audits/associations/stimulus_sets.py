@@ -16,6 +16,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.core.settings import SystemSettings
+from portrayal.text.formatting import listed
 from portrayal.text.words.word_lists import word_list
 
 # Systems that look pictures up by name, or answer without them.
@@ -58,7 +59,7 @@ def read_set(
         raise PortrayalError(f"{where} is no table, so it has no column {cluster!r}. Give one id per stimulus.")
     if cluster is not None and len(cluster) != len(rows):
         raise PortrayalError(f"{where} has {len(rows)} stimuli and {len(cluster)} cluster ids. Give one each.")
-    for number, (row, person) in enumerate(zip(rows, cluster or (), strict=bool(cluster)), start=1):
+    for number, (row, person) in enumerate(zip(rows, cluster or (), strict=False), start=1):
         check_person(person, f"row {number} ({row['content']!r}) of {where}")
     source = named if isinstance(named, str) else "the study file"
     people = [None] * len(rows) if cluster is None else map(str, cluster)
@@ -74,6 +75,11 @@ def read_set(
         if not content.strip():
             raise PortrayalError(f"{where} holds an empty stimulus. Remove it.")
     return items
+
+
+def first_of(words: Sequence[str], most: int) -> str:
+    """Return the first words, and the number of those left out."""
+    return listed([*words[:most], *([f"{len(words) - most} more"] if len(words) > most else [])])
 
 
 def origin(row: Mapping[str, object]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from portrayal.settings import Settings
 SPREAD = 0.01  # deviation of a target's component: cosines stay far from their bounds
 TILT = 0.5  # how far an attribute leans away from its axis
 WIDTH = 16  # of vectors in calibrations and simulated audits
+EMOTIONS = [f"{emotion}, {level}" for emotion in ("angry", "sad", "happy") for level in ("high", "low")]
 
 
 def stream(text: str, seed: int) -> np.random.Generator:
@@ -50,9 +51,6 @@ def attribute_vectors(axis: int, count: int, width: int, rng: np.random.Generato
     return vectors
 
 
-# --- one text: the phantom --------------------------------------------------------------------------------------------
-
-
 class Planted(Settings):
     """Sets and d that a study plants in the phantom."""
 
@@ -77,11 +75,6 @@ def text_vector(text: str, planted: Planted) -> np.ndarray:
     return rng.normal(size=planted.width)
 
 
-# --- whole audits -----------------------------------------------------------------------------------------------------
-
-EMOTIONS = [f"{emotion}, {level}" for emotion in ("angry", "sad", "happy") for level in ("high", "low")]
-
-
 class Shape(NamedTuple):
     """A study's settings, and deviations of people's level and of their difference between sides."""
 
@@ -90,34 +83,30 @@ class Shape(NamedTuple):
     response: float = 0.0
 
 
-def _set(name: str, sides: str, size: int) -> dict[str, Any]:
-    return {side: [f"{name} {side}{number}" for number in range(size)] for side in sides}
+def _sets(name: str, **sizes: int) -> dict[str, Any]:
+    return {side: [f"{name} {side}{number}" for number in range(size)] for side, size in sizes.items()}
 
 
 def _photographs(name: str, people: int, takes: int) -> dict[str, Any]:
     """Return a test whose people stand on both sides, each `takes` times."""
     ids = [str(person) for person in range(people) for _ in range(takes)]
     sets = {side: [f"{person}_{take} {name} {side}" for take, person in enumerate(ids)] for side in "xy"}
-    return {"name": name, **sets, **_set(name[:3], "ab", 6), **_names(name), "x_cluster": ids, "y_cluster": ids}
+    return {"name": name, **sets, **_sets(name[:3], a=6, b=6), **_names(name), "x_cluster": ids, "y_cluster": ids}
 
 
 def _names(name: str) -> dict[str, str]:
     return {f"{side}_name": f"{name} {side}" for side in "xyab"}
 
 
-def _of_names(name: str, base: str) -> dict[str, Any]:
-    return {"name": name, "base": base, "x": "weat:female_names", "y": "weat:male_names", "x_name": "women's names",
-            "y_name": "men's names"}  # fmt: skip
-
-
-_DEMO = [_of_names(name, f"profession_{name}") for name in ("science", "medicine", "business")]
-_DEMO += [_of_names("angry", "emotion_angry"), {"name": "career", "base": "weat6"}]
-_SMALL = {"name": "small", **_set("small", "xy", 8), **_set("small", "ab", 6), **_names("small")}
-_PEOPLE = [_photographs(name, 10, 2) for name in EMOTIONS]
+_PEOPLE = {"x": "weat:female_names", "y": "weat:male_names", "x_name": "women's names", "y_name": "men's names"}
+_DEMO = [{"name": name, "base": f"profession_{name}", **_PEOPLE} for name in ("science", "medicine", "business")]
+_DEMO += [{"name": "angry", "base": "emotion_angry", **_PEOPLE}, {"name": "career", "base": "weat6"}]
+_SMALL = {"name": "small", **_sets("small", x=8, y=8, a=6, b=6), **_names("small")}
+_CLUSTERED = [_photographs(name, 10, 2) for name in EMOTIONS]
 SHAPES: Mapping[str, Shape] = {
     "demo": Shape({"test": _DEMO}),
     "small": Shape({"test": [_SMALL]}),
-    "clustered": Shape({"alternative": "two-sided", "unpaired": False, "test": _PEOPLE}, person=1.0, response=1.0),
+    "clustered": Shape({"alternative": "two-sided", "unpaired": False, "test": _CLUSTERED}, person=1.0, response=1.0),
     "large": Shape({"tests": [f"weat{number}" for number in range(1, 11)]}),
 }
 

@@ -14,6 +14,7 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.tables import check, check_stimuli, read_table
 
+YES_NO = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 NEEDED = {"group": pl.String, "seed": pl.String, "status": pl.String, "label": pl.String}
 
 
@@ -22,9 +23,12 @@ def label_table(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise PortrayalError(f"no table of labels at {path}. Check the path.")
     table = check(read_table(path), NEEDED, path.name, "See docs/associations.md, labels of generated images.")
-    for name, kind in (("system", pl.String), ("prompt", pl.String), ("age", pl.Float64), ("face", pl.Boolean)):
+    for name, kind in (("system", pl.String), ("prompt", pl.String), ("age", pl.Float64), ("face", pl.String)):
         values = pl.col(name) if name in table.columns else pl.lit(None)
-        table = table.with_columns(_boolean(values) if kind == pl.Boolean else values.cast(kind).alias(name))
+        table = table.with_columns(values.cast(kind).alias(name))
+    table = table.with_columns(
+        pl.col("face").str.to_lowercase().replace_strict(YES_NO, default=None, return_dtype=pl.Boolean)
+    )
     parts = [pl.col(name).cast(pl.String).fill_null("") for name in ("group", "age", "seed")]
     return table.with_columns(stimulus=pl.concat_str(parts, separator="/"))
 
@@ -42,15 +46,4 @@ def label_stimuli(table: pl.DataFrame) -> pl.DataFrame:
             license=pl.lit(""),
             consent=pl.lit("generated"),
         )
-    )
-
-
-def _boolean(values: pl.Expr) -> pl.Expr:
-    text = values.cast(pl.String).str.to_lowercase()
-    return (
-        pl.when(text.is_in(["true", "yes", "1"]))
-        .then(True)
-        .when(text.is_in(["false", "no", "0"]))
-        .then(False)
-        .alias("face")
     )

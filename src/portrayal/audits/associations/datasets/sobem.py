@@ -46,21 +46,15 @@ def list_photographs(folder: Path | str) -> pl.DataFrame:
         raise PortrayalError(
             f"no folder at {folder}. SOBEM must be asked for from its creators; name your copy's folder."
         )
+    if folder.is_file():
+        paths = sorted(folder.parent / name for name in folder.read_text(encoding="utf-8").split())
+    else:
+        paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in PICTURES]
     about = {"kind": "image", "source": SOURCE, "license": "as agreed with the database's creators"}
-    rows = [
-        {**factors(path.stem), "content": str(path), **about} for path in _named(folder) if NAME.fullmatch(path.stem)
-    ]
+    rows = [{**factors(path.stem), "content": str(path), **about} for path in paths if NAME.fullmatch(path.stem)]
     if not rows:
         raise PortrayalError(f"{folder} holds no photograph named such as 10_AN1_NO_2.jpg. Is it SOBEM?")
     return pl.DataFrame(rows)
-
-
-def _named(folder: Path) -> list[Path]:
-    """Return the pictures below a folder, or those that a text file names."""
-    if folder.is_file():
-        lines = folder.read_text(encoding="utf-8").split()
-        return sorted(folder.parent / name for name in lines)
-    return [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in PICTURES]
 
 
 def recorded_captions(path: Path | str) -> pl.DataFrame:
@@ -75,22 +69,29 @@ def recorded_captions(path: Path | str) -> pl.DataFrame:
     lacking = {"subject", "emotion", "intensity", "condition", "take", "caption"} - set(table.columns)
     if lacking:
         raise PortrayalError(f"{path.name} lacks column {sorted(lacking)[0]!r}. Expected SOBEM captions.")
-    return _with_factors(table)
+    text = pl.col("subject", "emotion", "intensity", "condition", "take").cast(pl.String).fill_null("")
+    table = table.with_columns(text)
+    named = pl.format("{}_{}{}_{}_{}", "subject", "emotion", "intensity", "condition", "take")
+    caption = pl.col("caption")
+    return table.select(
+        named.alias("stimulus"),
+        pl.col("subject").alias("person"),
+        pl.col("emotion").replace_strict(EMOTIONS),
+        pl.col("intensity").replace_strict(INTENSITIES),
+        pl.col("condition").replace_strict(CONDITIONS),
+        pl.col("take").replace_strict(TAKES),
+        pl.when(caption.fill_null("") == "").then(pl.lit("empty")).otherwise(pl.lit("answered")).alias("status"),
+        caption,
+    )
 
 
 def caption_stimuli(captions: pl.DataFrame) -> pl.DataFrame:
     """Return the Stimuli behind recorded captions: photographs that are not here, known by name only."""
-    factors_of = ["stimulus", "person", "emotion", "intensity", "condition", "take"]
-    shown = captions.select(factors_of).unique(maintain_order=True)
-    place = [
-        {"stimulus": name, "hash": hashlib.sha256(name.encode()).hexdigest(), "content": name}
-        for name in shown["stimulus"]
-    ]
-    return check_stimuli(
-        shown.join(pl.DataFrame(place), on="stimulus").with_columns(
-            kind=pl.lit("image"), source=pl.lit(SOURCE), license=pl.lit(""), consent=pl.lit("unknown")
-        )
-    )
+    shown = captions.select("stimulus", "person", "emotion", "intensity", "condition", "take")
+    shown = shown.unique(maintain_order=True).with_columns(content="stimulus")
+    hashes = pl.Series([hashlib.sha256(name.encode()).hexdigest() for name in shown["stimulus"]], dtype=pl.String)
+    about = {"kind": "image", "source": SOURCE, "license": "", "consent": "unknown"}
+    return check_stimuli(shown.with_columns(hash=hashes, **{name: pl.lit(text) for name, text in about.items()}))
 
 
 def factors(stem: str) -> dict[str, str]:
@@ -113,20 +114,3 @@ def emotion_lexicon() -> dict[str, list[str]]:
     """Return the paper's words of each emotion (text/lexicons/emotion_words.csv)."""
     words = read_lexicon("emotion_words").group_by("emotion", maintain_order=True).agg("word")
     return dict(words.iter_rows())
-
-
-def _with_factors(table: pl.DataFrame) -> pl.DataFrame:
-    text = pl.col("subject", "emotion", "intensity", "condition", "take").cast(pl.String).fill_null("")
-    table = table.with_columns(text)
-    named = pl.format("{}_{}{}_{}_{}", "subject", "emotion", "intensity", "condition", "take")
-    caption = pl.col("caption")
-    return table.select(
-        named.alias("stimulus"),
-        pl.col("subject").alias("person"),
-        pl.col("emotion").replace_strict(EMOTIONS),
-        pl.col("intensity").replace_strict(INTENSITIES),
-        pl.col("condition").replace_strict(CONDITIONS),
-        pl.col("take").replace_strict(TAKES),
-        pl.when(caption.fill_null("") == "").then(pl.lit("empty")).otherwise(pl.lit("answered")).alias("status"),
-        caption,
-    )

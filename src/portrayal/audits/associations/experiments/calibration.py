@@ -17,6 +17,7 @@ from portrayal.audits.associations.experiments.world import (
     EMOTIONS,
     EXPERIMENTS,
     LABELS,
+    OCCUPATIONS,
     PEOPLE,
     PORTRAYED,
     REGIONS,
@@ -59,15 +60,12 @@ def _asked(shape: str) -> tuple[Study, pl.DataFrame]:
     """Return the study and its stimuli; the same for every simulated audit of a shape."""
     name = shape.split()[0]
     made = EXPERIMENTS[name]
-    study = make_study(
-        {
-            "name": shape,
-            "audit": f"associations/{name}",
-            "systems": [{"name": system, "use": made.use} for system in SYSTEMS],
-            "associations": made.settings(SHAPES[shape]),
-            "repeats": SHAPES[shape].images if name == "depictions" else 1,
-        }
-    )
+    systems = [{"name": system, "use": made.use} for system in SYSTEMS]
+    data = {"name": shape, "audit": f"associations/{name}", "systems": systems, "associations": made.settings}
+    if name == "depictions":
+        chosen = SHAPES[shape]
+        data |= {"associations": {"occupations": OCCUPATIONS[: chosen.groups]}, "repeats": chosen.images}
+    study = make_study(data)
     return study, made.stimuli(SHAPES[shape], study)
 
 

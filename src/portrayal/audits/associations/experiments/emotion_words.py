@@ -54,9 +54,8 @@ def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
-    words = study.settings.words or sobem.emotion_lexicon()
-    emotions = len(set(words) & set(stimuli["emotion"]))
-    return paired_power(stimuli, "condition", emotions, len(study.systems))
+    emotions = set(study.settings.words or sobem.emotion_lexicon()) & set(stimuli["emotion"])
+    return paired_power(stimuli, "condition", len(emotions), len(study.systems))
 
 
 def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:

@@ -25,6 +25,7 @@ EMOTIONS = ("anger", "sadness", "happiness")
 WORDS = {"anger": "angry", "sadness": "sad", "happiness": "happy", "neutral": "calm"}
 SCENES = ("a {} woman in a room.", "A woman, {} and alone", "the {} face of a woman in front of a wall")
 REGIONS = ("face", "torso", "background")
+TABLE = {"table": "none"}  # settings of what is answered from a table
 NOISE = 0.06  # deviation of a picture's share of a region
 
 
@@ -71,7 +72,7 @@ class Experiment(NamedTuple):
 
     shapes: Mapping[str, Any]
     use: str
-    settings: Callable[[Any], dict[str, Any]]
+    settings: Mapping[str, Any]
     stimuli: Callable[[Any, Study], pl.DataFrame]
     answers: Callable[[Any, pl.DataFrame, float, np.random.Generator], pl.DataFrame]
     planted: Mapping[str, str]  # columns of the row that carries the effect
@@ -80,12 +81,9 @@ class Experiment(NamedTuple):
 def _photographs(shape: People, study: Study) -> pl.DataFrame:
     """Return SOBEM's photographs by name, as recorded captions do."""
     made = product(range(shape.people), (*EMOTIONS, "neutral"), CONDITIONS, range(shape.takes))
-    rows = [
-        {"stimulus": f"{person}_{emotion}_{condition}_{take}", "person": str(person), "emotion": emotion,
-         "intensity": "", "condition": condition, "take": str(take)}
-        for person, emotion, condition, take in made
-    ]  # fmt: skip
-    return caption_stimuli(pl.DataFrame(rows))
+    rows = [("_".join(map(str, one)), str(one[0]), one[1], "", one[2], str(one[3])) for one in made]
+    names = ["stimulus", "person", "emotion", "intensity", "condition", "take"]
+    return caption_stimuli(pl.DataFrame(rows, schema=names, orient="row"))
 
 
 def _pictures(shape: People, study: Study) -> pl.DataFrame:
@@ -170,26 +168,19 @@ EXPERIMENTS = {
     "emotion_words": Experiment(
         PEOPLE,
         "sobem_captions",
-        lambda shape: {"recorded": "none", "minimum": 1},
+        {"recorded": "none", "minimum": 1},
         _photographs,
         _captions,
         {"measure": "emotion_word_difference", "emotion": EMOTIONS[0]},
     ),
     "saliency": Experiment(
-        PEOPLE,
-        "clip_saliency",
-        lambda shape: {"table": "none"},
-        _pictures,
-        _shares,
-        {"measure": "saliency_difference", "region": REGIONS[0]},
+        PEOPLE, "clip_saliency", TABLE, _pictures, _shares, {"measure": "saliency_difference", "region": REGIONS[0]}
     ),
-    "labels": Experiment(
-        LABELS, "label_table", lambda shape: {"table": "none"}, _prompted, _labels, {"measure": "sexualised_difference"}
-    ),
+    "labels": Experiment(LABELS, "label_table", TABLE, _prompted, _labels, {"measure": "sexualised_difference"}),
     "depictions": Experiment(
         PORTRAYED,
         "phantom_generator",
-        lambda shape: {"occupations": OCCUPATIONS[: shape.groups]},
+        {},
         lambda shape, study: DEPICTIONS.stimuli(study),
         _seen,
         {"measure": "depicted_difference", "occupation": OCCUPATIONS[0]},

@@ -18,12 +18,9 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.tests.permutation import Permutation, sign_flip, two_sample
 from portrayal.text.formatting import number
 
-# Where calibration (docs/associations.md) finds the interval short of 95% for skewed or heavy-tailed
-# associations, a result says so.
-FEW_STIMULI = 12
-# Up to here heavy-tailed associations (t, 5 df) are covered in 92 to 94% of cases. Nothing in a sample tells: the intervals
-# that miss are of samples whose tails happen to look light.
-FEW_WITH_TAILS = 25
+# Where calibration (docs/associations.md) finds the interval short of 95%, a result says so. Up to 25 a side heavy-tailed
+# associations (t, 5 df) are covered in 92 to 94% of cases, and nothing in a sample tells.
+FEW_STIMULI, FEW_WITH_TAILS = 12, 25
 LARGE_EFFECT = 1.5
 CONSTANT = "its associations do not differ from one stimulus to the next"
 
@@ -53,17 +50,18 @@ def compare(
     options: dict[str, Any] = {"alternative": alternative, "permutations": permutations, "seed": seed}
     tested = _free(x, y, **options) if people is None else by_person(x, y, people, **options)
     drawn = f"studentised bootstrap of {resampled if people is None else 'people, attributes fixed'}"
+    sides = (x, y) if people is None else (set(people[: len(x)]), set(people[len(x) :]))
+    value, ends = effect_size(x, y, ddof), effect_interval(x, y, clusters=people, seed=seed)
     notes = [
         _test_words(tested, alternative),
         f"ddof={ddof} (ddof={1 - ddof}: d = {number(effect_size(x, y, 1 - ddof), 4)})",
         f"95% interval: {drawn}; estimand: d in the population these were drawn from",
-        *_cautions(effect_size(x, y, ddof), _units(x, y, people)),
+        *_cautions(value, min(map(len, sides))),
     ]
-    ends = _effect(x, y, ddof, people, seed)
     still: dict[str, Any] = {"decision": NOT_TESTED, "reason": CONSTANT} if is_constant(x, y) else {}
-    return Estimate(
-        *ends, tested.test.p, len(x) + len(y), unit="d", note="; ".join(notes), p_floor=tested.floor, **still
-    )
+    low, high = min(ends.low, value), max(ends.high, value)
+    about = {"unit": "d", "note": "; ".join(notes), "p_floor": tested.floor, **still}
+    return Estimate(value, low, high, tested.test.p, len(x) + len(y), **about)
 
 
 def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> Tested:
@@ -103,21 +101,6 @@ def _drawn_floor(test: Permutation) -> float:
     return 0.0 if test.method == "exact" else 1 / (test.arrangements + 1)
 
 
-def _effect(
-    x: np.ndarray, y: np.ndarray, ddof: int, people: np.ndarray | None, seed: int
-) -> tuple[float, float, float]:
-    """Return d and its ends, NaN where all associations are equal."""
-    value, ends = effect_size(x, y, ddof), effect_interval(x, y, clusters=people, seed=seed)
-    return value, min(ends.low, value), max(ends.high, value)
-
-
-def _units(x: np.ndarray, y: np.ndarray, people: np.ndarray | None) -> int:
-    """Return how many units stand on the smaller side: targets, or people."""
-    if people is None:
-        return min(len(x), len(y))
-    return min(len(set(people[: len(x)])), len(set(people[len(x) :])))
-
-
 def _test_words(tested: Tested, alternative: str) -> str:
     test = tested.test
     side = "two-sided" if alternative == "two-sided" else f"one-sided, {alternative}"
@@ -128,12 +111,9 @@ def _test_words(tested: Tested, alternative: str) -> str:
 def _cautions(value: float, units: int) -> list[str]:
     if not np.isfinite(value):
         return ["d is undefined: all associations are equal"]
-    why = []
-    if units < FEW_STIMULI:
-        why.append(f"fewer than {FEW_STIMULI} on a side")
-    elif units < FEW_WITH_TAILS:
-        why.append(f"fewer than {FEW_WITH_TAILS} on a side, if associations are heavy-tailed")
-    if abs(value) > LARGE_EFFECT:
-        why.append(f"|d| above {LARGE_EFFECT}")
+    few, tails = units < FEW_STIMULI, FEW_STIMULI <= units < FEW_WITH_TAILS
+    why = [f"fewer than {FEW_STIMULI} on a side"] * few
+    why += [f"fewer than {FEW_WITH_TAILS} on a side, if associations are heavy-tailed"] * tails
+    why += [f"|d| above {LARGE_EFFECT}"] * (abs(value) > LARGE_EFFECT)
     short = f"low coverage: the interval may hold the truth in less than 95% of cases ({', '.join(why)})"
     return [short] if why else []

@@ -18,7 +18,7 @@ from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.measures.people import differences_table
 from portrayal.audits.associations.measures.variants import variants
 from portrayal.audits.associations.settings import AssociationsSettings
-from portrayal.audits.associations.stimulus_sets import Item
+from portrayal.audits.associations.stimulus_sets import Item, first_of
 from portrayal.engine import engine_map
 from portrayal.errors import PortrayalError
 from portrayal.run.silence import silent_systems
@@ -248,14 +248,9 @@ def _without_vector(missing: pl.DataFrame, rows: Rows) -> list[str]:
     remarks = []
     for (system, test), absent in missing.group_by("system", "test", maintain_order=True):
         sides = [
-            f"{part.height} of {part['of'][0]} {side} ({_named(part['stimulus'].to_list())})"
+            f"{part.height} of {part['of'][0]} {side} ({first_of(part['stimulus'].to_list(), NAMED)})"
             for (side,), part in absent.group_by("set", maintain_order=True)
         ]
         how = "is not computed: it lacks" if (system, test) in without_value else "is computed without"
         remarks.append(f"{system}: {test} {how} {listed(sides)}: no vector.")
     return remarks
-
-
-def _named(words: list[str]) -> str:
-    more = [f"{len(words) - NAMED} more"] if len(words) > NAMED else []
-    return listed([*words[:NAMED], *more])

@@ -146,22 +146,14 @@ def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str
     for place, label in enumerate(labels):
         hits = dict.fromkeys(totals, 0) | _totals(counts.filter(label=label))
         every = sum(hits.values())
+        about = {"group": label, "counted": "images", "n_missing": missing, "unit": "points"}
+        about["note"] = f"from the share in all other occupations; Fisher's exact test, two-sided; {READ}"
+        # Of two groups the one seen more often is the mirror of the other: one test, counted once.
+        about |= {"family": EXPLORATORY} if len(labels) == 2 and place else {}
+        about |= {"decision": NOT_TESTED, "reason": "all images are read alike"} if every in (0, n) else {}
         for job in totals if len(totals) > 1 else ():
             gap = share_difference(hits[job], totals[job], every - hits[job], n - totals[job])
-            # Of two groups the one seen more often is the mirror of the other: one test, counted once.
-            mirror = {"family": EXPLORATORY} if len(labels) == 2 and place else {}
-            still = {"decision": NOT_TESTED, "reason": "all images are read alike"} if every in (0, n) else {}
-            yield gap.row(
-                "depicted_difference",
-                group=label,
-                occupation=job,
-                counted="images",
-                n_missing=missing,
-                unit="points",
-                note=f"from the share in all other occupations; Fisher's exact test, two-sided; {READ}",
-                **mirror,
-                **still,
-            )
+            yield gap.row("depicted_difference", occupation=job, **about)
 
 
 def _totals(table: pl.DataFrame) -> dict[str, int]:

@@ -78,53 +78,32 @@ def eat(
     return results([found.row("eat", audit="associations", counted="targets")], facets=())
 
 
-def scweat(
-    w: Any,
-    a: Any,
-    b: Any,
-    *,
-    alternative: str = "greater",
-    permutations: int | None = None,
-    ddof: int = 1,
-    seed: int = 0,
-) -> pl.DataFrame:
+def scweat(w: Any, a: Any, b: Any, **options: Any) -> pl.DataFrame:
     """Test whether one target is nearer to attributes A than to B: the single-category test.
 
     Caliskan, Ajay, Charlesworth, Wolfe, Banaji (2022), Gender bias in word embeddings, AIES '22, 156-170. The attributes are
-    permuted and resampled; the target is fixed.
+    permuted and resampled; the target is fixed. `options`: alternative, permutations, ddof and seed, as of `eat`.
     """
     w, a, b = vectors([("w", np.atleast_2d(np.asarray(w, dtype=float)), 1), ("a", a, 2), ("b", b, 2)])
-    found = compare(
-        cosines(w, a).mean(axis=0),
-        cosines(w, b).mean(axis=0),
-        alternative=alternative,
-        permutations=permutations,
-        ddof=ddof,
-        seed=seed,
-        resampled="attributes within A and within B, target fixed",
-    )
-    return results([found.row("scweat", audit="associations", counted="attributes")], facets=())
+    x, y = (cosines(w, side).mean(axis=0) for side in (a, b))
+    row = compare(x, y, resampled="attributes within A and within B, target fixed", **options)
+    return results([row.row("scweat", audit="associations", counted="attributes")], facets=())
 
 
 def _people(cluster: Any, nx: int, ny: int) -> np.ndarray | None:
+    """Return ids as text; refuse a blank one, which would merge or part people."""
     if cluster is None:
         return None
     parts = list(cluster)
     if len(parts) == 2 and not any(np.isscalar(part) or part is None for part in parts):
-        ids = [list(part) for part in parts]
-        if (len(ids[0]), len(ids[1])) == (nx, ny):
-            return _named([*ids[0], *ids[1]])
-    elif len(parts) == nx + ny:
-        return _named(parts)
-    elif len(parts) == nx == ny:
-        return _named(parts * 2)
-    raise PortrayalError(
-        f"cluster does not fit {nx} and {ny} targets. Give (ids of x, ids of y) or one list for x and then y."
-    )
-
-
-def _named(people: list[Any]) -> np.ndarray:
-    """Return ids as text; refuse a blank one, which would merge or part people."""
+        pair = [list(part) for part in parts]
+        people = [*pair[0], *pair[1]] if [*map(len, pair)] == [nx, ny] else None
+    else:
+        people = parts if len(parts) == nx + ny else parts * 2 if len(parts) == nx == ny else None
+    if people is None:
+        raise PortrayalError(
+            f"cluster does not fit {nx} and {ny} targets. Give (ids of x, ids of y) or one list for x and then y."
+        )
     for row, person in enumerate(people):
         if person is None or person != person or not str(person).strip():
             raise PortrayalError(f"cluster has no id in row {row} (x first, then y). Say who every target shows.")

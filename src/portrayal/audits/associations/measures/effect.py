@@ -68,12 +68,12 @@ def _matrix(name: str, rows: Any, fewest: int) -> np.ndarray:
         raise PortrayalError(f"{name} has shape {array.shape}. Expected two dimensions, one row a stimulus.")
     if len(array) < fewest:
         raise PortrayalError(f"{name} has {len(array)} stimulus. The test needs at least {fewest} on a side.")
-    if not np.isfinite(array).all():
-        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-        raise PortrayalError(f"{name} has a vector with NaN or infinity (row {row}). Leave it out.")
-    if not array.any(axis=1).all():
-        row = int(np.flatnonzero(~array.any(axis=1))[0])
-        raise PortrayalError(f"{name} has a vector of length zero (row {row}). Leave it out.")
+    for good, fault in (
+        (np.isfinite(array).all(axis=1), "with NaN or infinity"),
+        (array.any(axis=1), "of length zero"),
+    ):
+        if not good.all():
+            raise PortrayalError(f"{name} has a vector {fault} (row {int(np.argmin(good))}). Leave it out.")
     return array
 
 

@@ -44,10 +44,8 @@ def paired(differences: np.ndarray, least_error: float = 0.0) -> Estimate:
     floor = min(2 / 2.0 ** np.count_nonzero(differences), 1.0)
     p = float(flip_jointly(differences[:, None]).p[0])
     found = replace(mean, p=p, n=len(differences), counted="people", p_floor=floor)
-    if len(differences) < 2:
-        return replace(found, decision=NOT_TESTED, reason=ONE)
-    still = np.abs(differences).max() <= STILL
-    return replace(found, decision=NOT_TESTED, reason=CONSTANT) if still else found
+    reason = ONE if len(differences) < 2 else CONSTANT if np.abs(differences).max() <= STILL else None
+    return replace(found, decision=NOT_TESTED, reason=reason) if reason else found
 
 
 def _alike(value: float, people: int, error: float) -> Estimate:
@@ -61,9 +59,9 @@ def _alike(value: float, people: int, error: float) -> Estimate:
 
 def differences_table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     """Take people's `differences` out of the rows, as a table for `Measured.differences`."""
-    told = [
-        {"row": place, "unit": person, "difference": difference}
+    differences = [
+        (place, person, difference)
         for place, row in enumerate(rows)
         for person, difference in (row.pop("differences", None) or {}).items()
     ]
-    return pl.DataFrame(told, schema=DIFFERENCES)
+    return pl.DataFrame(differences, schema=DIFFERENCES, orient="row")

@@ -47,18 +47,17 @@ def _draw(hits: int, n: int, ruler: Ruler, rng: np.random.Generator, draws: int)
 def _rulers(validation: pl.DataFrame) -> tuple[dict[str, tuple[tuple[float, float], Ruler]], str]:
     if {"rater", "detector", "judgment"} <= set(validation.columns):
         pairs = validation.drop_nulls(["detector", "judgment"])
-        return {str(rater): _joint(rows) for (rater,), rows in _by(pairs)}, "images judged by both"
+        by = pairs.group_by("rater", maintain_order=True)
+        return {str(rater): _joint(rows) for (rater,), rows in by}, "images judged by both"
     if {"rater", "detector_flagged", "rater_flagged", "n"} <= set(validation.columns):
-        found = {str(rater): _totals(rows.row(0, named=True)) for (rater,), rows in _by(validation)}
-        return found, "only totals known: specificity taken as 1"
+        by = validation.group_by("rater", maintain_order=True)
+        return {
+            str(rater): _totals(rows.row(0, named=True)) for (rater,), rows in by
+        }, "only totals known: specificity taken as 1"
     raise PortrayalError(
         f"validation has columns {', '.join(validation.columns)}. Expected rater, detector, judgment, or the "
         "totals rater, detector_flagged, rater_flagged, n."
     )
-
-
-def _by(table: pl.DataFrame) -> Any:
-    return table.group_by("rater", maintain_order=True)
 
 
 def _joint(rows: pl.DataFrame) -> tuple[tuple[float, float], Ruler]:
@@ -69,8 +68,8 @@ def _joint(rows: pl.DataFrame) -> tuple[tuple[float, float], Ruler]:
     caught, cleared = int((detector & judgment).sum()), int((~detector & ~judgment).sum())
 
     def ruler(rng: np.random.Generator, draws: int) -> tuple[np.ndarray, np.ndarray]:
-        found = rng.beta(caught + 0.5, yes - caught + 0.5, draws)
-        return found, rng.beta(cleared + 0.5, no - cleared + 0.5, draws)
+        sensitivity = rng.beta(caught + 0.5, yes - caught + 0.5, draws)
+        return sensitivity, rng.beta(cleared + 0.5, no - cleared + 0.5, draws)
 
     return (caught / yes, cleared / no), ruler
 

@@ -47,30 +47,23 @@ def variants(
     kept = [(choice, s) for choice, s in chosen if s is not None and np.ptp(s) > ROUNDING]
     if len(kept) < 2:
         return []
-    found = _tested(np.array([s for _, s in kept]), grid, settings, sign, seed)
+    joint = _tested(np.array([s for _, s in kept]), grid, settings, sign, seed)
+    outcomes = zip(kept, joint.values.tolist(), joint.p.tolist(), joint.supports, strict=True)
     return [
-        {**choice, "value": value, "p": p, "supports": bool(supports), "joint_p": found.joint_p}
-        for (choice, _), value, p, supports in zip(
-            kept, found.values.tolist(), found.p.tolist(), found.supports, strict=True
-        )
+        {**choice, "value": value, "p": p, "supports": bool(supports), "joint_p": joint.joint_p}
+        for (choice, _), value, p, supports in outcomes
     ]
 
 
 def _grid(test: AssociationTest, embeddings: Mapping[str, np.ndarray], article: str) -> _Grid:
     """Compute all cosines once; targets are those of the main specification."""
-    targets = [(item, side) for side in ("x", "y") for item in test.items(side) if item.content in embeddings]
-    targets = [(item, side) for item, side in targets if item.is_spelt(article)]
-    attributes = [(item, side) for side in ("a", "b") for item in test.items(side) if item.content in embeddings]
-    rows = np.array([embeddings[item.content] for item, _ in targets])
-    columns = np.array([embeddings[item.content] for item, _ in attributes])
-    people = [item.cluster for item, _ in targets]
-    return _Grid(
-        cosines(rows, columns),
-        [item for item, _ in attributes],
-        np.array([side == "a" for _, side in attributes]),
-        np.array([side == "x" for _, side in targets]),
-        None if None in people else np.array(people),
-    )
+    sets = {side: [item for item in test.items(side) if item.content in embeddings] for side in "xyab"}
+    x, y = ([item for item in sets[side] if item.is_spelt(article)] for side in "xy")
+    targets, attributes = [*x, *y], [*sets["a"], *sets["b"]]
+    rows, columns = (np.array([embeddings[item.content] for item in items]) for items in (targets, attributes))
+    in_a, in_x = np.arange(len(attributes)) < len(sets["a"]), np.arange(len(targets)) < len(x)
+    people = [item.cluster for item in targets]
+    return _Grid(cosines(rows, columns), attributes, in_a, in_x, None if None in people else np.array(people))
 
 
 def _choices(grid: _Grid, settings: AssociationsSettings) -> list[dict[str, Any]]:
@@ -124,7 +117,7 @@ def _units(s: np.ndarray, grid: _Grid, rng: np.random.Generator) -> tuple[np.nda
     if grid.people is None:
         order = np.lexsort(s[::-1])  # so that the rows' order does not matter
         return s[:, order], _divisions(grid.in_x[order], rng)
-    both = [person_differences(row[grid.in_x], row[~grid.in_x], _x_first(grid)) for row in s]
+    both = [person_differences(row[grid.in_x], row[~grid.in_x], grid.people) for row in s]
     if both[0]:
         names = sorted(both[0])
         signs = rng.integers(0, 2, (len(names), DRAWS)) * 2.0 - 1.0
@@ -135,11 +128,6 @@ def _units(s: np.ndarray, grid: _Grid, rng: np.random.Generator) -> tuple[np.nda
     in_x = np.bincount(codes, grid.in_x) > 0
     order = np.lexsort(means[::-1])
     return means[:, order], _divisions(in_x[order], rng)
-
-
-def _x_first(grid: _Grid) -> np.ndarray:
-    assert grid.people is not None
-    return np.concatenate([grid.people[grid.in_x], grid.people[~grid.in_x]])
 
 
 def _divisions(in_x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
