@@ -144,7 +144,7 @@ def simulate(shape: str, seed: int, effect: float = 0.0, wave: int = 0) -> Simul
     """
     effect = effect * (wave != 1)
     chosen = SHAPES[shape] if not effect else SHAPES[shape]._replace(person=0.0, response=0.0)
-    study, stimuli, tests = _asked(shape)
+    study, stimuli, tests = _study_of(shape)
     traits = np.random.default_rng(seed)
     rng = np.random.default_rng([seed, wave]) if wave else traits
     parts = []
@@ -165,7 +165,7 @@ def plans() -> dict[str, tuple[float, float]]:
     """Return by shape the smallest d that `portrayal plan` says is found, and its power."""
     smallest = {}
     for shape in ("small", "clustered"):
-        study = _asked(shape)[0]
+        study = _study_of(shape)[0]
         tests = declared_tests(study)
         d = smallest_d(tests[0], study.settings.alternative, len(tests) * len(study.systems))
         smallest[shape] = (d, POWER)
@@ -173,7 +173,7 @@ def plans() -> dict[str, tuple[float, float]]:
 
 
 @cache
-def _asked(shape: str) -> tuple[Study, pl.DataFrame, list[Mapping[str, Any]]]:
+def _study_of(shape: str) -> tuple[Study, pl.DataFrame, list[Mapping[str, Any]]]:
     """Return study, stimuli and tests, which all simulated audits of a shape share."""
     systems = [{"name": name, "use": "phantom:associations"} for name in SYSTEMS]
     study = make_study(

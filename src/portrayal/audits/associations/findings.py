@@ -46,10 +46,10 @@ def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding
 
 def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTable]:
     """Return the specifications in support, stimuli without a vector, and the published effect sizes."""
-    shown = {"missing": measured.tables["missing"], "published": beside_published(measured)}
+    named = {"missing": measured.tables["missing"], "published": beside_published(measured)}
     if "specifications" in measured.tables:
-        shown = {"support": curves(measured.tables["specifications"]), **shown}
-    return [ReportTable(name, *titled(name), table) for name, table in shown.items() if not table.is_empty()]
+        named = {"support": curves(measured.tables["specifications"]), **named}
+    return [ReportTable(name, *titled(name), table) for name, table in named.items() if not table.is_empty()]
 
 
 def curves(specifications: pl.DataFrame) -> pl.DataFrame:

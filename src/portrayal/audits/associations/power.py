@@ -82,8 +82,8 @@ def _smallest_between(n_x: int, n_y: int, alpha: float, two_sided: bool) -> floa
     low, high = 0.8 * least, 2.5 * least
     for _ in range(STEPS):
         middle = (low + high) / 2
-        found = [_is_found(one[:n_x] + middle, one[n_x:], alpha, two_sided) for one in noise]
-        low, high = (low, middle) if np.mean(found) >= POWER else (middle, high)
+        finds = [_is_found(one[:n_x] + middle, one[n_x:], alpha, two_sided) for one in noise]
+        low, high = (low, middle) if np.mean(finds) >= POWER else (middle, high)
     return high
 
 

@@ -33,9 +33,9 @@ def beside_published(measured: Measured) -> pl.DataFrame:
 
 def as_printed(measured: Measured) -> pl.DataFrame:
     """Return the paper's cells of the same models and tests as Results rows."""
-    found = pl.when(pl.col("published_starred") == "yes").then(pl.lit(FOUND)).otherwise(pl.lit(NOT_FOUND))
+    decision = pl.when(pl.col("published_starred") == "yes").then(pl.lit(FOUND)).otherwise(pl.lit(NOT_FOUND))
     cells = beside_published(measured).drop_nulls("published_d")
-    return cells.select("system", "test", measure=pl.lit("eat"), value="published_d", decision=found)
+    return cells.select("system", "test", measure=pl.lit("eat"), value="published_d", decision=decision)
 
 
 def _plain(name: pl.Expr) -> pl.Expr:

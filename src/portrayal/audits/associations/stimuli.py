@@ -105,9 +105,9 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
 
 def _called(own: OwnTest, base: dict[str, Any], name: str, items: Sequence[Item]) -> str:
     """Return a set's name, by study, test that ships, or its first stimuli."""
-    given = getattr(own, f"{name}_name") or base.get(f"{name}_name")
-    if given or not items:
-        return str(given or "")
+    named = getattr(own, f"{name}_name") or base.get(f"{name}_name")
+    if named or not items:
+        return str(named or "")
     words = [item.content if item.kind == "text" else Path(item.content).name for item in items]
     return first_of(words, SHOWN)
 

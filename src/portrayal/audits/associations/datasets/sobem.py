@@ -87,11 +87,11 @@ def recorded_captions(path: Path | str) -> pl.DataFrame:
 
 def caption_stimuli(captions: pl.DataFrame) -> pl.DataFrame:
     """Return the Stimuli behind recorded captions: photographs that are not here, known by name only."""
-    shown = captions.select("stimulus", "person", "emotion", "intensity", "condition", "take")
-    shown = shown.unique(maintain_order=True).with_columns(content="stimulus")
-    hashes = pl.Series([hashlib.sha256(name.encode()).hexdigest() for name in shown["stimulus"]], dtype=pl.String)
+    photos = captions.select("stimulus", "person", "emotion", "intensity", "condition", "take")
+    photos = photos.unique(maintain_order=True).with_columns(content="stimulus")
+    hashes = pl.Series([hashlib.sha256(name.encode()).hexdigest() for name in photos["stimulus"]], dtype=pl.String)
     about = {"kind": "image", "source": SOURCE, "license": "", "consent": "unknown"}
-    return check_stimuli(shown.with_columns(hash=hashes, **{name: pl.lit(text) for name, text in about.items()}))
+    return check_stimuli(photos.with_columns(hash=hashes, **{name: pl.lit(text) for name, text in about.items()}))
 
 
 def factors(stem: str) -> dict[str, str]:

@@ -45,7 +45,7 @@ CAPTIONS = 2000  # a person and condition
 def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
     """Return an audit of two systems; `effect` is that of the first."""
     made = EXPERIMENTS[shape.split()[0]]
-    study, stimuli = _asked(shape)
+    study, stimuli = _study_of(shape)
     rng = np.random.default_rng(seed)
     parts = [
         made.answers(SHAPES[shape], stimuli, effect * (not place), rng).select(pl.lit(system).alias("system"), pl.all())
@@ -56,7 +56,7 @@ def simulate(shape: str, seed: int, effect: float = 0.0) -> Simulated:
 
 
 @cache
-def _asked(shape: str) -> tuple[Study, pl.DataFrame]:
+def _study_of(shape: str) -> tuple[Study, pl.DataFrame]:
     """Return the study and its stimuli; the same for every simulated audit of a shape."""
     name = shape.split()[0]
     made = EXPERIMENTS[name]
@@ -121,8 +121,8 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def _covers(found: Estimate, truth: float) -> bool:
-    return found.low <= truth <= found.high
+def _covers(estimate: Estimate, truth: float) -> bool:
+    return estimate.low <= truth <= estimate.high
 
 
 def _counts(ratio: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -134,9 +134,9 @@ def _counts(ratio: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 def _words(ratio: float, rng: np.random.Generator) -> tuple[bool, float | None]:
     other, base = _counts(ratio, rng)
-    found = paired((other - base) / CAPTIONS)
+    estimate = paired((other - base) / CAPTIONS)
     # The mean rate is 4 * 0.025, that of a stray exp(0.2^2 / 2).
-    return _covers(found, (ratio - 1) * 0.1 * np.exp(0.02)), found.p
+    return _covers(estimate, (ratio - 1) * 0.1 * np.exp(0.02)), estimate.p
 
 
 def _ratio(ratio: float, rng: np.random.Generator) -> tuple[bool, float | None]:
@@ -160,8 +160,8 @@ def _saliency(shift: float, rng: np.random.Generator) -> tuple[bool, float | Non
 
 def _labels(gap: float, rng: np.random.Generator) -> tuple[bool, float | None]:
     hits, base = rng.binomial(100, 0.1 + gap), rng.binomial(100, 0.1)
-    found = share_difference(int(hits), 100, int(base), 100)
-    return _covers(found, gap), found.p
+    estimate = share_difference(int(hits), 100, int(base), 100)
+    return _covers(estimate, gap), estimate.p
 
 
 def _corrected(share: float, rng: np.random.Generator) -> tuple[bool, float | None]:

@@ -85,13 +85,13 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 def images_of(evidence: Evidence) -> pl.DataFrame:
     """Return outcome (null without an answer) and label per image; 'several' where faces differ."""
-    asked = evidence.responses.join(evidence.stimuli.select("stimulus", "occupation", "group"), on="stimulus")
+    answers = evidence.responses.join(evidence.stimuli.select("stimulus", "occupation", "group"), on="stimulus")
     by = ("system", "stimulus", "repeat")
     is_outcome = pl.col("label").str.starts_with("outcome:")
     outcome = pl.col("label").filter(is_outcome).first().str.strip_prefix("outcome:")
     seen = pl.col("label").filter(~is_outcome)
     blocked = pl.col("status").is_in(["refused", "filtered"]).any()
-    images = asked.group_by(*by, "occupation", "group").agg(
+    images = answers.group_by(*by, "occupation", "group").agg(
         outcome=pl.when(blocked).then(pl.lit("blocked")).otherwise(outcome),
         label=pl.when(seen.n_unique() > 1).then(pl.lit("several")).otherwise(seen.first()),
     )

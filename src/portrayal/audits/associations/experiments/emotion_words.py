@@ -49,8 +49,8 @@ def _stimuli(study: Study) -> pl.DataFrame:
 
 def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
     captions = evidence.responses.join(evidence.stimuli.select(FACTORS), on="stimulus")
-    found = emotion_words(captions, settings.words or None, settings.minimum, settings.baseline, settings.neutral)
-    return Measured(found.results, {"words": found.words}, differences=found.differences)
+    counted = emotion_words(captions, settings.words or None, settings.minimum, settings.baseline, settings.neutral)
+    return Measured(counted.results, {"words": counted.words}, differences=counted.differences)
 
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:

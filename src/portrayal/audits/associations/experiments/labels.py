@@ -98,12 +98,12 @@ def _agreements(reviews: pl.DataFrame | None) -> list[pl.DataFrame]:
 def _charts(measured: Measured, settings: LabelSettings) -> list[Chart]:
     from portrayal.reporting.charts.charts import bars_with_intervals, lines_with_band
 
-    shown = measured.results.filter(pl.col("measure").is_in(RATES) & pl.col("value").is_not_null())
+    rates = measured.results.filter(pl.col("measure").is_in(RATES) & pl.col("value").is_not_null())
     label = pl.format("{}: {}", "group", pl.col("measure").str.replace_all("_", " "))
-    overall = shown.filter(pl.col("age").is_null()).with_columns(label=label)
+    overall = rates.filter(pl.col("age").is_null()).with_columns(label=label)
     bars = bars_with_intervals(overall, label="label", axis="share")
     drawn = [Chart("labels", *titled("labels"), bars, of=RATES, main=True)]
-    ages = shown.drop_nulls("age").with_columns(
+    ages = rates.drop_nulls("age").with_columns(
         age=pl.col("age").cast(pl.Float64), prompted=pl.format("{}, {}", "system", "group")
     )
     if not ages.is_empty():

@@ -90,10 +90,10 @@ def phantom_clip_vector(text: str, planted: PhantomClipSettings) -> np.ndarray:
         used = set(text.lower().replace(".", "").replace(",", "").split())
         vector[: len(words)] += [bool(used & set(own)) for own in words.values()]
     elif NAME.fullmatch(name):
-        shown = factors(name)
-        seen = planted.sees.get(shown["condition"], 1.0) * FAINT[shown["intensity"]]
-        vector[: len(words)] += [seen * (emotion == shown["emotion"]) for emotion in words]
-        vector += noise(f"person {shown['person']}")
+        own = factors(name)
+        seen = planted.sees.get(own["condition"], 1.0) * FAINT[own["intensity"]]
+        vector[: len(words)] += [seen * (emotion == own["emotion"]) for emotion in words]
+        vector += noise(f"person {own['person']}")
     return vector
 
 
@@ -126,9 +126,9 @@ def phantom_map(content: str, planted: PhantomSaliencySettings) -> dict[str, obj
         return float(stream(of, planted.seed).normal())
 
     name = Path(content).stem
-    shown = factors(name)
-    shifts = [chance(f"{key}/{shown['condition']}") for key in (shown["person"], name)]
-    on_torso = planted.torso.get(shown["condition"], 0.25) + planted.deviation * sum(shifts) / np.sqrt(2)
+    own = factors(name)
+    shifts = [chance(f"{key}/{own['condition']}") for key in (own["person"], name)]
+    on_torso = planted.torso.get(own["condition"], 0.25) + planted.deviation * sum(shifts) / np.sqrt(2)
     background = BACKGROUND + planted.deviation * np.tanh(chance(f"behind {name}"))
     torso = float(np.clip(on_torso, 0.02, 0.98 - background))
     shares = {"face": 1 - background - torso, "torso": torso, "background": background}
@@ -148,11 +148,11 @@ class PhantomSettings(Settings):
 
     @field_validator("shares", "otherwise")
     @classmethod
-    def _sum_to_one(cls, given: Any) -> Any:
-        for shares in given.values() if all(isinstance(one, dict) for one in given.values()) else [given]:
+    def _sum_to_one(cls, value: Any) -> Any:
+        for shares in value.values() if all(isinstance(one, dict) for one in value.values()) else [value]:
             if min(shares.values(), default=-1) < 0 or abs(sum(shares.values()) - 1) > ROUNDING:
                 raise ValueError(f"the shares of {', '.join(shares) or 'nobody'} do not sum to 1")
-        return given
+        return value
 
     @property
     def groups(self) -> list[str]:

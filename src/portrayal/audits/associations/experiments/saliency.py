@@ -88,8 +88,8 @@ def _measure(evidence: Evidence, settings: SaliencyStudySettings) -> Measured:
     shares = pl.concat([rest.drop_nulls("tag"), silent]).rename({"tag": "region", "confidence": "share"})
     if regions.is_empty():  # no picture has a map: silence says so
         return Measured(results([], facets=FACETS), {"maps": _average(cells)})
-    found = saliency(shares, settings.baseline)
-    return Measured(found.results, {"maps": _average(cells)}, differences=found.differences)
+    compared = saliency(shares, settings.baseline)
+    return Measured(compared.results, {"maps": _average(cells)}, differences=compared.differences)
 
 
 def _average(cells: pl.DataFrame) -> pl.DataFrame:

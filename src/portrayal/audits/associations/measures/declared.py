@@ -42,15 +42,15 @@ def measure(evidence: Evidence, settings: AssociationsSettings) -> Measured:
     (declared), `missing` (stimuli without a vector) and `specifications`.
     """
     tests = [declared_test(test) for test in evidence.inputs["tests"]]
-    silent, embeddings, asked = silent_systems(evidence.responses), {}, []
+    silent, embeddings, cases = silent_systems(evidence.responses), {}, []
     for system in evidence.responses["system"].unique().sort():
         answers = evidence.responses.filter(pl.col("system") == system)
         embeddings[system] = read_embeddings(answers, system)
         # Where questions are still open or failed, a small test is unfinished work, not a fault.
         complete = answers["status"].is_in(ANSWERED).all() and system not in silent
-        asked += [(system, place, settings.too_few == "error" and complete) for place in range(len(tests))]
+        cases += [(system, place, settings.too_few == "error" and complete) for place in range(len(tests))]
     tester = partial(_tester, embeddings, tests, settings, evidence.seed)
-    outcomes = list(engine_map(tester, asked, "test", keeps=()))
+    outcomes = list(engine_map(tester, cases, "test", keeps=()))
     rows, absent, curves = ([row for outcome in outcomes for row in outcome[part]] for part in range(3))
     text = dict.fromkeys(("system", "test", "set"), pl.String)
     tables = {
@@ -76,7 +76,7 @@ def _tester(
 ) -> Callable[[tuple[str, int, bool]], tuple[Rows, Rows, Rows]]:
     """Return a function of system, test number, and whether small tests are errors."""
 
-    def tested(asked: tuple[str, int, bool]) -> tuple[Rows, Rows, Rows]:
+    def outcome(asked: tuple[str, int, bool]) -> tuple[Rows, Rows, Rows]:
         system, place, strict = asked
         case = TestOnSystem(system, tests[place], embeddings[system], settings, seed)
         rows = case.rows(strict)
@@ -87,7 +87,7 @@ def _tester(
         curve = variants(case.test, case.embeddings, settings, sign, seed)
         return rows, case.missing(), [{"system": system, "test": case.test.name, **row} for row in curve]
 
-    return tested
+    return outcome
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class TestOnSystem:
     seed: int
 
     @cached_property
-    def asked(self) -> dict[str, list[Item]]:
+    def sets(self) -> dict[str, list[Item]]:
         """The sets of the main specification: every prompt, with the article asked for."""
         article = self.settings.article
         return {name: [item for item in self.test.items(name) if item.is_spelt(article)] for name in SETS}
@@ -109,14 +109,14 @@ class TestOnSystem:
     @cached_property
     def left(self) -> dict[str, list[Item]]:
         """The items that have a vector."""
-        return {name: [item for item in own if item.content in self.embeddings] for name, own in self.asked.items()}
+        return {name: [item for item in own if item.content in self.embeddings] for name, own in self.sets.items()}
 
     def missing(self) -> Rows:
         """Return one row per stimulus without a vector."""
         about = {"system": self.system, "test": self.test.name}
         return [
             {**about, "set": self.test.called(name), "of": len(items), "stimulus": item.content}
-            for name, items in self.asked.items()
+            for name, items in self.sets.items()
             for item in items
             if item.content not in self.embeddings
         ]
@@ -127,7 +127,7 @@ class TestOnSystem:
         least = {"x": FEWEST if test.y else 1, "y": FEWEST if test.y else 0, "a": FEWEST, "b": FEWEST}
         short = next((name for name, few in least.items() if len(self.left[name]) < few), None)
         if short is not None:
-            left = f"{len(self.left[short])} of {len(self.asked[short])} {test.called(short)} left"
+            left = f"{len(self.left[short])} of {len(self.sets[short])} {test.called(short)} left"
             if strict:
                 raise PortrayalError(
                     f"{self.system}: test {test.name!r} has {left}. A test needs two on a side; leave it "
@@ -173,14 +173,14 @@ class TestOnSystem:
             x, _, a, b = self._matrices()
             row = scweat(x, a, b, **options).row(0, named=True)
         left = ", ".join(
-            f"{name.upper()} {len(self.left[name])} of {len(own)}" for name, own in self.asked.items() if own
+            f"{name.upper()} {len(self.left[name])} of {len(own)}" for name, own in self.sets.items() if own
         )
         return {**row, "note": f"stimuli left: {left}; {row['note']}"}
 
     def _about(self) -> dict[str, Any]:
         """Return the row's columns, with the units (targets, people, attributes) that are there and missing."""
         paired = bool(self.test.y)
-        n, asked = (
+        n, n_asked = (
             len(
                 {
                     (item.cluster if paired else None) or item.content
@@ -188,7 +188,7 @@ class TestOnSystem:
                     for item in sets[name]
                 }
             )
-            for sets in (self.left, self.asked)
+            for sets in (self.left, self.sets)
         )
         return {
             "audit": "associations",
@@ -198,7 +198,7 @@ class TestOnSystem:
             "sided": "two-sided" if self.settings.alternative == "two-sided" else "one-sided",
             "n": n,
             "counted": self._counted(),
-            "n_missing": asked - n,
+            "n_missing": n_asked - n,
             "unit": "d",
         }
 

@@ -120,10 +120,10 @@ def _rows(neutral: str, images: pl.DataFrame) -> Iterator[dict[str, Any]]:
             yield wilson(hits, n).row(f"{outcome}_rate", **about)
 
 
-def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
+def _shares(counts: pl.DataFrame, images: pl.DataFrame | None = None) -> Iterator[dict[str, Any]]:
     """Yield each label's share by occupation (0 where nobody drew it) and over all."""
     totals = _totals(counts)
-    made = totals if asked is None else _totals(asked)
+    made = totals if images is None else _totals(images)
     n, lost = sum(totals.values()), sum(made.values()) - sum(totals.values())
     table = {(job, label): n for job, label, n in counts.select("occupation", "label", "count").iter_rows()}
     for label in sorted(counts["label"].unique()):
@@ -138,11 +138,11 @@ def _shares(counts: pl.DataFrame, asked: pl.DataFrame | None = None) -> Iterator
         yield mean.row("depicted_share", n=n, n_missing=lost, note=note, **about)
 
 
-def _differences(counts: pl.DataFrame, asked: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _differences(counts: pl.DataFrame, images: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Compare each group's share in an occupation with that in all other occupations together."""
     labels = counts.group_by("label").agg(pl.col("count").sum()).sort("count", "label")["label"].to_list()
     totals, n = _totals(counts), int(counts["count"].sum())
-    missing = int(asked["count"].sum()) - n
+    missing = int(images["count"].sum()) - n
     for place, label in enumerate(labels):
         hits = dict.fromkeys(totals, 0) | _totals(counts.filter(label=label))
         every = sum(hits.values())

@@ -70,12 +70,12 @@ def eat(
     x, y, a, b = vectors([("x", x, 2), ("y", y, 2), ("a", a, 1), ("b", b, 1)])
     people, associations = _people(cluster, len(x), len(y)), (association(x, a, b), association(y, a, b))
     drawn: dict[str, Any] = {"permutations": permutations, "seed": seed}
-    found = compare(*associations, alternative=alternative, ddof=ddof, people=people, **drawn)
+    estimate = compare(*associations, alternative=alternative, ddof=ddof, people=people, **drawn)
     if people is not None:
         free = two_sample(*associations, alternative=alternative, **drawn)
         beside = f"unpaired p = {number(free.p)} ({free.method}, as in the paper)"
-        found = replace(found, note=f"{found.note}; {beside}")
-    return results([found.row("eat", audit="associations", counted="targets")], facets=())
+        estimate = replace(estimate, note=f"{estimate.note}; {beside}")
+    return results([estimate.row("eat", audit="associations", counted="targets")], facets=())
 
 
 def scweat(w: Any, a: Any, b: Any, **options: Any) -> pl.DataFrame:

@@ -124,13 +124,13 @@ def emotion_words(
         raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
     occurrences = _occurrences(cells, done["words"], lists, minimum)
     counted = _hits(cells, done["words"], occurrences)
-    found = [
+    of_systems = [
         {"system": system, **row}
         for system in sorted(counted["system"].unique())
         for row in _rows(counted.filter(system=system), lists, baseline, neutral)
     ]
-    differences = differences_table(found)
-    return EmotionWords(results(found, facets=FACETS, audit="associations"), occurrences, differences)
+    differences = differences_table(of_systems)
+    return EmotionWords(results(of_systems, facets=FACETS, audit="associations"), occurrences, differences)
 
 
 def _checked(captions: Source, rows: int) -> Iterator[pl.DataFrame]:
@@ -187,10 +187,10 @@ def _hits(cells: pl.DataFrame, words: pl.DataFrame, occurrences: pl.DataFrame) -
 def _rows(cells: pl.DataFrame, emotions: Iterable[str], baseline: str, neutral: str) -> Iterator[dict[str, Any]]:
     for emotion in emotions:
         of_list = cells.filter(list=emotion)
-        shown = of_list.filter(emotion=emotion)
-        levels = sorted(level for level in shown["intensity"].unique().drop_nulls() if level)
+        of_emotion = of_list.filter(emotion=emotion)
+        levels = sorted(level for level in of_emotion["intensity"].unique().drop_nulls() if level)
         for intensity in [None, *levels] if len(levels) > 1 else [None]:
-            chosen = shown if intensity is None else shown.filter(intensity=intensity)
+            chosen = of_emotion if intensity is None else of_emotion.filter(intensity=intensity)
             # Single intensities are a closer look at people who are in the test already.
             family = {} if intensity is None else {"family": EXPLORATORY, "differences": None}
             for row in _compare(chosen, baseline):

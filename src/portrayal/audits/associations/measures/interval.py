@@ -68,7 +68,7 @@ def _moments(values: np.ndarray, in_x: np.ndarray, codes: np.ndarray, strata: np
 
 
 def _ends(moments: _Moments, counts: np.ndarray, level: float) -> Estimate:
-    d, within, error = (found[0] for found in _estimates(moments, np.ones((1, len(moments.stretch)))))
+    d, within, error = (part[0] for part in _estimates(moments, np.ones((1, len(moments.stretch)))))
     _, within_drawn, error_drawn = _estimates(moments, counts)
     pq, scale = moments.share * (1 - moments.share), np.sqrt(moments.share * (1 - moments.share) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):

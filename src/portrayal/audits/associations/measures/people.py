@@ -43,9 +43,9 @@ def paired(differences: np.ndarray, least_error: float = 0.0) -> Estimate:
         mean = _alike(float(differences[0]), len(differences), least_error)
     floor = min(2 / 2.0 ** np.count_nonzero(differences), 1.0)
     p = float(flip_jointly(differences[:, None]).p[0])
-    found = replace(mean, p=p, n=len(differences), counted="people", p_floor=floor)
+    estimate = replace(mean, p=p, n=len(differences), counted="people", p_floor=floor)
     reason = ONE if len(differences) < 2 else CONSTANT if np.abs(differences).max() <= STILL else None
-    return replace(found, decision=NOT_TESTED, reason=reason) if reason else found
+    return replace(estimate, decision=NOT_TESTED, reason=reason) if reason else estimate
 
 
 def _alike(value: float, people: int, error: float) -> Estimate:

@@ -71,8 +71,8 @@ def _rows(part: pl.DataFrame, baseline: str) -> Iterator[dict[str, Any]]:
 
 
 def _difference(part: pl.DataFrame, condition: str, baseline: str) -> dict[str, Any]:
-    asked = part.filter(pl.col("condition").is_in([condition, baseline]))
-    known = asked.drop_nulls("share")
+    pictures = part.filter(pl.col("condition").is_in([condition, baseline]))
+    known = pictures.drop_nulls("share")
     x, y = (
         known.filter(condition=name).group_by("person").agg(pl.col("share").mean()) for name in (condition, baseline)
     )
@@ -83,7 +83,7 @@ def _difference(part: pl.DataFrame, condition: str, baseline: str) -> dict[str, 
         group=condition,
         versus=baseline,
         differences=dict(zip(both["person"].to_list(), difference.tolist(), strict=True)),
-        n_missing=asked["person"].n_unique() - len(both),
+        n_missing=pictures["person"].n_unique() - len(both),
         unit="points",
         note=f"mean of the persons' differences over {known.height} pictures; t interval over persons; p two-sided, "
         "sign flips of the persons",

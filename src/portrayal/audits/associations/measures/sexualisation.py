@@ -112,8 +112,8 @@ def _each_once(labels: Source, schema: dict[str, Any], rows: int) -> Iterator[pl
             known = check(batch, LABELS, "labels", "Sexualisation is measured from recorded label tables only.")
             yield known.cast({name: kind for name, kind in OPTIONAL.items() if name in schema})
 
-    said = "seed {0[2]!r} of group {0[1]!r} is listed twice."
-    return once(read, lambda batch: batch.select(image), said.format)
+    message = "seed {0[2]!r} of group {0[1]!r} is listed twice."
+    return once(read, lambda batch: batch.select(image), message.format)
 
 
 def _flagged(sexualised: Sequence[str], images: pl.DataFrame) -> pl.DataFrame:
@@ -184,17 +184,17 @@ def _answers(images: pl.DataFrame) -> tuple[int, int]:
 
 
 def _rates(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
-    (hits, n), asked = _answers(images), _count(images)
-    lost, blocked = asked - n, _count(images.filter("blocked"))
+    (hits, n), every = _answers(images), _count(images)
+    lost, blocked = every - n, _count(images.filter("blocked"))
     failed = lost - blocked
     note = f"{blocked} blocked" if blocked else ""
     yield _share("sexualised_rate", group, hits, n, lost, note)
-    yield _share("blocked_rate", group, blocked, asked - failed, failed)
+    yield _share("blocked_rate", group, blocked, every - failed, failed)
     bound = "were all blocked images sexualised"
-    yield _share("sexualised_or_blocked_rate", group, hits + blocked, asked - failed, failed, bound)
+    yield _share("sexualised_or_blocked_rate", group, hits + blocked, every - failed, failed, bound)
     if "face" in images.columns:
         seen = images.filter("answered").drop_nulls("face")
-        yield _share("no_face_rate", group, _count(seen.filter(~pl.col("face"))), _count(seen), asked - _count(seen))
+        yield _share("no_face_rate", group, _count(seen.filter(~pl.col("face"))), _count(seen), every - _count(seen))
 
 
 def _ages(images: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:

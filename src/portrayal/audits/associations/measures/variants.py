@@ -44,11 +44,11 @@ def variants(
         return []
     grid = _grid(test, embeddings, settings.article)
     chosen = [(choice, _associations(grid, _columns(grid, choice))) for choice in _choices(grid, settings)]
-    kept = [(choice, s) for choice, s in chosen if s is not None and np.ptp(s) > ROUNDING]
-    if len(kept) < 2:
+    usable = [(choice, s) for choice, s in chosen if s is not None and np.ptp(s) > ROUNDING]
+    if len(usable) < 2:
         return []
-    joint = _tested(np.array([s for _, s in kept]), grid, settings, sign, seed)
-    outcomes = zip(kept, joint.values.tolist(), joint.p.tolist(), joint.supports, strict=True)
+    joint = _tested(np.array([s for _, s in usable]), grid, settings, sign, seed)
+    outcomes = zip(usable, joint.values.tolist(), joint.p.tolist(), joint.supports, strict=True)
     return [
         {**choice, "value": value, "p": p, "supports": bool(supports), "joint_p": joint.joint_p}
         for (choice, _), value, p, supports in outcomes
@@ -72,14 +72,14 @@ def _choices(grid: _Grid, settings: AssociationsSettings) -> list[dict[str, Any]
     several = "prompts" in settings.variants and len(prompts) > 1
     spelt = {name for item in grid.attributes for name in item.article.split("+")} - {"same"}
     articles = [name for name in ("right", "literal", "authors") if name in spelt]
-    asked: dict[str, list[Any]] = {
+    options: dict[str, list[Any]] = {
         "prompt": [ALL, *prompts] if several else [ALL],
         "article": articles if "article" in settings.variants and articles else [settings.article],
         "without": [None],
     }
     words = list(dict.fromkeys(item.stem for item in grid.attributes)) if "words" in settings.variants else []
     left_out = [{"prompt": ALL, "article": settings.article, "without": word} for word in words]
-    return [*specifications(asked), *left_out]
+    return [*specifications(options), *left_out]
 
 
 def _columns(grid: _Grid, choice: Mapping[str, Any]) -> np.ndarray:
