@@ -113,14 +113,14 @@ class Face:
         return float(np.linalg.norm(self.landmarks[1] - self.landmarks[0]))
 
 
-def find_faces(picture: Any, smallest: float = 0.1) -> list[Face]:
+def find_faces(picture: Any, smallest: float = 0.1, certain: float = CERTAIN["onet"]) -> list[Face]:
     """Find the faces of a picture, the most certain first."""
     picture = picture.convert("RGB")
     shrink = min(1.0, 640 / max(picture.size))
     small = picture.resize([max(1, round(side * shrink)) for side in picture.size]) if shrink < 1 else picture
     boxes = _propose(small, max(20.0, smallest * min(small.size)))
-    boxes, _ = _refine("rnet", small, boxes, 24)
-    boxes, points = _refine("onet", small, boxes, 48)
+    boxes, _ = _refine("rnet", small, boxes, 24, CERTAIN["rnet"])
+    boxes, points = _refine("onet", small, boxes, 48, certain)
     faces = [
         Face(tuple(box[:4] / shrink), float(box[4]), point / shrink) for box, point in zip(boxes, points, strict=True)
     ]
@@ -151,7 +151,7 @@ def _propose(picture: Any, smallest: float) -> np.ndarray:
     return boxes[_suppress(boxes, OVERLAP)]
 
 
-def _refine(network: str, picture: Any, boxes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _refine(network: str, picture: Any, boxes: np.ndarray, size: int, certain: float) -> tuple[np.ndarray, np.ndarray]:
     """Refine boxes by the second or third network, which also gives landmarks."""
     if not len(boxes):
         return boxes, np.zeros((0, 5, 2))
@@ -167,7 +167,7 @@ def _refine(network: str, picture: Any, boxes: np.ndarray, size: int) -> tuple[n
     if points:
         relative = points[0].reshape(-1, 2, 5).transpose(0, 2, 1)
         landmarks = squares[:, None, :2] + relative * side[:, :, None]
-    passed = np.flatnonzero(scores[:, 1] > CERTAIN[network])
+    passed = np.flatnonzero(scores[:, 1] > certain)
     best = passed[_suppress(refined[passed], OVERLAP, smaller=network == "onet")]
     return refined[best], landmarks[best]
 

@@ -49,7 +49,7 @@ def tags_of(picture: Any, reading: Reading | None = None) -> list[dict[str, Any]
 
     reading = reading or Reading()
     found: list[dict[str, Any]] = []
-    for face in find_faces(picture, reading.smallest, (0.6, 0.7, reading.certain)):
+    for face in find_faces(picture, reading.smallest, reading.certain):
         female, age = read_face(picture, face.landmarks)
         gender = ("female", female) if female >= 0.5 else ("male", 1 - female)
         group = next(name for below, name in AGES if age < below)
