@@ -24,7 +24,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
 def test_nothing_but_the_package_is_in_it(wheel: ZipFile) -> None:
     tops = {name.partition("/")[0] for name in wheel.namelist()}
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert tops == {"portrayal", f"portrayal-{version}.dist-info"}
+    assert tops == {"portrayal", f"portrayal_audit-{version}.dist-info"}
     inside = [Path(name).parts for name in wheel.namelist()]
     for folder in ("training", "tests", "benchmarks", "__pycache__"):
         assert [parts for parts in inside if folder in parts] == []

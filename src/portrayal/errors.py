@@ -31,7 +31,7 @@ class MissingExtra(PortrayalError):
     """An optional dependency is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an extra that is not installed. Run: pip install 'portrayal[{extra}]'")
+        super().__init__(f"{what} needs an extra that is not installed. Run: pip install 'portrayal-audit[{extra}]'")
 
 
 class MissingFaces(PortrayalError):

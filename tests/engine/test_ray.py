@@ -156,7 +156,7 @@ def test_without_ray_one_line_says_what_to_install(monkeypatch) -> None:
     with pytest.raises(PortrayalError) as raised, using("ray"):
         in_order(jobs.squares, [1], "number")
     assert str(raised.value) == (
-        "the engine 'ray' needs an extra that is not installed. Run: pip install 'portrayal[ray]'"
+        "the engine 'ray' needs an extra that is not installed. Run: pip install 'portrayal-audit[ray]'"
     )
 
 

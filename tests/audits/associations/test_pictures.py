@@ -100,8 +100,8 @@ def test_the_papers_studies_can_be_planned(name, units, alternative, tmp_path) -
 
 
 def run_shipped(name: str, folder: Path) -> Path:
-    pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
-    pytest.importorskip("transformers", reason="makes the small model: pip install 'portrayal[torch]'")
+    pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal-audit[torch]'")
+    pytest.importorskip("transformers", reason="makes the small model: pip install 'portrayal-audit[torch]'")
     small_clip.save(folder / "model")
     text = (files("portrayal.audits.associations") / "studies" / name).read_text()
     head, _, settings = text.partition("[associations]")

@@ -19,8 +19,8 @@ from portrayal.systems.encoders.pairs import TransformersPair, open_pair
 from portrayal.systems.encoders.pictures import Preparation, folder_preparation
 from systems.encoders import small_clip
 
-torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
-transformers = pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
+torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal-audit[torch]'")
+transformers = pytest.importorskip("transformers", reason="the reference: pip install 'portrayal-audit[torch]'")
 
 TEXTS = ["a photo of a person", "angry woman", "happy scientist"]
 

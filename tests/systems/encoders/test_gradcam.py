@@ -15,7 +15,7 @@ from portrayal.systems.encoders.pairs import TransformersPair, open_pair
 from portrayal.systems.encoders.pictures import Preparation
 from systems.encoders import small_clip
 
-torch = pytest.importorskip("torch", reason="saliency runs on torch: pip install 'portrayal[torch]'")
+torch = pytest.importorskip("torch", reason="saliency runs on torch: pip install 'portrayal-audit[torch]'")
 
 SIDE, FROM, TO = 256, 64, 192  # the red square: cells 2 to 5 of a grid of 8
 TARGET = np.array([[1.0, 0.0, 0.0, 0.0]])
@@ -58,7 +58,9 @@ def planted_resnet():
 
 def planted_vit():
     """A CLIP of transformers whose class token gathers the redness of the patches in its last block."""
-    transformers = pytest.importorskip("transformers", reason="encoders run on it: pip install 'portrayal[torch]'")
+    transformers = pytest.importorskip(
+        "transformers", reason="encoders run on it: pip install 'portrayal-audit[torch]'"
+    )
     vision = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 1}
     model = transformers.CLIPModel(
         transformers.CLIPConfig(
@@ -155,7 +157,7 @@ prompts = {{ anger = "a photo of an angry person" }}
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory) -> Path:
-    pytest.importorskip("transformers", reason="makes the small model: pip install 'portrayal[torch]'")
+    pytest.importorskip("transformers", reason="makes the small model: pip install 'portrayal-audit[torch]'")
     folder = tmp_path_factory.mktemp("saliency")
     small_clip.save(folder / "model")
     (folder / "SOBEM").mkdir()

@@ -30,8 +30,10 @@ def vectors(system, asked):
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """Transformers' own towers as ONNX networks, with what they answer."""
-    torch = pytest.importorskip("torch", reason="exports the networks of the test: pip install 'portrayal[torch]'")
-    pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
+    torch = pytest.importorskip(
+        "torch", reason="exports the networks of the test: pip install 'portrayal-audit[torch]'"
+    )
+    pytest.importorskip("transformers", reason="the reference: pip install 'portrayal-audit[torch]'")
     pytest.importorskip("onnx", reason="torch's exporter needs it: pip install onnx")
     from portrayal.systems.encoders.clip_tokens import folder_tokens
 
@@ -97,8 +99,8 @@ def test_an_image_only_encoder_reads_pictures_and_refuses_texts(exported, tmp_pa
 
 
 def test_an_image_only_transformers_folder(tmp_path):
-    transformers = pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
-    torch = pytest.importorskip("torch", reason="the reference: pip install 'portrayal[torch]'")
+    transformers = pytest.importorskip("transformers", reason="the reference: pip install 'portrayal-audit[torch]'")
+    torch = pytest.importorskip("torch", reason="the reference: pip install 'portrayal-audit[torch]'")
     shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
     model = transformers.ViTModel(transformers.ViTConfig(**shape, image_size=32, patch_size=16)).eval()
     model.save_pretrained(tmp_path)

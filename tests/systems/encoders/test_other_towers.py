@@ -14,7 +14,7 @@ from portrayal.systems.encoders.clip_weights import needs_open_clip
 from portrayal.systems.encoders.pairs import open_pair
 from systems.encoders import small_clip
 
-torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
+torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal-audit[torch]'")
 
 VISION = {"image_size": 32, "layers": 2, "width": 64, "head_width": 32, "patch_size": 16}
 TEXT = {"context_length": 8, "vocab_size": 20, "width": 64, "heads": 2, "layers": 2}
@@ -120,9 +120,9 @@ def write_folder(folder, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_other_towers_give_open_clips_numbers(variant, tmp_path) -> None:
-    pytest.importorskip("transformers", reason="encoders run on transformers: pip install 'portrayal[torch]'")
+    pytest.importorskip("transformers", reason="encoders run on transformers: pip install 'portrayal-audit[torch]'")
     if variant not in OF_TRANSFORMERS:
-        pytest.importorskip("open_clip", reason="has these towers: pip install 'portrayal[open_clip]'")
+        pytest.importorskip("open_clip", reason="has these towers: pip install 'portrayal-audit[open_clip]'")
     write_folder(tmp_path, variant)
     pair = open_pair(tmp_path)
     pixels = torch.sin(torch.arange(2 * 3 * 32 * 32, dtype=torch.float64) * 0.37).reshape(2, 3, 32, 32)
@@ -147,7 +147,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("config", FOREIGN, ids=str)
 def test_towers_of_another_kind_need_open_clip(config, tmp_path, monkeypatch) -> None:
-    pytest.importorskip("transformers", reason="encoders run on transformers: pip install 'portrayal[torch]'")
+    pytest.importorskip("transformers", reason="encoders run on transformers: pip install 'portrayal-audit[torch]'")
     write_folder(tmp_path, "ratio")
     assert not needs_open_clip(tmp_path)
     (tmp_path / "open_clip_config.json").write_text(json.dumps({"model_cfg": config}))

@@ -37,7 +37,7 @@ def test_known_ids(tokens):
 
 
 def test_equal_to_transformers(tokens, tmp_path):
-    transformers = pytest.importorskip("transformers", reason="the reference: pip install 'portrayal[torch]'")
+    transformers = pytest.importorskip("transformers", reason="the reference: pip install 'portrayal-audit[torch]'")
     vocabulary, merges = read_merges(VOCABULARY)
     assert len(vocabulary) == 49408
     theirs = transformers.CLIPTokenizer(vocab=vocabulary, merges=merges)

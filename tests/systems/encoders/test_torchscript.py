@@ -15,8 +15,8 @@ from portrayal.systems.encoders.clip_weights import read_weights
 from portrayal.systems.encoders.pairs import open_pair
 from systems.encoders import small_clip
 
-torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal[torch]'")
-pytest.importorskip("transformers", reason="encoders run on transformers: pip install 'portrayal[torch]'")
+torch = pytest.importorskip("torch", reason="encoders run on torch: pip install 'portrayal-audit[torch]'")
+pytest.importorskip("transformers", reason="encoders run on transformers: pip install 'portrayal-audit[torch]'")
 
 
 def small_network():

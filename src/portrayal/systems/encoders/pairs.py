@@ -219,7 +219,7 @@ def import_open_clip() -> Any:
         import open_clip
     except ImportError as error:
         raise PortrayalError(
-            f"this model's towers run through open_clip ({error}). Install it: pip install 'portrayal[open_clip]'."
+            f"this model's towers run through open_clip ({error}). Install it: pip install 'portrayal-audit[open_clip]'."
         ) from None
     return open_clip
 
