@@ -27,32 +27,20 @@ from portrayal.audits.captions.measures import (
     stereotyping_words,
 )
 from portrayal.audits.captions.measures.cases import judged_rows, to_reviews
-from portrayal.audits.captions.measures.technique import FACETS, ROWS, Row, Shares, Technique
+from portrayal.audits.captions.measures.technique import FACETS, ROWS, Row, Shares, Technique, joined
 from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages, check_stages
 from portrayal.stats.decisions.paired import paired_difference
 from portrayal.tables import results
 from portrayal.text.words.harm_lists import read_list
 
 # In the order they are reported.
-TECHNIQUES: dict[str, Technique] = {
-    technique.key: technique
-    for technique in (
-        stereotyping_words.TECHNIQUE,
-        stereotyping_objects.TECHNIQUE,
-        stereotyping_tuples.TECHNIQUE,
-        stereotyping_tuples.ACROSS,
-        stereotyping_leakage.TECHNIQUE,
-        demeaning_words.TECHNIQUE,
-        demeaning_people.TECHNIQUE,
-        demeaning_rules.TECHNIQUE,
-        demeaning_nouns.TECHNIQUE,
-        erasing.TECHNIQUE,
-        self_identification.TECHNIQUE,
-        reifying_looks.TECHNIQUE,
-        reifying_markedness.TECHNIQUE,
-        group_words.TECHNIQUE,
-    )
-}
+_ALL = (
+    stereotyping_words.TECHNIQUE, stereotyping_objects.TECHNIQUE, stereotyping_tuples.TECHNIQUE, stereotyping_tuples.ACROSS,
+    stereotyping_leakage.TECHNIQUE, demeaning_words.TECHNIQUE, demeaning_people.TECHNIQUE, demeaning_rules.TECHNIQUE,
+    demeaning_nouns.TECHNIQUE, erasing.TECHNIQUE, self_identification.TECHNIQUE, reifying_looks.TECHNIQUE,
+    reifying_markedness.TECHNIQUE, group_words.TECHNIQUE,
+)  # fmt: skip
+TECHNIQUES: dict[str, Technique] = {technique.key: technique for technique in _ALL}
 # Masked in the cases to read, caption included, unless the study asks to see them.
 WITHHELD = (demeaning_words.TECHNIQUE.key,)
 PAIRED_TEST = "systems_difference"
@@ -80,26 +68,19 @@ def measure_system(
     outcomes = {key: TECHNIQUES[key].measure(stages, options) for key in names or TECHNIQUES}
     rows = [row for outcome in outcomes.values() for row in outcome.rows]
     rows += judged_rows(rows, reviews, system)
-    tables: dict[str, list[pl.DataFrame]] = {}
-    for outcome in outcomes.values():
-        for name, parts in outcome.tables.items():
-            tables.setdefault(name, []).extend(parts)
     hidden = () if options.show_demeaning else WITHHELD
     cases = pl.concat([outcome.cases for outcome in outcomes.values()])
     # What is said at other stages is not the system's doing and stands once, under the stage's name.
     own = pl.col("stage").is_in([SYSTEM_CAPTIONS, HUMAN_SAME])
     whose = pl.when(own).then(pl.lit(system)).otherwise(pl.col("stage"))
+    every = [(key, shares) for key, outcome in outcomes.items() for shares in outcome.compared]
     return SystemResult(
         system,
         as_table(rows, ROWS).with_columns(whose.alias("system")),
         to_reviews(cases, stages, system, options.seed, hidden=hidden),
-        tables,
+        joined(outcome.tables for outcome in outcomes.values()),
         {key: outcome.missing for key, outcome in outcomes.items() if outcome.missing},
-        {
-            (key, shares.quantity, shares.axes[0] if shares.axes else None): shares
-            for key, outcome in outcomes.items()
-            for shares in outcome.compared
-        },
+        {(key, shares.quantity, shares.axes[0] if shares.axes else None): shares for key, shares in every},
     )
 
 
@@ -119,19 +100,13 @@ def all_rows(found: Sequence[SystemResult], stages: Stages, seed: int) -> pl.Dat
 
 def paired_rows(first: SystemResult, second: SystemResult, stages: Stages, seed: int) -> Iterator[Row]:
     """Yield the rows of two systems on the same images; outside the family by default."""
-    for key, axis in ((key, key[2]) for key in first.compared if key in second.compared):
+    for key in filter(second.compared.__contains__, first.compared):
         one, other = first.compared[key], second.compared[key]
         both = sorted(one.values.keys() & other.values.keys())
         missing = len(one.values.keys() ^ other.values.keys())
-        for on_axis, group, images in [(axis, "all", both), *_groups(stages, both, axis)]:
+        for axis, group, images in [(key[2], "all", both), *_groups(stages, both, key[2])]:
             mine, theirs = (np.array([side.values[image] for image in images]) for side in (one, other))
-            about: Row = {
-                "axis": on_axis,
-                "group": group,
-                "against": second.system,
-                "unit": "points",
-                "note": PAIRED_NOTE,
-            }
+            about: Row = {"axis": axis, "group": group, "against": second.system, "unit": "points", "note": PAIRED_NOTE}
             about |= {"n_missing": missing if group == "all" else None, "share_of": "captions", "bound": one.compares}
             gap = paired_difference(mine, theirs, seed)
             row = TECHNIQUES[key[0]].row(one.quantity, SYSTEM_CAPTIONS, one.truth, gap, PAIRED_TEST, **about)

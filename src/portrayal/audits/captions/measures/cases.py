@@ -29,50 +29,30 @@ _COLUMNS = [
 ]
 
 
-def to_reviews(
-    cases: pl.DataFrame,
-    stages: Stages,
-    system: str,
-    seed: int,
-    ranked: int = RANKED,
-    drawn: int = DRAWN,
-    hidden: Iterable[str] = (),
-) -> pl.DataFrame:
+def to_reviews(cases: pl.DataFrame, stages: Stages, system: str, seed: int, hidden: Iterable[str] = ()) -> pl.DataFrame:
     """Return the highest ranked cases and a random draw as Reviews to be read."""
-    chosen = [
-        _choose(part, ranked, drawn, seed)
-        for _, part in cases.group_by("technique", "stage", "quantity", maintain_order=True)
-    ]
+    parts = cases.group_by("technique", "stage", "quantity", maintain_order=True)
+    chosen = [_choose(part, seed) for _, part in parts]
     if not chosen:
         return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
     withheld = pl.when(pl.col("technique").is_in(list(hidden))).then(pl.lit("(withheld; see the image)"))
     whose = pl.when(pl.col("stage") == SYSTEM_CAPTIONS).then(pl.lit(system)).otherwise(pl.col("stage"))
     narrower = pl.col("within").fill_null(pl.col("quantity"))
     about = whose, "technique", "stage", narrower, "image", "caption", "tuple"
-    table = (
-        pl.concat(chosen)
-        .join(stages.captions, on=["image", "stage", "caption"], how="left")
-        .with_columns(
-            item=pl.format(" | ".join(["{}"] * len(about)), *about),
-            question=pl.lit(QUESTION),
-            reviewer=pl.lit(""),
-            judgment=pl.lit(None),
-            note=pl.lit(""),
-            system=whose,
-            caption_number="caption",
-            caption=withheld.otherwise(pl.col("text")),
-        )
-    )
+    table = pl.concat(chosen).join(stages.captions, on=["image", "stage", "caption"], how="left")
+    blank = {"question": pl.lit(QUESTION), "reviewer": pl.lit(""), "judgment": pl.lit(None), "note": pl.lit("")}
+    item, caption = pl.format(" | ".join(["{}"] * len(about)), *about), withheld.otherwise(pl.col("text"))
+    table = table.with_columns(**blank, item=item, system=whose, caption_number="caption", caption=caption)
     return table.select(pl.col(_COLUMNS).cast(pl.String)).unique("item", keep="first", maintain_order=True)
 
 
-def _choose(part: pl.DataFrame, ranked: int, drawn: int, seed: int) -> pl.DataFrame:
+def _choose(part: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return the first cases by rank, and all cases of captions drawn at random."""
     captions = part.select("image", "caption").unique(maintain_order=True)
-    order = np.random.default_rng(seed).permutation(len(captions))[:drawn]
+    order = np.random.default_rng(seed).permutation(len(captions))[:DRAWN]
     flagged = captions.with_columns(pl.Series("drawn", np.isin(np.arange(len(captions)), order)))
     part = part.join(flagged, on=["image", "caption"], maintain_order="left")
-    return part.filter(pl.col("drawn") | (pl.int_range(pl.len()) < ranked))
+    return part.filter(pl.col("drawn") | (pl.int_range(pl.len()) < RANKED))
 
 
 def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None, system: str) -> list[dict[str, Any]]:
@@ -91,17 +71,13 @@ def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None,
             "reviews lack the column 'quantity', which says what was judged. Measure again and judge the fresh cases."
         )
     judged = reviews.filter(ours & (pl.col("drawn") == "true"))
+    # Of bounds over all captions: no test, and no row of a group on an axis.
     return [
         _estimate(bound, counted)
         for bound in rows
-        if bound["bound"] == UPPER and bound["value"] and _is_over_all(bound)
-        if (counted := _captions(judged, bound)).captions
+        if bound["bound"] == UPPER and bound["value"] and bound["measure"] == bound["quantity"]
+        if not bound.get("axis") and not bound.get("versus") and (counted := _captions(judged, bound)).captions
     ]
-
-
-def _is_over_all(row: Mapping[str, Any]) -> bool:
-    # No test, and no row of a group on an axis.
-    return row["measure"] == row["quantity"] and not row.get("axis") and not row.get("versus")
 
 
 class Judged(NamedTuple):

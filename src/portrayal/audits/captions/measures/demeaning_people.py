@@ -7,29 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import (
-    ESTIMATE,
-    UPPER,
-    Difference,
-    Outcome,
-    Shares,
-    Steps,
-    Technique,
-    Values,
-)
+from portrayal.audits.captions.measures.technique import ESTIMATE, UPPER, Difference, Outcome, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import caption_numbers, is_person, people_mentioned
-from portrayal.audits.captions.reading.stages import (
-    HUMAN_CAPTIONS,
-    SYSTEM_CAPTIONS,
-    SYSTEM_LABELS,
-    Options,
-    Stages,
-    once,
-)
+from portrayal.audits.captions.reading.stages import LABELS, STAGES, Options, Stages, once
 from portrayal.text.formatting import percent
 
 QUANTITY = "person not mentioned"
@@ -42,17 +27,17 @@ def steps(stages: Stages, options: Options) -> Steps:
     truth = stages.truth()
     if truth is None:
         return
-    shown = shown_people(stages, truth, options.person_area)
+    shown, note = shown_people(stages, truth, options.person_area), partial(_note, stages, truth, options)
     bound = UPPER if stages.boxes_of(truth).is_empty() else ESTIMATE
-    about = {"bound": bound, "note": partial(_note, stages, truth, options), "basis": shown, "compares": ESTIMATE}
+    about: dict[str, Any] = {"bound": bound, "note": note, "basis": shown, "truth": truth, "compares": ESTIMATE}
     by_stage: dict[str, Shares] = {}
-    for stage in (SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS):
+    for stage in STAGES[1:]:
         if stages.has(stage) and stage != truth:
-            said = Shares.of(QUANTITY, stages, stage, people_mentioned(stages, stage), truth, shown, **about)
+            said = Shares.of(QUANTITY, stages, stage, people_mentioned(stages, stage), shown, **about)
             by_stage[stage] = replace(said, values={image: 1 - share for image, share in said.values.items()})
             yield by_stage[stage]
-            yield partial(_cases, stages, stage, truth, by_stage[stage].values)
-    yield Difference(TEST, by_stage, partial(_note, stages, truth, options))
+            yield partial(_cases, stages, stage, truth, list(by_stage[stage].values))
+    yield Difference(TEST, by_stage, note)
 
 
 def shown_people(stages: Stages, truth: str, least: float) -> set[str]:
@@ -73,9 +58,8 @@ def person_areas(boxes: pl.DataFrame) -> dict[str, float]:
     drawn = boxes.filter(pl.col("synset").is_in(people))
     alone = pl.col("image").is_unique()  # most images show one person, whose area needs no grid
     areas = dict(drawn.filter(alone).select("image", pl.col("width") * pl.col("height")).iter_rows())
-    for (image,), part in drawn.filter(~alone).group_by("image", maintain_order=True):
-        areas[str(image)] = _union(part)
-    return areas
+    several = drawn.filter(~alone).group_by("image", maintain_order=True)
+    return areas | {str(image): _union(part) for (image,), part in several}
 
 
 def _union(boxes: pl.DataFrame) -> float:
@@ -92,24 +76,15 @@ def _note(stages: Stages, truth: str, options: Options, stage: str) -> str:
         basis = f"people the {truth} mention; whether they are worth mentioning is not known"
     else:
         basis = f"images whose person boxes together cover over {percent(options.person_area)}"
-    return basis if stage == SYSTEM_LABELS else f"{basis}; {stages.diversity(stage)}"
+    return basis if stage in LABELS else f"{basis}; {stages.diversity(stage)}"
 
 
-def _cases(stages: Stages, stage: str, truth: str, values: Values) -> Outcome:
-    silent = caption_numbers(stages, stage).filter(pl.col("image").is_in(list(values)))
+def _cases(stages: Stages, stage: str, truth: str, images: list[str]) -> Outcome:
+    silent = caption_numbers(stages, stage).filter(pl.col("image").is_in(images))
     silent = silent.join(people_mentioned(stages, stage), on=["image", "caption"], how="anti", maintain_order="left")
-    areas = _areas(stages, truth)
-    score = pl.col("image").replace_strict(areas, default=0.0, return_dtype=pl.Float64)
-    return TECHNIQUE.cases(
-        QUANTITY, stage, silent, reason=pl.lit("a person is depicted and not mentioned"), score=score
-    )
+    score = pl.col("image").replace_strict(_areas(stages, truth), default=0.0, return_dtype=pl.Float64)
+    reason = pl.lit("a person is depicted and not mentioned")
+    return TECHNIQUE.cases(QUANTITY, stage, silent, reason=reason, score=score)
 
 
-TECHNIQUE = Technique(
-    "demeaning",
-    "people not mentioned",
-    "human labels with boxes (or human captions) as ground truth, and captions or system labels",
-    "without human labels or human captions nothing tells who is depicted",
-    steps,
-    "Wang et al. 2022, section 4.2.2",
-)
+TECHNIQUE = technique("demeaning: people not mentioned", steps)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 from pydantic import Field
 
-from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, Technique
+from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import NAMED_BY, identity_terms, is_person
 from portrayal.audits.captions.reading.senses import UNLISTED
 from portrayal.audits.captions.reading.stages import CAPTIONED, HUMAN_CAPTIONS, Options, Stages
@@ -75,7 +75,7 @@ def read_rules(text: str | None = None, name: str = "the rules") -> list[Rule]:
     rules = validate(Rules, data, name).rules
     for rule in rules:
         for synset in rule.under:
-            wordnet.load().number(synset)
+            wordnet.load().number(synset)  # refuses one that does not exist
         if not rule.words and not rule.under:
             raise PortrayalError(f"rule {rule.name!r} has no words. Add `words` or `under`.")
     return rules
@@ -85,28 +85,16 @@ class Applied(NamedTuple):
     """Rule of one study: its images, and the stage it is compared with."""
 
     rule: Rule
+    name: str
+    group: str  # the people the rule is about, in words
     people: frozenset[str]  # images whose person the rule is about
     truth: str | None
     by_words: bool  # the human captions say whom it is about
-
-    @property
-    def name(self) -> str:
-        """The rule's name."""
-        return self.rule.name
-
-    @property
-    def group(self) -> str:
-        """The people the rule is about, in words."""
-        return " and ".join(" or ".join(about.groups) for about in self.rule.about)
-
-    def stand_in(self) -> str:
-        """Return which annotation, or words, stand in for the group."""
-        return BY_WORDS if self.by_words else self.rule.stand_in
+    stand_in: str  # which annotation, or words, stand in for the group
 
     def can_break(self, stage: str) -> bool:
         """Return False where only the stage itself could tell."""
-        wrongly = self.rule.wrongly or self.by_words
-        return not (wrongly and self.truth in (None, stage))
+        return not ((self.rule.wrongly or self.by_words) and self.truth in (None, stage))
 
     def left_out(self, stage: str) -> str:
         """Return why a stage cannot break the rule."""
@@ -114,7 +102,7 @@ class Applied(NamedTuple):
 
     def note(self, stages: Stages, stage: str) -> str:
         """Return the stand-in for the group, the reason, and the captions' diversity."""
-        return "; ".join(part for part in (self.stand_in(), self.rule.why, stages.diversity(stage)) if part)
+        return "; ".join(part for part in (self.stand_in, self.rule.why, stages.diversity(stage)) if part)
 
 
 def apply(rule: Rule, stages: Stages, options: Options) -> Applied:
@@ -128,7 +116,8 @@ def apply(rule: Rule, stages: Stages, options: Options) -> Applied:
             named = (pl.col("axis") == NAMED_BY.get(about.axis, about.axis)) & pl.col("group").is_in(about.groups)
             people &= set(identity_terms(stages, HUMAN_CAPTIONS, options).filter(named)["image"])
     truth = HUMAN_CAPTIONS if by_words else stages.truth() if rule.wrongly else None
-    return Applied(rule, frozenset(people), truth, by_words)
+    group = " and ".join(" or ".join(about.groups) for about in rule.about)
+    return Applied(rule, rule.name, group, frozenset(people), truth, by_words, BY_WORDS if by_words else rule.stand_in)
 
 
 def steps(stages: Stages, options: Options) -> Steps:
@@ -140,29 +129,24 @@ def steps(stages: Stages, options: Options) -> Steps:
     for stage in filter(stages.has, CAPTIONED):
         broken = {rule.name: _broken(rule, stages, stage) for rule in rules if rule.can_break(stage)}
         for rule in (rule for rule in rules if rule.name in broken):
-            hits = broken[rule.name]
-            of_rule = partial(Shares.of, rule.name, stages, stage, hits, rule.truth, rule.people, bound=UPPER)
-            about = {"basis": rule.people, "only": (None, rule.group), "subject": rule.name}
-            by_rule[rule.name][stage] = of_rule(note=partial(rule.note, stages), **about)
-            yield by_rule[rule.name][stage]
-            yield _cases(rule, stage, hits)
+            hits, note = broken[rule.name], partial(rule.note, stages)
+            about = {"truth": rule.truth, "basis": rule.people, "only": (None, rule.group), "subject": rule.name}
+            of_rule = Shares.of(rule.name, stages, stage, hits, rule.people, bound=UPPER, note=note, **about)
+            by_rule[rule.name][stage] = of_rule
+            yield of_rule
+            reason, within = pl.lit(f"{rule.name} ({rule.stand_in})"), pl.lit(rule.name)
+            yield TECHNIQUE.cases(QUANTITY, stage, hits, tuple=pl.col("word"), reason=reason, within=within)
         # Of a rule whose people the human captions name, these can break nothing, and nothing is missing.
         unasked = [rule for rule in rules if rule.name not in broken and not rule.by_words]
         yield from (_left_out(rule, stage) for rule in unasked)
         if broken:
             hits = pl.concat([table.select("image", "caption") for table in broken.values()])
             # Where some could not be asked, the note names them.
-            note = "; ".join([*(rule.left_out(stage) for rule in unasked), stages.diversity(stage)])
-            yield Shares.of(QUANTITY, stages, stage, hits, bound=UPPER, note=note, compares=UPPER)
+            named = "; ".join([*(rule.left_out(stage) for rule in unasked), stages.diversity(stage)])
+            yield Shares.of(QUANTITY, stages, stage, hits, bound=UPPER, note=named, compares=UPPER)
     for rule in rules:
-        yield Count(
-            TEST, by_rule[rule.name], sorted(rule.people), partial(rule.note, stages), rule.group, subject=rule.name
-        )
-
-
-def _cases(rule: Applied, stage: str, hits: pl.DataFrame) -> Outcome:
-    reason, within = pl.lit(f"{rule.name} ({rule.stand_in()})"), pl.lit(rule.name)
-    return TECHNIQUE.cases(QUANTITY, stage, hits, tuple=pl.col("word"), reason=reason, within=within)
+        note = partial(rule.note, stages)
+        yield Count(TEST, by_rule[rule.name], sorted(rule.people), note, rule.group, subject=rule.name)
 
 
 def _left_out(rule: Applied, stage: str) -> Outcome:
@@ -176,8 +160,8 @@ def _left_out(rule: Applied, stage: str) -> Outcome:
 def _broken(rule: Applied, stages: Stages, stage: str) -> pl.DataFrame:
     """Return the object mentions that break the rule."""
     said = stages.at(stage, "object").filter(pl.col("image").is_in(list(rule.people)))
-    words = said.select("word", "synset").unique()
-    hits = [word for word, synset in words.iter_rows() if _matches(rule.rule, word, synset)]
+    words = said.select("word", "synset").unique().iter_rows()
+    hits = [word for word, synset in words if _matches(rule.rule, word, synset)]
     broken = said.filter(pl.col("word").is_in(hits))
     return broken if rule.truth is None else _not_there(rule.rule, broken, stages.at(rule.truth, "object"))
 
@@ -208,12 +192,4 @@ def _is_a(word: str, synset: str | None, root: str | None) -> bool:
     return wordnet.load().is_a(synset, root)
 
 
-TECHNIQUE = Technique(
-    "demeaning",
-    "context-specific harms",
-    "captions, and people annotated on the axes the rules name, or named in human captions",
-    "without annotated people or human captions no rule can tell whom a word is about",
-    steps,
-    "Wang et al. 2022, section 4.2.3",
-    in_parts=False,  # whom a rule is about is decided over the whole study
-)
+TECHNIQUE = technique("demeaning: context-specific harms", steps)

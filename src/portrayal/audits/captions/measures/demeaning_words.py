@@ -10,22 +10,14 @@ from functools import lru_cache, partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import (
-    ESTIMATE,
-    LOWER,
-    UPPER,
-    Count,
-    Outcome,
-    Shares,
-    Steps,
-    Technique,
-)
+from portrayal.audits.captions.measures.technique import BOUNDS, Count, Outcome, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import is_person
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import mask, synsets_of
 
+LOWER, ESTIMATE, UPPER = BOUNDS
 QUANTITY = "demeaning word"
 TEST = "demeaning_word"
 ADVISED_AGAINST = "advised against"  # the kind of words that count as they are spelled only
@@ -35,14 +27,14 @@ _KEY = ("kind", "word", "subject", "subject_synset")
 def steps(stages: Stages, options: Options) -> Steps:
     """Yield the three readings by stage, and the cases of the upper bound."""
     estimates: dict[str, Shares] = {}
+    note = partial(_note, stages)
     for stage in filter(stages.has, CAPTIONED):
         said = _read(stages, stage, options)
-        for bound in (LOWER, ESTIMATE, UPPER):
+        for bound in BOUNDS:
             quantity, compares = (QUANTITY, ESTIMATE) if bound == ESTIMATE else (f"{QUANTITY}, {bound}", "")
-            flagged, note = said.filter(pl.col(bound)), partial(_note, stages)
-            of_bound = Shares.of(quantity, stages, stage, flagged, bound=bound, note=note, compares=compares)
-            estimates |= {stage: of_bound} if bound == ESTIMATE else {}
-            yield of_bound
+            of = Shares.of(quantity, stages, stage, said.filter(bound), bound=bound, note=note, compares=compares)
+            estimates |= {stage: of} if bound == ESTIMATE else {}
+            yield of
         yield partial(_cases, stage, said, options.show_demeaning)
     yield Count(TEST, estimates, stages.images, stages.diversity)
 
@@ -68,7 +60,7 @@ def _read(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
         else (False,) * 3
         for kind, word, subject, of_subject in distinct.iter_rows()
     ]
-    flags = pl.DataFrame(read, schema=dict.fromkeys((LOWER, ESTIMATE, UPPER), pl.Boolean), orient="row")
+    flags = pl.DataFrame(read, schema=dict.fromkeys(BOUNDS, pl.Boolean), orient="row")
     return said.join(pl.concat([distinct, flags], how="horizontal"), on=_KEY, nulls_equal=True)
 
 
@@ -88,7 +80,7 @@ def readings(
 
 
 def _cases(stage: str, said: pl.DataFrame, show: bool) -> Outcome:
-    masked = pl.col("word").map_elements(lambda word: mask(word, show), return_dtype=pl.String)
+    masked = pl.col("word").map_elements(partial(mask, show=show), return_dtype=pl.String)
     sure = pl.col(ESTIMATE).cast(pl.Int8) + pl.col(LOWER)
     reasons = {0: "listed in some sense", 1: "listed in its most common sense", 2: "listed in every sense"}
     words = [pl.when(part != "").then(part) for part in (pl.col("subject"), masked)]
@@ -102,11 +94,4 @@ def _cases(stage: str, said: pl.DataFrame, show: bool) -> Outcome:
     )
 
 
-TECHNIQUE = Technique(
-    "demeaning",
-    "demeaning words",
-    "human or system captions",
-    "without captions there are no words to read",
-    steps,
-    "Wang et al. 2022, section 4.2.1",
-)
+TECHNIQUE = technique("demeaning: demeaning words", steps)

@@ -7,7 +7,7 @@ group's artifacts not recognised is compared with that of other objects of the s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 
@@ -26,14 +26,13 @@ from portrayal.audits.captions.measures.erasing_people import (
     person_fates,
     synsets_said,
 )
-from portrayal.audits.captions.measures.technique import Outcome, Step, Steps, Technique
+from portrayal.audits.captions.measures.technique import Outcome, Step, Steps, technique
 from portrayal.audits.captions.reading.mentions import is_phrase
 from portrayal.audits.captions.reading.people import is_person
 from portrayal.audits.captions.reading.scenarios import all_above, ancestors
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages, once
 from portrayal.stats.decisions.decision import NOT_TESTED
-from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.permuted import sequential_p
 from portrayal.text.words import wordnet
@@ -59,35 +58,30 @@ def steps(stages: Stages, options: Options) -> Steps:
     truth = stages.truth()
     for stage in filter(stages.has, CAPTIONED if truth else ()):
         if stage != truth:
-            yield from _at_stage(stages, stage, options)
+            yield from _at_stage(stages, stage, str(truth), options)
 
 
 @once
-def _at_stage(stages: Stages, stage: str, options: Options) -> list[Step | Callable[[], Step]]:
-    return list(_steps_at(stages, stage, str(stages.truth()), options))
-
-
-def _steps_at(stages: Stages, stage: str, truth: str, options: Options) -> Iterator[Step | Callable[[], Step]]:
-    words, attributes = (rule(stages, stage, truth, options) for rule in (person_fates, attribute_fates))
-    yield from people_shares(stages, stage, truth, words, attributes, options)
-    for table in (words, attributes):
-        yield partial(_lost_cases, stage, table, 0.9)  # below the artifacts, which would be crowded out otherwise
+def _at_stage(stages: Stages, stage: str, truth: str, options: Options) -> list[Step | Callable[[], Step]]:
+    words, attributes = (fates_of(stages, stage, truth, options) for fates_of in (person_fates, attribute_fates))
+    # Scored below the artifacts, which would be crowded out otherwise.
+    lost = [partial(_lost_cases, stage, table, 0.9) for table in (words, attributes)]
+    every: list[Step | Callable[[], Step]] = [*people_shares(stages, stage, truth, words, attributes, options), *lost]
     things = fates(stages, stage, options)
     artifacts = things.join(_artifacts(options), on="synset")
     for (axis, group), part in artifacts.group_by("axis", "group", maintain_order=True):
         about = str(axis), str(group)
         for fate in (REPLACED, ABSENT):
-            yield of_list(fate, stage, truth, per_image(part, fate), "artifacts", about, NOTE)
-        yield cache(partial(_excess_row, part, things, stage, truth, about, options))  # once for all systems
-        yield partial(_lost_cases, stage, part, 1.0)
+            every.append(of_list(fate, stage, truth, per_image(part, fate), "artifacts", about, NOTE))
+        every.append(cache(partial(_excess, part, things, stage, truth, about, options)))  # once for all systems
+        every.append(partial(_lost_cases, stage, part, 1.0))
+    return every
 
 
 def _artifacts(options: Options) -> pl.DataFrame:
     table = options.word_list("artifacts")
     synsets = [f"{term}.unknown" if is_phrase(term) else synset_of(term, "n") for term in table["term"]]
-    return (
-        table.with_columns(pl.Series("synset", synsets)).select("synset", "axis", "group").unique(maintain_order=True)
-    )
+    return table.select(pl.Series("synset", synsets), "axis", "group").unique(maintain_order=True)
 
 
 def _things(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
@@ -109,10 +103,8 @@ def fates(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     there = _there(stages, options).filter(pl.col("word").is_in(sorted(facts(stages, options)[THINGS])))
     said = synsets_said(_things(stages, stage, options))
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, "synset")
-    fate = [
-        fate_of(synset, said.get((image, caption), frozenset()))
-        for image, caption, synset in table.select(*PLACE, "synset").iter_rows()
-    ]
+    rows = table.select(*PLACE, "synset").iter_rows()
+    fate = [fate_of(synset, said.get((image, caption), frozenset())) for image, caption, synset in rows]
     return table.with_columns(pl.Series("fate", fate, dtype=pl.String))
 
 
@@ -137,22 +129,20 @@ def _near(synset: str) -> frozenset[str]:
     return frozenset(near)
 
 
-def _excess_row(
+def _excess(
     part: pl.DataFrame, things: pl.DataFrame, stage: str, truth: str, about: tuple[str, str], options: Options
 ) -> Outcome:
-    named = {"axis": about[0], "group": about[1], "unit": "points", "share_of": "artifacts", "note": NOTE}
-    return Outcome([TECHNIQUE.row(EXCESS, stage, truth, _tested(part, things, options), TEST, **named)])
-
-
-def _tested(part: pl.DataFrame, things: pl.DataFrame, options: Options) -> Estimate:
-    """Return the excess with the p of artifacts permuted inside each image."""
+    """Return the row of the excess, with the p of artifacts permuted inside each image."""
     gap = clustered_mean(excess(part, things))
     lost = _lost(part, things)
     varying = lost.filter(pl.col("lost").max().over("image") > pl.col("lost").min().over("image"))
     if varying.is_empty() or not gap.n:
         reason = "what the images show is all mentioned or all left out" if gap.n else "no other thing is in the images"
-        return replace(gap, decision=NOT_TESTED, reason=reason)
-    return replace(gap, p=_permuted(varying, options), p_floor=_floor(varying, options.permutations))
+        gap = replace(gap, decision=NOT_TESTED, reason=reason)
+    else:
+        gap = replace(gap, p=_permuted(varying, options), p_floor=_floor(varying, options.permutations))
+    named = {"axis": about[0], "group": about[1], "unit": "points", "share_of": "artifacts", "note": NOTE}
+    return Outcome([TECHNIQUE.row(EXCESS, stage, truth, gap, TEST, **named)])
 
 
 def _permuted(varying: pl.DataFrame, options: Options) -> float:
@@ -204,24 +194,12 @@ def excess(part: pl.DataFrame, things: pl.DataFrame) -> np.ndarray:
 
 def _lost_cases(stage: str, table: pl.DataFrame, most: float) -> Outcome:
     """Return the lost words as cases; replaced words score higher than absent ones."""
-    cases = [
-        TECHNIQUE.cases(
-            fate,
-            stage,
-            table.filter(pl.col("fate") == fate),
-            tuple=pl.col("word"),
-            reason=pl.format("'{}' is {}", "word", "fate"),
-            score=pl.lit(score),
-        ).cases
+    about = {"tuple": pl.col("word"), "reason": pl.format("'{}' is {}", "word", "fate")}
+    parts = [
+        TECHNIQUE.cases(fate, stage, table.filter(pl.col("fate") == fate), score=pl.lit(score), **about).cases
         for fate, score in ((REPLACED, most), (ABSENT, most - 0.5))
     ]
-    return Outcome(cases=pl.concat(cases))
+    return Outcome(cases=pl.concat(parts))
 
 
-TECHNIQUE = Technique(
-    "erasing",
-    "artifacts not recognised",
-    "a ground truth (human labels or human captions), and captions",
-    "without a ground truth nothing tells what was there to be recognised",
-    steps,
-)
+TECHNIQUE = technique("erasing: artifacts not recognised", steps)

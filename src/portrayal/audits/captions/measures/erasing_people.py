@@ -39,8 +39,8 @@ def people_shares(
         if not facts(stages, options)[ANNOTATED]:
             yield from _of_lists(quantity, fate, stage, truth, words, PERSON_WORDS)
         elif len(words):
-            values, about = per_image(words, fate), set(words["image"])
-            yield Shares(quantity, stage, truth, values, PERSON_WORDS, note=NOTE, basis=about)
+            values, basis = per_image(words, fate), set(words["image"])
+            yield Shares(quantity, stage, truth, values, PERSON_WORDS, note=NOTE, basis=basis)
     yield from _of_lists(ATTRIBUTE_ABSENT, ABSENT, stage, truth, attributes, ATTRIBUTES)
 
 
@@ -60,8 +60,7 @@ def of_list(
 
 def person_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     """Return the fate of every person word of the truth in every caption."""
-    nouns = listed_nouns(stages.at(truth, "object"), options)
-    there = nouns.select("image", "word", "synset", *WHOM).unique()
+    there = listed_nouns(stages.at(truth, "object"), options).select("image", "word", "synset", *WHOM).unique()
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, *WHOM, "word")
     said = synsets_said(with_person(stages.at(stage, "object")).filter("person"))
     named = set(identity_terms(stages, stage, options).select(*PLACE, *WHOM).iter_rows())
@@ -96,11 +95,10 @@ def _above(synset: str) -> frozenset[str]:
 def attribute_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     """Return the fate of every identity attribute of the truth in every caption."""
     there = identity_adjectives(stages, truth, options).rename({"term": "word"}).drop("caption").unique()
-    named = identity_terms(stages, stage, options).select(*PLACE, *WHOM).unique()
-    table = there.join(stages.captions_at(stage).select(PLACE), on="image").join(
-        named.with_columns(pl.lit(RECOGNISED).alias("fate")), on=[*PLACE, *WHOM], how="left"
-    )
-    return table.with_columns(pl.col("fate").fill_null(ABSENT)).sort(*PLACE, *WHOM, "word")
+    named = identity_terms(stages, stage, options).select(*PLACE, *WHOM, fate=pl.lit(RECOGNISED)).unique()
+    table = there.join(stages.captions_at(stage).select(PLACE), on="image")
+    table = table.join(named, on=[*PLACE, *WHOM], how="left").with_columns(pl.col("fate").fill_null(ABSENT))
+    return table.sort(*PLACE, *WHOM, "word")
 
 
 def per_image(table: pl.DataFrame, fate: str) -> Values:

@@ -17,11 +17,10 @@ from portrayal.audits.captions.measures.technique import (
     ESTIMATE,
     Difference,
     Outcome,
-    Row,
     Shares,
     Steps,
-    Technique,
     assigned,
+    technique,
 )
 from portrayal.audits.captions.reading.people import identity_terms, people_mentioned
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
@@ -36,36 +35,22 @@ TEST = "wrong_group_word_difference"
 
 def steps(stages: Stages, options: Options) -> Steps:
     """Yield the four shares by stage; groups come from the annotation, words from the lists."""
-    for axis in worded_axes(stages, options):
+    for axis in [axis for axis in stages.axes() if set(stages.members(axis)) & set(worded_groups(axis, options))]:
         wrong: dict[str, Shares] = {}
-        everybody: dict[str, Any] = {
-            "basis": frozenset(stages.groups(axis)),
-            "only": (axis, "all"),
-            "note": assigned(stages, axis),
-        }
+        basis, note = frozenset(stages.groups(axis)), assigned(stages, axis)
         for stage in filter(stages.has, CAPTIONED):
             described = outcomes(stages, stage, axis, options)
             for quantity in (RIGHT, WRONG, NEUTRAL, OMITTED):
-                of = partial(
-                    Shares.of,
-                    quantity,
-                    stages,
-                    stage,
-                    described.filter(pl.col("outcome") == quantity),
-                    among=set(described["image"]),
-                )
+                hits, images = described.filter(pl.col("outcome") == quantity), set(described["image"])
+                of = partial(Shares.of, quantity, stages, stage, hits, images)
                 of_groups = of(overall=False, axes=[axis], compares=ESTIMATE if quantity == WRONG else "")
                 wrong |= {stage: of_groups} if quantity == WRONG else {}
                 yield of_groups
-                yield of(**everybody)
+                yield of(basis=basis, only=(axis, "all"), note=note)
             yield partial(_ratios, described, stages, stage, axis)
-            yield partial(_cases, described, stage)
+            reason = pl.format("annotated {}, described with words of another group", "group")
+            yield partial(TECHNIQUE.cases, WRONG, stage, described.filter(pl.col("outcome") == WRONG), reason=reason)
         yield Difference(TEST, wrong)
-
-
-def worded_axes(stages: Stages, options: Options) -> list[str]:
-    """Return the annotated axes on which an annotated group has words."""
-    return [axis for axis in stages.axes() if set(stages.members(axis)) & set(worded_groups(axis, options))]
 
 
 def worded_groups(axis: str, options: Options) -> list[str]:
@@ -80,21 +65,13 @@ def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.Data
     annotated = stages.people.filter((pl.col("axis") == axis) & pl.col("group").is_in(groups))
     table = stages.captions_at(stage).join(annotated, on="image")
     table = _with_words(table, stages, stage, axis, groups, options)
-    own, other = (
-        pl.any_horizontal(((pl.col("group") == g) == same) & pl.col(f"says {g}") for g in groups)
-        for same in (True, False)
-    )
-    mentioned = people_mentioned(stages, stage).with_columns(pl.lit(True).alias("mentioned"))
+    says = {same: pl.any_horizontal(((pl.col("group") == g) == same) & pl.col(f"says {g}") for g in groups)
+            for same in (True, False)}  # fmt: skip
+    own, other = says[True], says[False]
+    mentioned = people_mentioned(stages, stage).with_columns(mentioned=True)
     table = table.join(mentioned, on=["image", "caption"], how="left")
-    outcome = (
-        pl.when(own & ~other)
-        .then(pl.lit(RIGHT))
-        .when(other & ~own)
-        .then(pl.lit(WRONG))
-        .when(own | pl.col("mentioned").fill_null(False))
-        .then(pl.lit(NEUTRAL))
-        .otherwise(pl.lit(OMITTED))
-    )
+    neutral = pl.when(own | pl.col("mentioned").fill_null(False)).then(pl.lit(NEUTRAL)).otherwise(pl.lit(OMITTED))
+    outcome = pl.when(own & ~other).then(pl.lit(RIGHT)).when(other & ~own).then(pl.lit(WRONG)).otherwise(neutral)
     return table.select("image", "caption", "group", outcome.alias("outcome"), *(f"says {g}" for g in groups))
 
 
@@ -108,9 +85,8 @@ def _with_words(
         return table.with_columns(_says(terms).alias(f"says {g}") for g, terms in lists.items())
     terms = identity_terms(stages, stage, options).filter(pl.col("axis") == axis)
     for group in groups:
-        said = terms.filter(pl.col("group") == group).select("image", "caption").unique()
-        said = said.with_columns(pl.lit(True).alias(f"says {group}"))
-        table = table.join(said, on=["image", "caption"], how="left")
+        said = terms.filter(pl.col("group") == group).select("image", "caption", pl.lit(True).alias(f"says {group}"))
+        table = table.join(said.unique(), on=["image", "caption"], how="left")
     return table.with_columns(pl.col(f"says {group}").fill_null(False) for group in groups)
 
 
@@ -125,7 +101,7 @@ def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> O
     groups = sorted(set(described["group"]))
     means = [pl.col(f"says {g}").mean() for g in groups]
     per_image = described.group_by("image").agg(*means, pl.col("group").first()).sort("image")
-    rows: list[Row] = []
+    rows = []
     for pair in combinations(groups, 2):
         said = [per_image[f"says {group}"].to_numpy() for group in pair]
         shown = [(per_image["group"] == group).to_numpy().astype(float) for group in pair]
@@ -136,16 +112,4 @@ def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> O
     return Outcome(rows)
 
 
-def _cases(described: pl.DataFrame, stage: str) -> Outcome:
-    reason = pl.format("annotated {}, described with words of another group", "group")
-    return TECHNIQUE.cases(WRONG, stage, described.filter(pl.col("outcome") == WRONG), reason=reason)
-
-
-TECHNIQUE = Technique(
-    "beside every harm",
-    "group words",
-    "captions, and people annotated on an axis whose groups have words",
-    "without annotated people nothing tells which group word would be right",
-    steps,
-    "Hendricks et al. 2018",
-)
+TECHNIQUE = technique("beside every harm: group words", steps)

@@ -7,15 +7,16 @@ of predicting the term, out of fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.stereotyping_tuples import largest_difference
-from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
+from portrayal.audits.captions.measures.technique import Outcome, Row, assigned, technique, unanswered, whole
 from portrayal.audits.captions.reading.appearance import alone, appearance
 from portrayal.audits.captions.reading.people import NAMED_BY, identity_terms, people_mentioned
 from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Options, Stages
@@ -47,25 +48,19 @@ def measure(stages: Stages, options: Options) -> Outcome:
     tables: list[pl.DataFrame] = []
     for axis, group in [(a, g) for a in stages.axes() for g in sorted(stages.members(a))]:
         images = sorted(image for image in stages.members(axis)[group] if image in shown)
-        with_term = _with_term(terms, axis, group)
+        named = terms.filter(pl.col("axis") == NAMED_BY.get(axis, axis))
+        own = named.filter(pl.col("group") == group)  # a group without terms of its own has any of the axis
+        with_term = set((named if own.is_empty() else own)["image"])
         outcome = np.array([image in with_term for image in images], dtype=bool)
         if min(outcome.sum(), (~outcome).sum()) < LEAST:
             continue
         matrix, names = appearance(stages, truth, images, options)
         if names:
-            place = {"axis": axis, "group": group}
-            about = {**place, "n_missing": unanswered(stages, axis, [group]), "note": assigned(stages, axis)}
+            about = {"axis": axis, "group": group, "n_missing": unanswered(stages, axis, [group])}
+            about["note"] = assigned(stages, axis)
             rows.append(_looks_row(matrix, names, outcome, truth, options, about))
-            strongest = _strongest(matrix, names, outcome)
-            tables.append(strongest.select(*(pl.lit(value).alias(name) for name, value in place.items()), pl.all()))
+            tables.append(pl.DataFrame({"axis": axis, "group": group, **_strongest(matrix, names, outcome)}))
     return Outcome(rows, tables={"looks": tables})
-
-
-def _with_term(terms: pl.DataFrame, axis: str, group: str) -> set[str]:
-    """Return the images with a term of the group, or else of its axis."""
-    named = terms.filter(pl.col("axis") == NAMED_BY.get(axis, axis))
-    own = named.filter(pl.col("group") == group)
-    return set((named if own.is_empty() else own)["image"])
 
 
 def stratified_folds(outcome: np.ndarray, seed: int) -> np.ndarray:
@@ -115,8 +110,10 @@ def _learning(matrix: np.ndarray, outcome: np.ndarray, seed: int, permutations: 
     """Return the variance that learning adds to an area, from permuted terms."""
     rng = np.random.default_rng([seed, 1])
     permuted = [rng.permutation(outcome) for _ in range(permutations)]
-    learner, batches = partial(_learner, matrix, seed), list(_batches(permuted))
-    learned = engine_map(learner, batches, "permutation of term", keeps=(Auc,))
+    # Few at a time, so that memory stays bounded; ten are quickest.
+    size = PERMUTED_AT_ONCE if len(outcome) <= 1000 else max(PERMUTED_AT_ONCE, OUTCOMES_AT_ONCE // len(outcome))
+    batches = [permuted[first : first + size] for first in range(0, len(permuted), size)]
+    learned = engine_map(partial(_learner, matrix, seed), batches, "permutation of term", keeps=(Auc,))
     areas = [area for some in learned for area in some]
     known = float(np.mean([area.variance for area in areas]))
     return max(float(np.var([area.value for area in areas], ddof=1)) - known, 0.0)
@@ -127,28 +124,11 @@ def _learner(matrix: np.ndarray, seed: int) -> Callable[[Sequence[np.ndarray]], 
     return lambda batch: [auc_over_folds(folds) for folds in out_of_fold(matrix, batch, seed)]
 
 
-def _batches(permuted: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:
-    """Yield few permutations at a time, so that memory stays bounded; ten are quickest."""
-    images = len(permuted[0])
-    size = PERMUTED_AT_ONCE if images <= 1000 else max(PERMUTED_AT_ONCE, OUTCOMES_AT_ONCE // images)
-    for first in range(0, len(permuted), size):
-        yield permuted[first : first + size]
-
-
-def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> pl.DataFrame:
+def _strongest(matrix: np.ndarray, names: list[str], outcome: np.ndarray, most: int = 15) -> dict[str, Any]:
     weights = fit(matrix, outcome, np.ones((len(outcome), 1))).coefficients[:, 0]
     order = np.argsort(-np.abs(weights), kind="stable")[:most]
-    return pl.DataFrame(
-        {"look": [names[i] for i in order], "log odds": weights[order], "images": matrix[:, order].sum(0).astype(int)}
-    )
+    images = matrix[:, order].sum(0).astype(int)
+    return {"look": [names[i] for i in order], "log odds": weights[order], "images": images}
 
 
-TECHNIQUE = Technique(
-    "reifying",
-    "looks predict the group term",
-    "a ground truth, system captions, and annotated people",
-    "without a ground truth nothing tells how people look; and there is nothing to predict where it says nothing of looks, or where"
-    " a group's term is nearly always or never used",
-    whole(measure),
-    in_parts=False,
-)
+TECHNIQUE = technique("reifying: looks predict the group term", whole(measure))

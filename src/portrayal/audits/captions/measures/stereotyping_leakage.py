@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
+from portrayal.audits.captions.measures.technique import Outcome, Row, assigned, technique, unanswered, whole
 from portrayal.audits.captions.reading.people import NAMED_BY
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.engine import engine_map
@@ -53,7 +53,10 @@ def measure(stages: Stages, options: Options) -> Outcome:
 
 
 def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options) -> list[Row]:
-    texts = {stage: _texts(stages, stage) for stage in (SYSTEM_CAPTIONS, HUMAN_CAPTIONS)}
+    texts: dict[str, dict[str, list[str]]] = {
+        stage: dict(stages.captions_at(stage).group_by("image", maintain_order=True).agg("text").iter_rows())
+        for stage in (SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
+    }
     masked = masked_words(axis, options)
     drawn: list[list[str]] = []
     learned: list[tuple[Any, ...]] = []
@@ -68,27 +71,21 @@ def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options
         drawn.append(images)
         learned += [(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human)]
     scores = iter(engine_map(_learner, learned, "classifier of captions", keeps=()))
-    draws = [
-        pl.DataFrame([images, next(scores), next(scores)], schema=["image", "system", "human"]) for images in drawn
+    columns = ["image", "system", "human"]
+    draws = [pl.DataFrame([images, next(scores), next(scores)], schema=columns) for images in drawn]
+    note = f"1 would be certain and right; mean of {REPEATS} draws of equally many images, captions and folds"
+    about: dict[str, Any] = {"axis": axis, "group": "all", "share_of": "captions", "unit": "score"}
+    about |= {"note": assigned(stages, axis, note), "n_missing": unanswered(stages, axis, stages.members(axis))}
+    system, human_score = pl.col("system"), pl.col("human")
+    return [
+        TECHNIQUE.row(LEAKS, SYSTEM_CAPTIONS, None, over_draws(draws, system), **about),
+        TECHNIQUE.row(LEAKS, HUMAN_SAME, None, over_draws(draws, human_score), **about),
+        TECHNIQUE.row(AMPLIFIED, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, over_draws(draws, system - human_score), **about),
     ]
-    return _as_rows(stages, axis, draws)
 
 
 def _learner() -> Callable[[tuple[Any, ...]], np.ndarray]:
     return lambda job: leakage(*job)
-
-
-def _as_rows(stages: Stages, axis: str, draws: Sequence[pl.DataFrame]) -> list[Row]:
-    drawn = f"1 would be certain and right; mean of {REPEATS} draws of equally many images, captions and folds"
-    note = assigned(stages, axis, drawn)
-    about: dict[str, Any] = {"axis": axis, "group": "all", "share_of": "captions", "note": note, "unit": "score"}
-    about |= {"n_missing": unanswered(stages, axis, sorted(set(stages.groups(axis).values())))}
-    system, human = pl.col("system"), pl.col("human")
-    return [
-        TECHNIQUE.row(LEAKS, SYSTEM_CAPTIONS, None, over_draws(draws, system), **about),
-        TECHNIQUE.row(LEAKS, HUMAN_SAME, None, over_draws(draws, human), **about),
-        TECHNIQUE.row(AMPLIFIED, SYSTEM_CAPTIONS, HUMAN_CAPTIONS, over_draws(draws, system - human), **about),
-    ]
 
 
 def over_draws(draws: Sequence[pl.DataFrame], score: pl.Expr) -> Estimate:
@@ -107,17 +104,15 @@ def masked_words(axis: str, options: Options) -> frozenset[str]:
     """Return the words that name a group of an axis, in every form."""
     lists = [options.word_list(name) for name in ("gendered", "identity")]
     named = (pl.col("axis") == axis) | (pl.col("axis") == NAMED_BY.get(axis, axis))
-    terms = [term for table in lists for term in table.filter(named)["term"]]
-    parts = {part for term in terms for part in _WORD.findall(term)}
+    parts = {part for table in lists for term in table.filter(named)["term"] for part in _WORD.findall(term)}
     forms = (wordnet.load().inflected(part, "n") for part in parts)
     return PRONOUNS.get(axis, frozenset()).union(*forms)
 
 
 def words(text: str, masked: Set[str]) -> list[str]:
     """Return the words of a caption, with the words that name a group masked."""
-    return [
-        MASK if word in masked or word.removesuffix("'s") in masked else word for word in _WORD.findall(text.lower())
-    ]
+    found = _WORD.findall(text.lower())
+    return [MASK if word in masked or word.removesuffix("'s") in masked else word for word in found]
 
 
 def balanced(groups: Mapping[str, str], rng: np.random.Generator) -> list[str]:
@@ -126,8 +121,7 @@ def balanced(groups: Mapping[str, str], rng: np.random.Generator) -> list[str]:
     for image in sorted(groups):
         members.setdefault(groups[image], []).append(image)
     size = min(MOST, *(len(images) for images in members.values()))
-    drawn = [images[i] for images in members.values() for i in rng.permutation(len(images))[:size]]
-    return sorted(drawn)
+    return sorted(images[i] for images in members.values() for i in rng.permutation(len(images))[:size])
 
 
 def leakage(captions: Sequence[Sequence[str]], groups: Sequence[str], folds: np.ndarray) -> np.ndarray:
@@ -158,21 +152,9 @@ def _bag(captions: Sequence[Sequence[str]]) -> csr_array:
     return sparse.csr_array((ones, np.fromiter(chain(*said), np.int64), borders), (len(said), len(column)))
 
 
-def _texts(stages: Stages, stage: str) -> dict[str, list[str]]:
-    return dict(stages.captions_at(stage).group_by("image", maintain_order=True).agg("text").iter_rows())
-
-
 def _one(texts: Sequence[str], rng: np.random.Generator) -> str:
     # One number is drawn whatever the length, so that a caption recorded twice changes nothing else.
     return texts[int(rng.random() * len(texts))]
 
 
-TECHNIQUE = Technique(
-    "stereotyping",
-    "amplification by leakage",
-    "system captions, human captions of the same images, and annotated people",
-    f"without human captions nothing tells what the system widens; and fewer than {LEAST} images of a group tell nothing",
-    whole(measure),
-    "Hirota, Nakashima, Garcia 2022",
-    in_parts=False,
-)
+TECHNIQUE = technique("stereotyping: amplification by leakage", whole(measure))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import Outcome, Row, Technique, assigned, unanswered, whole
+from portrayal.audits.captions.measures.technique import Outcome, Row, assigned, pairs, technique, unanswered, whole
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, STAGES, SYSTEM_CAPTIONS, Options, Stages, once
 from portrayal.audits.captions.reading.tuple_counts import KINDS, Counts, change, count, count_all, same_images
 from portrayal.stats.decisions.decision import NOT_TESTED
@@ -50,9 +49,9 @@ def _at_stage(stages: Stages, stage: str, options: Options) -> Outcome:
     tables: list[pl.DataFrame] = []
     counted = {kind: count(stages, stage, kind, options) for kind in KINDS}
     frequent = {kind: counts for kind, counts in counted.items() if counts.tuples}
-    for axis, *pair in _pairs(stages):
+    for axis, *pair in pairs(stages):
         flags = _flags(stages, axis, pair, counted[KINDS[0]].images)
-        if not frequent or not _enough(flags):
+        if not frequent or flags is None:
             continue
         about = _about(stages, axis, pair)
         rows += [_distance_row(kind, counts, flags, stage, about) for kind, counts in frequent.items()]
@@ -75,28 +74,17 @@ def measure_across(stages: Stages, options: Options) -> Outcome:
             for kind in KINDS
             if stages.judges(other, kind)  # a kind nobody labelled did not change
         }
-        both = {kind: pair for kind, pair in compared.items() if any(counts.tuples for counts in pair)}
-        for axis, *groups in _pairs(stages) if both else ():
-            rows += _change_rows(both, stages, other, axis, groups, options)
+        both = {kind: two for kind, two in compared.items() if any(counts.tuples for counts in two)}
+        for axis, *pair in pairs(stages) if both else ():
+            rows += _change_rows(both, stages, other, axis, pair, options)
     return Outcome(rows)
 
 
-def _pairs(stages: Stages) -> list[tuple[str, str, str]]:
-    return [
-        (axis, first, second)
-        for axis in stages.axes()
-        for first, second in combinations(sorted(stages.members(axis)), 2)
-    ]
-
-
-def _flags(stages: Stages, axis: str, pair: Sequence[str], images: Sequence[str]) -> np.ndarray:
-    """Return 1 for images of the first group, 0 of the second, -1 of neither."""
+def _flags(stages: Stages, axis: str, pair: Sequence[str], images: Sequence[str]) -> np.ndarray | None:
+    """Return 1 for images of the first group, 0 of the second, -1 of neither; None where few are."""
     groups, (first, second) = stages.groups(axis), pair
-    return np.array([{first: 1, second: 0}.get(groups.get(image, ""), -1) for image in images])
-
-
-def _enough(flags: np.ndarray) -> bool:
-    return min(int((flags == 1).sum()), int((flags == 0).sum())) >= LEAST_ROWS
+    flags = np.array([{first: 1, second: 0}.get(groups.get(image, ""), -1) for image in images])
+    return flags if min(int((flags == side).sum()) for side in (0, 1)) >= LEAST_ROWS else None
 
 
 def _about(stages: Stages, axis: str, pair: Sequence[str]) -> Row:
@@ -114,10 +102,9 @@ def _largest(
     largest: list[tuple[str, Estimate, str | None]] = []
     for (kind, (tuples, matrix)), p in zip(matrices.items(), tested, strict=True):
         gap, place = largest_difference(matrix, flags)
-        if np.isnan(p):
-            largest.append((kind, replace(gap, decision=NOT_TESTED, reason=still), None))
-        else:
-            largest.append((kind, replace(gap, p=p, p_floor=floor), tuples[place]))
+        same = np.isnan(p)
+        gap = replace(gap, decision=NOT_TESTED, reason=still) if same else replace(gap, p=p, p_floor=floor)
+        largest.append((kind, gap, None if same else tuples[place]))
     return largest
 
 
@@ -152,7 +139,7 @@ def _change_rows(
     both: dict[str, tuple[Counts, Counts]], stages: Stages, other: str, axis: str, pair: Sequence[str], options: Options
 ) -> list[Row]:
     flags = _flags(stages, axis, pair, next(iter(both.values()))[0].images)
-    if not _enough(flags):
+    if flags is None:
         return []
     about = _about(stages, axis, pair)
     changes = {kind: change(now, then) for kind, (now, then) in both.items()}
@@ -191,26 +178,18 @@ def differing_tuples(
     from scipy import stats
 
     first, second = counts.matrix[flags == 1], counts.matrix[flags == 0]
-    mean_a, var_a = _moments(first)
-    mean_b, var_b = _moments(second)
+    (mean_a, var_a), (mean_b, var_b) = _moments(first), _moments(second)
     gap, error = mean_a - mean_b, np.sqrt(var_a / first.shape[0] + var_b / second.shape[0])
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(error > 0, gap / error, 0.0)
     half = stats.norm.ppf(0.975) * error
-    place = {"stage": stage, "kind": kind, "axis": about["axis"], "group": about["group"], "versus": about["versus"]}
-    table = pl.DataFrame(
-        {
-            "tuple": counts.tuples,
-            "share of group": mean_a,
-            "share of versus": mean_b,
-            "difference": gap,
-            "low": gap - half,
-            "high": gap + half,
-            "p, corrected over the tuples": adjust(2 * stats.norm.sf(np.abs(z))),
-        }
-    ).select(*(pl.lit(text).alias(name) for name, text in place.items()), pl.all())
-    order = np.argsort(-np.abs(z), kind="stable")[:most]
-    return table[order]
+    table = pl.DataFrame({
+        **{"stage": stage, "kind": kind, **{name: about[name] for name in ("axis", "group", "versus")}},
+        **{"tuple": counts.tuples, "share of group": mean_a, "share of versus": mean_b},
+        **{"difference": gap, "low": gap - half, "high": gap + half},
+        "p, corrected over the tuples": adjust(2 * stats.norm.sf(np.abs(z))),
+    })  # fmt: skip
+    return table[np.argsort(-np.abs(z), kind="stable")[:most]]
 
 
 def _moments(matrix: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
@@ -219,21 +198,5 @@ def _moments(matrix: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
     return mean, variance * rows / max(rows - 1, 1)
 
 
-TECHNIQUE = Technique(
-    "stereotyping",
-    "differing tuples",
-    "captions or labels, and annotated people",
-    "without annotated people there are no groups to compare",
-    whole(measure),
-    "Wang et al. 2022, section 4.1, technique 3",
-    in_parts=False,
-)
-ACROSS = Technique(
-    "stereotyping",
-    "differing tuples across stages",
-    "system captions, another stage, and annotated people",
-    "with one stage only nothing tells whether the system widened a difference",
-    whole(measure_across),
-    "Wang et al. 2022, section 4.1, technique 4",
-    in_parts=False,
-)
+TECHNIQUE = technique("stereotyping: differing tuples", whole(measure))
+ACROSS = technique("stereotyping: differing tuples across stages", whole(measure_across))

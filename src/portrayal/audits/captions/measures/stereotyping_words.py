@@ -11,7 +11,7 @@ from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, Technique
+from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import listed_nouns
 from portrayal.audits.captions.reading.scenarios import SCENARIOS, people_said, scenarios
 from portrayal.audits.captions.reading.stages import CAPTIONED, SYSTEM_CAPTIONS, Options, Stages, once
@@ -40,17 +40,17 @@ def steps(stages: Stages, options: Options) -> Steps:
         wrong, of = said.filter(_WRONG), partial(_shares, stages, stage, truth)
         yield of(ANY, wrong)
         # Which words go with a group is known of all images together.
-        clear[stage] = partial(
-            lambda of, *about: of(KEPT, correlated(*about).filter(_CLEAR)), of, stages, stage, truth, options
-        )
-        yield partial(lambda of, *about: of(ABOVE, correlated(*about)), of, stages, stage, truth, options)
+        clear[stage] = partial(_correlated_shares, stages, stage, truth, options, KEPT)
+        yield partial(_correlated_shares, stages, stage, truth, options, ABOVE)
         yield clear[stage]
         for name in SCENARIOS:
             yield of(f"{name} word", wrong.filter(pl.col("scenario") == name))
         yield partial(_cases, stages, stage, truth, options)
         if stage == SYSTEM_CAPTIONS:
             yield partial(_count, stages, truth, options, clear)
-            yield Outcome(missing=_unlabelled(stages))
+            # What is said of a kind that the truth has nowhere cannot be wrong.
+            kinds = [f"{kind}s" for kind in ("attribute", "relation") if not stages.judges(truth, kind)]
+            yield Outcome(missing=f"the {truth} have no {' and no '.join(kinds)}, so none is judged" if kinds else "")
 
 
 def _pairs(stages: Stages) -> list[tuple[str, str]]:
@@ -58,11 +58,16 @@ def _pairs(stages: Stages) -> list[tuple[str, str]]:
     return [(stage, truth) for stage in CAPTIONED if truth is not None and stages.has(stage) and stage != truth]
 
 
-def _shares(stages: Stages, stage: str, truth: str, quantity: str, flagged: pl.DataFrame) -> Shares:
+def _shares(stages: Stages, stage: str, truth: str, quantity: str, hits: pl.DataFrame) -> Shares:
     note = "cases to read, ranked" if quantity in (ABOVE, KEPT) else "human interpretation needed"
     inside = stages.covered(truth)
     about = {"bound": UPPER, "note": note, "basis": inside, "compares": UPPER if quantity == KEPT else ""}
-    return Shares.of(quantity, stages, stage, flagged, truth, inside, **about)
+    return Shares.of(quantity, stages, stage, hits, inside, truth=truth, **about)
+
+
+def _correlated_shares(stages: Stages, stage: str, truth: str, options: Options, quantity: str) -> Shares:
+    hits = correlated(stages, stage, truth, options)
+    return _shares(stages, stage, truth, quantity, hits.filter(_CLEAR) if quantity == KEPT else hits)
 
 
 def _count(stages: Stages, truth: str, options: Options, clear: Mapping[str, Callable[[], Shares]]) -> Count:
@@ -70,13 +75,6 @@ def _count(stages: Stages, truth: str, options: Options, clear: Mapping[str, Cal
     words = found.group_by("word").agg(pl.col("image").n_unique()).sort("image", "word", descending=[True, False])
     by_stage = {stage: of() for stage, of in clear.items()}
     return Count(TEST, by_stage, sorted(stages.covered(truth)), subject=", ".join(words["word"].head(NAMED)) or None)
-
-
-def _unlabelled(stages: Stages) -> str:
-    """Say which kinds the truth has nowhere: what is said of them cannot be wrong."""
-    truth = str(stages.truth())
-    kinds = [f"{kind}s" for kind in ("attribute", "relation") if not stages.judges(truth, kind)]
-    return f"the {truth} have no {' and no '.join(kinds)}, so none is judged" if kinds else ""
 
 
 @once
@@ -100,12 +98,6 @@ def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth
     return table.select("kind", "synset", (pl.col("wrong") / absent).alias("rate"))
 
 
-def overlaps(said: pl.DataFrame) -> pl.DataFrame:
-    """Return how many mentions fit each combination of scenarios."""
-    counted = said.filter(_WRONG)
-    return counted.group_by(list(SCENARIOS)).agg(pl.len().alias("mentions")).sort("mentions", descending=True)
-
-
 def groups_of_truth(stages: Stages, truth: str, options: Options) -> pl.DataFrame:
     """Return (image, axis, group) by annotation, else by the truth's group words."""
     if len(stages.people):
@@ -127,12 +119,9 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
     of_s, of_g = pl.col("of_synset") / total, pl.col("of_group") / total
     # The standard error of the covariance when synset and group are independent.
     error = (of_s * (1 - of_s) * of_g * (1 - of_g) / total).sqrt()
-    return (
-        table.with_columns((pl.col("both") / total - of_s * of_g).alias("covariance"), error.alias("error"))
-        .sort("covariance", "axis", "group", descending=[True, False, False])
-        .unique(["kind", "synset"], keep="first", maintain_order=True)
-        .select(*schema)
-    )
+    table = table.with_columns(covariance=pl.col("both") / total - of_s * of_g, error=error)
+    table = table.sort("covariance", "axis", "group", descending=[True, False, False])
+    return table.unique(["kind", "synset"], keep="first", maintain_order=True).select(*schema)
 
 
 def _cases(stages: Stages, stage: str, truth: str, options: Options) -> Outcome:
@@ -147,15 +136,9 @@ def _cases(stages: Stages, stage: str, truth: str, options: Options) -> Outcome:
         "reason": pl.format("{}; most correlated with {} (covariance {})", "scenario", "group", written),
         "score": pl.col("rate"),
     }
-    crossed = overlaps(scenarios(stages, stage, truth, options)).select(pl.lit(stage).alias("stage"), pl.all())
-    return Outcome(cases=TECHNIQUE.cases(ABOVE, stage, found, **about).cases, tables={"overlaps": [crossed]})
+    wrong = scenarios(stages, stage, truth, options).filter(_WRONG)
+    overlaps = wrong.group_by("stage", *SCENARIOS).agg(pl.len().alias("mentions")).sort("mentions", descending=True)
+    return Outcome(cases=TECHNIQUE.cases(ABOVE, stage, found, **about).cases, tables={"overlaps": [overlaps]})
 
 
-TECHNIQUE = Technique(
-    "stereotyping",
-    "words included wrongly",
-    "system captions, and human labels or human captions as ground truth",
-    "without a ground truth nothing tells which words are wrong",
-    steps,
-    "Wang et al. 2022, section 4.1.1",
-)
+TECHNIQUE = technique("stereotyping: words included wrongly", steps)

@@ -7,11 +7,13 @@ tested, and a row at the stage `HUMAN_SAME` has the human captions of the same i
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +27,7 @@ from portrayal.stats.intervals.intervals import over_tolerance
 from portrayal.stats.tests.max_t import max_t_floor, max_t_p
 from portrayal.stats.tests.proportions import is_binary, mean_share, mean_share_difference
 
-ESTIMATE, UPPER, LOWER = "estimate", "upper bound", "lower bound"
+BOUNDS = LOWER, ESTIMATE, UPPER = "lower bound", "estimate", "upper bound"
 # The subject of a row, beside its groups: columns of the Results table.
 FACETS = ("harm", "technique", "quantity", "stage", "truth", "axis", "subject", "against", "share_of", "bound")
 ROWS = {
@@ -68,19 +70,12 @@ class Shares:
 
     @classmethod
     def of(
-        cls,
-        quantity: str,
-        stages: Stages,
-        stage: str,
-        flagged: pl.DataFrame,
-        truth: str | None = None,
-        among: Set[str] | None = None,
-        **about: Any,
+        cls, quantity: str, stages: Stages, stage: str, hits: pl.DataFrame, among: Set[str] | None = None, **about: Any
     ) -> Shares:
-        """Return the shares of flagged captions, in all images or among some."""
-        values = shares_of(stages, stage, flagged)
+        """Return the shares of captions among the hits, in all images or some."""
+        values = shares_of(stages, stage, hits)
         inside = values if among is None else {image: share for image, share in values.items() if image in among}
-        return cls(quantity, stage, truth, inside, **about)
+        return cls(quantity, stage, about.pop("truth", None), inside, **about)
 
     def silent(self, stages: Stages) -> frozenset[str]:
         """Return the images of the basis without a caption at the stage."""
@@ -142,34 +137,35 @@ class Place(NamedTuple):
 Sums = Counter[tuple[Place, float | None]]  # images by place and share; of the share None: images without a caption
 
 
+def joined(tables: Iterable[Mapping[str, Sequence[pl.DataFrame]]]) -> dict[str, list[pl.DataFrame]]:
+    """Return the further tables of several outcomes, by name."""
+    together: dict[str, list[pl.DataFrame]] = {}
+    for name, parts in (item for one in tables for item in one.items()):
+        together.setdefault(name, []).extend(parts)
+    return together
+
+
 @dataclass(frozen=True)
 class Technique:
     """One technique: its harm, name and needs, and its steps."""
 
+    key: str  # in the Results table
     harm: str
     name: str
-    needs: str
-    missing: str
     steps: Callable[[Stages, Options], Steps]
-    paper: str = "definition: Wang et al. 2022, section 3.2"
+    needs: str
+    missing: str  # the meaning of a missing stage
     in_parts: bool = True  # whether it can be measured part by part
-
-    @property
-    def key(self) -> str:
-        """The name in the Results table."""
-        return f"{self.harm}: {self.name}"
 
     def measure(self, stages: Stages, options: Options) -> Outcome:
         """Return the outcome of all steps over one system's stages."""
         done = [self._outcome(stages, options, step) for step in self.steps(stages, options)]
         rows = [row for one in done for row in one.rows]
         cases = pl.concat([pl.DataFrame(schema=CASES), *(one.cases for one in done)])
-        tables: dict[str, list[pl.DataFrame]] = {}
-        for name, several in (item for one in done for item in one.tables.items()):
-            tables.setdefault(name, []).extend(several)
         missing = "; ".join(one.missing for one in done if one.missing) or ("" if rows else self.missing)
         ranked = cases.sort("score", descending=True, nulls_last=True, maintain_order=True)
-        return Outcome(rows, ranked, tables, missing, [shares for one in done for shares in one.compared])
+        compared = [shares for one in done for shares in one.compared]
+        return Outcome(rows, ranked, joined(one.tables for one in done), missing, compared)
 
     def _outcome(self, stages: Stages, options: Options, step: Step | Callable[[], Step]) -> Outcome:
         step = step() if callable(step) else step
@@ -239,6 +235,15 @@ class Technique:
         return Outcome(cases=written.select(pl.col(name).cast(kind) for name, kind in CASES.items()))
 
 
+_TEXTS = tomllib.loads((Path(__file__).parent / "techniques.toml").read_text(encoding="utf-8"))
+
+
+def technique(key: str, steps: Callable[[Stages, Options], Steps]) -> Technique:
+    """Return a technique by its key."""
+    harm, name = key.split(": ")
+    return Technique(key, harm, name, steps, **_TEXTS[key])
+
+
 def whole(measure: Callable[[Stages, Options], Outcome]) -> Callable[[Stages, Options], Steps]:
     """Return the steps of a technique that measures all images together."""
     return lambda stages, options: [measure(stages, options)]
@@ -263,7 +268,10 @@ def _note(note: Note, stage: str) -> str:
 def sums(stages: Stages, step: Shares | Count) -> Iterator[Sums]:
     """Yield how many images have each distinct share: overall, then by group for each axis."""
     if isinstance(step, Count):
-        yield from _count_sums(step)
+        for stage, shares in beside(step.shares):
+            about = stage, shares.truth, "images", shares.bound, step.subject, None, step.group, True
+            done = np.array([float(shares.values[image] > 0) for image in step.about if image in shares.values])
+            yield _sums_of(Place(step.test, shares.quantity, *about), done, len(step.about) - len(done))
         return
     silent = step.silent(stages)
     of = partial(Place, step.quantity, step.quantity, step.stage, step.truth, step.share_of, step.bound, step.subject)
@@ -282,14 +290,6 @@ def sums(stages: Stages, step: Shares | Count) -> Iterator[Sums]:
             missing = len(silent.intersection(stages.members(axis)[group]))
             block.update(_sums_of(of(axis, group, alone=False), values[values != NONE], missing))
         yield block
-
-
-def _count_sums(step: Count) -> Iterator[Sums]:
-    for stage, shares in beside(step.shares):
-        about = stage, shares.truth, "images", shares.bound, step.subject
-        place = Place(step.test, shares.quantity, *about, axis=None, group=step.group, alone=True)
-        done = np.array([float(shares.values[image] > 0) for image in step.about if image in shares.values])
-        yield _sums_of(place, done, len(step.about) - len(done))
 
 
 def _sums_of(place: Place, values: np.ndarray, missing: int) -> Sums:
@@ -317,21 +317,25 @@ def beside(shares: Mapping[str, Shares]) -> Iterator[tuple[str, Shares]]:
         yield HUMAN_SAME, replace(system if written is None else written, values=human)
 
 
-def _difference_rows(technique: Technique, stages: Stages, step: Difference, options: Options) -> Iterator[Row]:
+def _difference_rows(of: Technique, stages: Stages, step: Difference, options: Options) -> Iterator[Row]:
     system = step.shares.get(SYSTEM_CAPTIONS)
     if system is None:
         return
     silent = system.silent(stages)
-    for axis in stages.axes() if system.axes is None else system.axes:
-        members = stages.members(axis)
-        for first, second in combinations(sorted(members), 2):
-            sides = members[first], members[second]
-            about: Row = {"axis": axis, "group": first, "versus": second, "unit": "points", "subject": step.subject}
-            about |= {"share_of": system.share_of, "n_missing": len(silent.intersection([*sides[0], *sides[1]]))}
-            for stage, shares in beside(step.shares):
-                found = tested_difference(shares.values, *sides, options.permutations, options.seed)
-                note = assigned(stages, axis, _note(step.note, stage))
-                yield technique.row(system.quantity, stage, system.truth, found, step.test, note=note, **about)
+    for axis, first, second in pairs(stages, system.axes):
+        sides = stages.members(axis)[first], stages.members(axis)[second]
+        about: Row = {"axis": axis, "group": first, "versus": second, "unit": "points", "subject": step.subject}
+        about |= {"share_of": system.share_of, "n_missing": len(silent.intersection([*sides[0], *sides[1]]))}
+        for stage, shares in beside(step.shares):
+            gap = tested_difference(shares.values, *sides, options.permutations, options.seed)
+            note = assigned(stages, axis, _note(step.note, stage))
+            yield of.row(system.quantity, stage, system.truth, gap, step.test, note=note, **about)
+
+
+def pairs(stages: Stages, axes: Sequence[str] | None = None) -> list[tuple[str, str, str]]:
+    """Return the pairs of groups of each axis: (axis, first, second)."""
+    chosen = stages.axes() if axes is None else axes
+    return [(axis, *pair) for axis in chosen for pair in combinations(sorted(stages.members(axis)), 2)]
 
 
 def tested_difference(
