@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from portrayal.audits.associations.datasets.label_tables import label_table
+from portrayal.audits.associations.datasets.sobem import recorded_captions
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
@@ -74,8 +76,6 @@ def open_system(settings: SystemSettings, folder: Path) -> Recorded:
 
 
 def _captions(path: Path, version: str) -> dict[str, Answer | CallFailed]:
-    from portrayal.audits.associations.datasets.sobem import recorded_captions
-
     grouped = recorded_captions(path).group_by("stimulus", maintain_order=True).agg("caption")
     return {
         name: Answer(json.dumps(captions, ensure_ascii=False).encode(), version=version)
@@ -84,8 +84,6 @@ def _captions(path: Path, version: str) -> dict[str, Answer | CallFailed]:
 
 
 def _labels(path: Path, system: str | None) -> dict[str, Answer | CallFailed]:
-    from portrayal.audits.associations.datasets.label_tables import label_table
-
     rows = label_table(path).iter_rows(named=True)
     return {row["stimulus"]: _label(row) for row in rows if system is None or row["system"] == system}
 

@@ -23,10 +23,12 @@ from portrayal.errors import PortrayalError
 from portrayal.tables import check_stimuli
 from portrayal.text.lexicons import read_lexicon
 
-EMOTIONS = {"AN": "anger", "SA": "sadness", "HA": "happiness", "NE": "neutral"}
-INTENSITIES = {"1": "low", "2": "high", "": ""}
-CONDITIONS = {"NO": "nonobjectified", "O": "objectified"}
-TAKES = {"1": "hair tied", "2": "hair loose"}
+CODES = {
+    "emotion": {"AN": "anger", "SA": "sadness", "HA": "happiness", "NE": "neutral"},
+    "intensity": {"1": "low", "2": "high", "": ""},
+    "condition": {"NO": "nonobjectified", "O": "objectified"},
+    "take": {"1": "hair tied", "2": "hair loose"},
+}
 NAME = re.compile(r"(\d+)_(AN|SA|HA|NE)([12]?)_(NO|O)_([12])")
 PICTURES = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"}
 SOURCE = "SOBEM, Ruzzante et al. 2021"
@@ -66,29 +68,22 @@ def recorded_captions(path: Path | str) -> pl.DataFrame:
         table = pl.read_ndjson(read_unpacked(path))
     except (OSError, EOFError, ValueError, pl.exceptions.PolarsError) as error:
         raise PortrayalError(f"{path} cannot be read as captions: {str(error).splitlines()[0]}.") from None
-    lacking = {"subject", "emotion", "intensity", "condition", "take", "caption"} - set(table.columns)
+    lacking = {"subject", *CODES, "caption"} - set(table.columns)
     if lacking:
         raise PortrayalError(f"{path.name} lacks column {sorted(lacking)[0]!r}. Expected SOBEM captions.")
-    text = pl.col("subject", "emotion", "intensity", "condition", "take").cast(pl.String).fill_null("")
-    table = table.with_columns(text)
-    named = pl.format("{}_{}{}_{}_{}", "subject", "emotion", "intensity", "condition", "take")
-    caption = pl.col("caption")
-    return table.select(
-        named.alias("stimulus"),
+    silent = pl.col("caption").fill_null("") == ""
+    return table.with_columns(pl.col("subject", *CODES).cast(pl.String).fill_null("")).select(
+        pl.format("{}_{}{}_{}_{}", "subject", *CODES).alias("stimulus"),
         pl.col("subject").alias("person"),
-        pl.col("emotion").replace_strict(EMOTIONS),
-        pl.col("intensity").replace_strict(INTENSITIES),
-        pl.col("condition").replace_strict(CONDITIONS),
-        pl.col("take").replace_strict(TAKES),
-        pl.when(caption.fill_null("") == "").then(pl.lit("empty")).otherwise(pl.lit("answered")).alias("status"),
-        caption,
+        *(pl.col(name).replace_strict(words) for name, words in CODES.items()),
+        pl.when(silent).then(pl.lit("empty")).otherwise(pl.lit("answered")).alias("status"),
+        "caption",
     )
 
 
 def caption_stimuli(captions: pl.DataFrame) -> pl.DataFrame:
     """Return the Stimuli behind recorded captions: photographs that are not here, known by name only."""
-    photos = captions.select("stimulus", "person", "emotion", "intensity", "condition", "take")
-    photos = photos.unique(maintain_order=True).with_columns(content="stimulus")
+    photos = captions.select("stimulus", "person", *CODES).unique(maintain_order=True).with_columns(content="stimulus")
     hashes = pl.Series([hashlib.sha256(name.encode()).hexdigest() for name in photos["stimulus"]], dtype=pl.String)
     about = {"kind": "image", "source": SOURCE, "license": "", "consent": "unknown"}
     return check_stimuli(photos.with_columns(hash=hashes, **{name: pl.lit(text) for name, text in about.items()}))
@@ -99,15 +94,9 @@ def factors(stem: str) -> dict[str, str]:
     match = NAME.fullmatch(stem)
     if match is None:
         raise PortrayalError(f"{stem!r} is not a SOBEM name. Expected one such as 10_AN1_NO_2.")
-    person, emotion, intensity, condition, take = match.groups()
-    return {
-        "stimulus": stem,
-        "person": person,
-        "emotion": EMOTIONS[emotion],
-        "intensity": INTENSITIES[intensity],
-        "condition": CONDITIONS[condition],
-        "take": TAKES[take],
-    }
+    person, *codes = match.groups()
+    known = {name: words[code] for (name, words), code in zip(CODES.items(), codes, strict=True)}
+    return {"stimulus": stem, "person": person, **known}
 
 
 def emotion_lexicon() -> dict[str, list[str]]:

@@ -13,8 +13,8 @@ import polars as pl
 from pydantic import Field
 
 from portrayal.audits.associations.datasets import sobem
-from portrayal.audits.associations.experiments.paired_power import paired_power
 from portrayal.audits.associations.measures.emotion_words import emotion_words
+from portrayal.audits.associations.measures.people import paired_power
 from portrayal.audits.associations.shipped import experiment, titled
 from portrayal.audits.associations.stimulus_sets import sees_pictures
 from portrayal.errors import PortrayalError

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.associations.experiments.paired_power import paired_power
+from portrayal.audits.associations.measures.people import paired_power
 from portrayal.audits.associations.measures.saliency import FACETS, average_map, saliency
 from portrayal.audits.associations.picture_sets import picture_table
 from portrayal.audits.associations.shipped import experiment, titled

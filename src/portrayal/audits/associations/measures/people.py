@@ -1,9 +1,10 @@
-"""Tests and intervals over people seen in several conditions."""
+"""Tests, intervals and power over people seen in several conditions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from portrayal.stats.decisions.decision import CONSTANT, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.intervals.shares import bounded_mean
+from portrayal.stats.power.power import smallest_of_people
 from portrayal.stats.tests.max_t import flip_jointly
 
 DIFFERENCES = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
@@ -65,3 +67,21 @@ def differences_table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
         for person, difference in (row.pop("differences", None) or {}).items()
     ]
     return pl.DataFrame(differences, schema=DIFFERENCES, orient="row")
+
+
+def paired_power(
+    stimuli: pl.DataFrame, condition: str, outcomes: int, systems: int, whole: bool = False
+) -> Sequence[str]:
+    """Say which mean difference is found four times in five."""
+    conditions, people = stimuli[condition].n_unique(), stimuli["person"].n_unique()
+    tests = outcomes * max(conditions - 1, 0) * systems
+    if not tests:
+        return ["one condition only: there is nothing to compare"]
+    least = smallest_of_people(people, tests, parts=outcomes if whole else 1)
+    who = f"{people} people, {tests} {'test' if tests == 1 else 'tests'} corrected together"
+    if isinf(least):
+        return [f"{who}: too few to find anything under this correction"]
+    return [
+        f"{who}: a mean difference of {least:.2f} standard deviations of the people's differences or more is found "
+        "with 80% power"
+    ]

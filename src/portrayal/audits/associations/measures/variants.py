@@ -43,7 +43,7 @@ def variants(
     if not test.y or not settings.variants:
         return []
     grid = _grid(test, embeddings, settings.article)
-    chosen = [(choice, _associations(grid, _columns(grid, choice))) for choice in _choices(grid, settings)]
+    chosen = [(choice, _associations(grid, choice)) for choice in _choices(grid, settings)]
     usable = [(choice, s) for choice, s in chosen if s is not None and np.ptp(s) > ROUNDING]
     if len(usable) < 2:
         return []
@@ -82,19 +82,12 @@ def _choices(grid: _Grid, settings: AssociationsSettings) -> list[dict[str, Any]
     return [*specifications(options), *left_out]
 
 
-def _columns(grid: _Grid, choice: Mapping[str, Any]) -> np.ndarray:
-    return np.array(
-        [
-            choice["prompt"] in (ALL, item.prompt)
-            and item.is_spelt(choice["article"])
-            and item.stem != choice["without"]
-            for item in grid.attributes
-        ]
-    )
-
-
-def _associations(grid: _Grid, columns: np.ndarray) -> np.ndarray | None:
+def _associations(grid: _Grid, choice: Mapping[str, Any]) -> np.ndarray | None:
     """Return s of every target; None where a side has too few words."""
+    prompt, article, without = choice["prompt"], choice["article"], choice["without"]
+    columns = np.array(
+        [prompt in (ALL, one.prompt) and one.is_spelt(article) and one.stem != without for one in grid.attributes]
+    )
     sides = columns & grid.in_a, columns & ~grid.in_a
     words = [len({item.stem for item, taken in zip(grid.attributes, side, strict=True) if taken}) for side in sides]
     if min(words) < FEWEST:
