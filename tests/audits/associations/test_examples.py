@@ -10,13 +10,7 @@ from importlib.util import find_spec
 import pytest
 from conftest import ROOT
 
-MODULES = [
-    "portrayal.audits.associations.measures.eat",
-    "portrayal.stats.intervals.intervals",
-    "portrayal.stats.decisions.multiplicity",
-    "portrayal.stats.tests.permutation",
-    "portrayal.stats.decisions.specification",
-]
+MODULES = ["portrayal.audits.associations.measures.eat"]
 
 
 @pytest.mark.parametrize("name", MODULES)
