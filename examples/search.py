@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from portrayal.audits.search.inputs import make_history
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
-from portrayal.audits.search.measures.history import lists_of, score_history, word_scores
-from portrayal.audits.search.measures.perfect_system import perfect_lists
+from portrayal.audits.search.measures.history import lists_of, perfect_lists, score_history, word_scores
 from portrayal.systems.rankers.base import rank
 from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection

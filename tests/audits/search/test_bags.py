@@ -36,7 +36,7 @@ def _both(texts: dict[str, str], asked: dict[str, str] | None = None) -> tuple[H
 
 def _same_counts(one: Bags, other: Bags) -> None:
     assert (one.words, one.documents) == (other.words, other.documents)
-    assert one.longest == other.longest
+    assert one.lengths.tolist() == other.lengths.tolist()
     for name in ("indptr", "indices", "data"):  # a run keeps them in this order
         assert getattr(one.counts, name).tolist() == getattr(other.counts, name).tolist()
 
@@ -103,6 +103,11 @@ def test_steps_are_fine_and_the_longest_document_stays_in_range(largest: float, 
     steps, step = in_steps(scores, longest)
     assert np.abs(steps * step - scores).max() <= largest * 2**-36
     assert abs(int(steps[0])) * longest < 2**63
+
+
+def test_cosines_are_counted_in_steps_of_2_to_the_minus_44() -> None:
+    steps, step = in_steps(np.array([0.5, -0.25]), 1000)
+    assert ((steps * step).tolist(), step) == ([0.5, -0.25], 2**-44)
 
 
 def test_no_score_at_all_is_no_step() -> None:

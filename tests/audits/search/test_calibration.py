@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from portrayal.audits.search.calibration import calibrate, power
-from portrayal.audits.search.measures.slope import measure_slope
+from portrayal.audits.search.measures.gsr import measure_slope
 from portrayal.audits.search.world import BASELINE, Phantoms, free_words, vocabulary
 from portrayal.study.calibration import CALIBRATIONS
 

@@ -36,7 +36,7 @@ def looked_up(run: pl.DataFrame, judged: dict[str, int], query: str) -> list[flo
 def test_levels_are_those_found_by_looking_each_document_up(seed: int) -> None:
     run, qrels = drawn(seed)
     for table in (run, run.sort("query", "rank"), run.sort("rank")):
-        found = {one.query: (one.found.tolist(), one.judged.tolist()) for one in gains_of(table, qrels)}
+        found = {one.query: (one.listed.tolist(), one.judged.tolist()) for one in gains_of(table, qrels)}
         assert found == {
             query: (looked_up(run, judged, query), [float(level) for level in judged.values()])
             for query, judged in qrels.items()
@@ -46,13 +46,13 @@ def test_levels_are_those_found_by_looking_each_document_up(seed: int) -> None:
 def test_a_document_listed_twice_counts_twice_and_what_has_no_name_nothing() -> None:
     run = pl.DataFrame({"query": ["a", "a", None, "a"], "doc": ["x", None, "x", "x"], "rank": [1, 2, 1, 3]})
     (found,) = gains_of(run, {"a": {"x": 2}})
-    assert found.found.tolist() == [2.0, 0.0, 2.0]
+    assert found.listed.tolist() == [2.0, 0.0, 2.0]
 
 
 def test_nothing_listed_and_nothing_judged() -> None:
     run, qrels = drawn(0)
     assert list(gains_of(run, {})) == []
-    assert [len(one.found) for one in gains_of(run.head(0), qrels)] == [0, 0, 0, 0]
+    assert [len(one.listed) for one in gains_of(run.head(0), qrels)] == [0, 0, 0, 0]
     ((_, found, judged),) = gains_of(run, {"q1": {}})
     assert len(found) == run["query"].eq("q1").sum() and not found.any() and not len(judged)
 

@@ -9,25 +9,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from portrayal.audits.search.measures.agreement import correlate
-from portrayal.audits.search.measures.arab import rank_bias
 from portrayal.audits.search.measures.bags import Bags
+from portrayal.audits.search.measures.comparison import correlate, kendall_distance
 from portrayal.audits.search.measures.examples import _example
-from portrayal.audits.search.measures.exposure import exposure
 from portrayal.audits.search.measures.genderedness import rank_weights, shared_weights, usable
-from portrayal.audits.search.measures.gsr import gsr, relative_gsr
-from portrayal.audits.search.measures.history import History, lists_of, random_lists, score_history
-from portrayal.audits.search.measures.kendall import kendall_distance
-from portrayal.audits.search.measures.perfect_system import perfect_lists
+from portrayal.audits.search.measures.gsr import CONSTANT, FEWEST, fit, gsr, measure_slope, quantile, relative_gsr
+from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, random_lists, score_history
 from portrayal.audits.search.measures.representation import (
     UNDEFINED,
     compare_gaps,
     count_mentions,
     document_groups,
+    exposure,
+    rank_bias,
     representation,
     without_shared,
 )
-from portrayal.audits.search.measures.slope import CONSTANT, FEWEST, fit, measure_slope, quantile
 from portrayal.audits.search.measures.validation import enumerate_histories
 from portrayal.errors import PortrayalError
 from portrayal.text.collections.index import build_index
@@ -263,6 +260,7 @@ def test_the_slope_is_that_of_equation_3():
     # Equation 3 spelled out: covariance over variance, both divided by N
     expected = ((x - x.mean()) * (y - y.mean())).mean() / ((x - x.mean()) ** 2).mean()
     assert fit(x, y)[0] == pytest.approx(expected, abs=1e-15)
+    assert fit(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])) == (2.0, 1.0)
 
 
 def test_p_counts_all_patterns_of_signs_for_few_queries():

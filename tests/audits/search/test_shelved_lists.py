@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 from portrayal import PortrayalError, list_shares
 from portrayal.audits.search import AUDIT
 from portrayal.audits.search.measure import FACETS, measure
-from portrayal.audits.search.measures.agreement import correlate
+from portrayal.audits.search.measures.comparison import correlate
 from portrayal.audits.search.run_files import own_settings
 from portrayal.engine.pool import ONE_THREAD
 from portrayal.study.audit import Evidence
@@ -192,7 +192,7 @@ def test_two_rulers_agree_as_in_memory(tmp_path, monkeypatch) -> None:
 def test_points_drawn_some_at_a_time_are_those_drawn_at_once(monkeypatch) -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 40))
     whole = correlate(x, y)
-    monkeypatch.setattr("portrayal.audits.search.measures.agreement.AT_ONCE", 90)
+    monkeypatch.setattr("portrayal.audits.search.measures.comparison.AT_ONCE", 90)
     assert tuple(correlate(x, y)) == tuple(whole)
 
 

@@ -1,13 +1,7 @@
-"""The search instrument against phantom rankers whose slope is planted (`portrayal.audits.search.world`).
+"""Search instrument against phantom rankers of a planted slope (`portrayal.audits.search.world`).
 
-`calibrate` measures two systems of one collection, a planted one and one without an effect, corrected together. Noise grows with
-the query's genderedness, and a few queries lie far out. `simulate` makes whole audits, through files and sentences: without an
-effect neither of two engines differs from the perfect system; with one the first does. In the clustered shape each question is
-asked in three wordings of the same words, which share their documents.
-
-`power` is the share of audits that find a slope under the correction that the report will use. Queries, how far lists scatter
-about their line, and how far rulers agree are those of the phantoms. The slope counts as found where the first ruler finds it;
-all rulers are corrected together.
+Without an effect neither of two engines differs from the perfect system; with one the first does. `power` is the share of audits that
+find a slope under the correction the report will use; it counts as found where the first ruler finds it.
 """
 
 from __future__ import annotations
@@ -20,8 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.gsr import relative_gsr
-from portrayal.audits.search.measures.slope import FEWEST, Slope, fit_with_error, parts_of_slope, quantile
+from portrayal.audits.search.measures.gsr import FEWEST, Slope, fit_with_error, parts_of_slope, quantile, relative_gsr
 from portrayal.audits.search.world import (
     BANK,
     RULERS,
@@ -111,8 +104,7 @@ def _test_phantoms(size: int, slope: float, rng: np.random.Generator) -> Tested:
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
     """Return one audit of two systems, the first with a slope of `effect`.
 
-    One seed in `THROUGH_FILES` is written to files and asked as a study is; the others are put down as the tables that
-    this gives (`tests/audits/search/test_simulation.py` compares the two), which takes less than half the time.
+    One seed in `THROUGH_FILES` goes through files as a study does; the others are put down as the tables this gives, in half the time.
     `wave` 1 and 2 are lists of the same collection by other chance, the effect in the second only; 0 is an audit of its own.
     """
     phantoms = make_wave(shape, seed, effect, wave) if wave else make_phantoms(shape, seed, effect)

@@ -1,7 +1,4 @@
-"""Inputs of the measure besides the answers: the collection, the measuring vectors, the word lists.
-
-A run keeps them as tables (`inputs`); measuring opens those again (`open_inputs`).
-"""
+"""Inputs of the measure besides answers: collection, measuring vectors, word lists, kept as tables."""
 
 from __future__ import annotations
 
@@ -139,15 +136,7 @@ def _example(collection: Collection, history: History, space: WordSpace, setting
 
 
 def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
-    """Return the inputs of the measure from the tables of a run.
-
-    Returns
-    -------
-    dict
-        `history`, `texts` (query to text), `spaces` (name to vectors), `pairs`, `mentions` (group to words),
-        `checks` (the toy and synthetic histories with their words), `example` (a query, the words of a
-        relevant document, stop words), `gaps` (what the collection lacks, in lines).
-    """
+    """Return the inputs of the measure from the tables of a run."""
     shown = kept.get("example")
     # A run recorded by an earlier version does not keep its stop words; they were of a list that ships.
     stop = frozenset(kept["stop"]) if "stop" in kept else measuring_stop_words(settings.stop)

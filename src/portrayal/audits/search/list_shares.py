@@ -1,7 +1,6 @@
 """Ranked lists of any number of queries, measured from a folder of Parquet files.
 
-Lists go by in parts. The numbers of each query (`portrayal.audits.search.measures.per_query`) are put into columns on disk; at the
-end the rows are made of whole columns, by the functions that make them in memory.
+Lists go by in parts. The numbers of each query (`PerQuery`) are put into columns on disk; rows are made of whole columns.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from portrayal.audits.search.inputs import (
     wanted_words,
 )
 from portrayal.audits.search.measure import FACETS, QUERY_MEASURES
-from portrayal.audits.search.measures.agreement import agreement_rows
+from portrayal.audits.search.measures.comparison import agreement_rows
 from portrayal.audits.search.measures.coverage import coverage
 from portrayal.audits.search.measures.history import History
-from portrayal.audits.search.measures.per_query import PerQuery
 from portrayal.audits.search.measures.quality import QUALITY
 from portrayal.audits.search.measures.reinforcement import slope_rows
 from portrayal.audits.search.measures.scored_runs import (
     REFERENCES,
+    PerQuery,
     Queries,
     Repeat,
     Row,

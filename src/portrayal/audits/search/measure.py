@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.search.inputs import open_inputs
-from portrayal.audits.search.measures.agreement import agreement
-from portrayal.audits.search.measures.arab import ARAB
-from portrayal.audits.search.measures.comparison import comparison
+from portrayal.audits.search.measures.comparison import agreement, comparison
 from portrayal.audits.search.measures.coverage import coverage, faults
 from portrayal.audits.search.measures.examples import most_gendered
-from portrayal.audits.search.measures.exposure import EXPOSURE
-from portrayal.audits.search.measures.per_query import rows_in_memory
 from portrayal.audits.search.measures.reinforcement import reinforcement
-from portrayal.audits.search.measures.representation import REPRESENTATION, representation_bars
+from portrayal.audits.search.measures.representation import ARAB, EXPOSURE, REPRESENTATION, representation_bars
 from portrayal.audits.search.measures.scored_runs import PartialResult, Row, make_rulers, score_answers
 from portrayal.audits.search.measures.specifications import specifications
 from portrayal.audits.search.measures.validation import failed_checks, validation
@@ -38,10 +34,17 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     rulers = make_rulers(known["spaces"], pairs, settings.direction, history)
     further = {"seed": evidence.seed, "mentions": known["mentions"], "texts": known["texts"]}
     scored = score_answers(evidence.responses, history, rulers, settings, **further)
+    by_query = [
+        row
+        for system in scored.runs
+        for one in QUERY_MEASURES
+        if one.applies(scored)
+        for row in one.rows(scored, system, one.per_query(scored, system))
+    ]
     parts = [
         reinforcement(scored),
         comparison(scored),
-        PartialResult(rows_in_memory(QUERY_MEASURES, scored), representation_bars(scored)),
+        PartialResult(by_query, representation_bars(scored)),
         agreement(scored),
         specifications(scored, pairs),
         validation(scored, known["checks"], pairs),
@@ -51,8 +54,11 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     rows = [row for part in parts for row in part.rows]
     lacking = {**failed_checks(rows), **faults(scored)}
     differences = _differences(rows)
+    for row in rows:  # a test whose ruler cannot measure this collection
+        if row["measure"] in RULED and row.get("ruler") in lacking:
+            row |= {"decision": NOT_MEASURABLE, "reason": lacking[row["ruler"]]}
     return Measured(
-        results([_checked(row, lacking) for row in rows], facets=FACETS, audit="search"),
+        results(rows, facets=FACETS, audit="search"),
         {name: table for part in parts for name, table in part.tables.items()},
         [*known["gaps"], *(warning for part in parts for warning in part.warnings)],
         differences=differences,
@@ -69,10 +75,3 @@ def _differences(rows: Sequence[Row]) -> pl.DataFrame:
     ]
     schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
     return pl.DataFrame(parts, schema=schema, orient="row")
-
-
-def _checked(row: Row, lacking: Mapping[str, str]) -> Row:
-    """Mark a test whose ruler cannot measure this collection."""
-    if row["measure"] not in RULED or row.get("ruler") not in lacking:
-        return row
-    return {**row, "decision": NOT_MEASURABLE, "reason": lacking[row["ruler"]]}

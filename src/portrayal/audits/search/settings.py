@@ -12,14 +12,7 @@ QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
 
 
 class SearchSettings(Settings):
-    """The search audit's own settings.
-
-    `collection` is a path or the name of a generated collection. `vectors` are the measuring vectors, apart
-    from whatever vectors a ranker uses, and never debiased. `pairs` (positive, negative) define the direction
-    and `poles` name its ends; by default they are the ten definitional pairs of gender. `mentions` lists the
-    words that name people of each group; by default those of Appendix B and census names. `compare` names,
-    for a system, its variants.
-    """
+    """The search audit's own settings."""
 
     collection: str = Field(min_length=1)
     vectors: list[str] = Field(default_factory=lambda: ["glove"], min_length=1)

@@ -1,13 +1,8 @@
 """Worlds of the search audit: phantom collections with planted slopes.
 
-A vocabulary of made-up words has known scores under two rulers. A query is one to three words, a few of them far out. Each of
-its relevant documents has words drawn so that the expected genderedness follows the query's a little, as real ones do, and
-each system mixes relevant documents with others from the same distribution, pulled one way or the other by chance: the
-more gendered the query, the more. Without an effect nothing ties that pull to the query's gender, so no system differs from
-the perfect one. With an effect a system's lists rise with the query's gender by exactly that much more.
-
-The calibration measures a world in memory (`phantom_tables`), simulated audits read one as a study's files (`read_back`) or put
-its tables down (`put_down`), and power draws questions from a bank of the same distributions (`bank_of`).
+Each relevant document of a query has words whose expected genderedness follows the query's a little. Each system mixes relevant
+documents with others, pulled one way or the other by chance: the more gendered the query, the more. Without an effect nothing ties
+that pull to the query's gender; with one a system's lists rise with the query's gender by exactly that much more.
 """
 
 from __future__ import annotations
@@ -140,11 +135,7 @@ class Phantoms:
         return [*again.tolist(), *self._documents(free, wanted, pull, fresh)]
 
     def _documents(self, free: Free, wanted: float, pull: float, count: int) -> list[int]:
-        """Add documents of this expected genderedness and return their numbers.
-
-        Each is about a woman or a man by chance. A pull goes no further than words of one half alone could, and as far the
-        other way.
-        """
+        """Add documents of this expected genderedness, each about a woman or a man, and return their numbers."""
         room = max(min(free.high - wanted, wanted - free.low), 0.0)
         share = (wanted + min(max(pull, -room), room) - free.low) / (free.high - free.low)
         female = self.rng.random((count, LENGTH)) < share

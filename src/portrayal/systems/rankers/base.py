@@ -41,14 +41,7 @@ class Ranker(Protocol):
 
 
 def rank(collection: Collection, ranker: Ranker, depth: int = 1000) -> pl.DataFrame:
-    """Run the collection's queries.
-
-    Returns
-    -------
-    DataFrame
-        Columns `query`, `doc`, `rank` (from 1) and `score`. A query without any result has no row;
-        `portrayal.text.collections.without_result` names those.
-    """
+    """Run the collection's queries; one without any result has no row."""
     if depth < 1:
         raise PortrayalError(f"depth is {depth}. Expected at least 1.")
     return run_of(search(ranker, collection.queries, depth))

@@ -1,14 +1,7 @@
 """Lexical rankers: a document's score is the sum of fixed weights of the query's words.
 
-BM25 [1]_ (Lucene's variant by default, and two older ones that differ in the weight of a word [2]_), query likelihood with
-Dirichlet smoothing [3]_, and tf-idf with the cosine [4]_.
-
-References
-----------
-.. [1] Robertson, Zaragoza (2009), The probabilistic relevance framework: BM25 and beyond.
-.. [2] Kamphuis, de Vries, Boytsov, Lin (2020), Which BM25 do you mean?, ECIR.
-.. [3] Zhai, Lafferty (2001), A study of smoothing methods for language models applied to ad hoc retrieval, SIGIR.
-.. [4] Salton, Buckley (1988), Term-weighting approaches in automatic text retrieval.
+BM25: Robertson, Zaragoza (2009), The probabilistic relevance framework; its variants: Kamphuis, de Vries, Boytsov, Lin (2020), Which
+BM25 do you mean?, ECIR. Query likelihood: Zhai, Lafferty (2001), SIGIR. tf-idf: Salton, Buckley (1988).
 """
 
 from __future__ import annotations
@@ -47,11 +40,7 @@ VARIANTS: dict[str, Callable[[int, Array], Array]] = {
 
 @dataclass(frozen=True)
 class Lexical:
-    """Ranks by `weights` (documents by words, above 0 wherever the word occurs).
-
-    `weigh` turns a query's word ids and counts into factors. `shift`, where given, is added to each matching
-    document once per query word (query likelihood's length term).
-    """
+    """Ranks by `weights` (documents by words); `shift` is added once per query word."""
 
     index: Index
     weights: sparse.csc_array
@@ -71,10 +60,7 @@ class Lexical:
         return dict(zip(ids.tolist(), rows, strict=True))
 
     def scores(self, query: str, out: Array | None = None) -> Array:
-        """Return every document's score: 0 without any word of the query, with `shift` -inf.
-
-        `out` is room for the scores that is used again and again; by default it is made anew.
-        """
+        """Return every document's score: 0 without any word of the query, with `shift` -inf."""
         ids, counts = self.index.encode(query)
         scores = np.empty(len(self.documents)) if out is None else out
         scores.fill(0)
@@ -109,11 +95,9 @@ class Lexical:
 
 
 def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene") -> Lexical:
-    """Return a BM25 ranker.
+    """Return a BM25 ranker: the sum over query words w of idf(w) tf / (tf + k1 (1 - b + b |d| / mean |d|)).
 
-    The score of document d is the sum over query words w of idf(w) tf / (tf + k1 (1 - b + b |d| / mean |d|)),
-    with idf(w) = ln(1 + (n - df + 0.5) / (df + 0.5)). Lucene leaves out the factor k1 + 1, which changes no order;
-    'atire' keeps it.
+    Lucene leaves out the factor k1 + 1, which changes no order; 'atire' keeps it.
     """
     check_name(variant, VARIANTS, "BM25 variant")
     if k1 < 0 or not 0 <= b <= 1:
@@ -133,10 +117,7 @@ def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene"
 
 
 def _weighted(index: Index, weigh: Callable[[slice, slice], Array]) -> sparse.csc_array:
-    """Weigh all postings on all cores, a few words at a time.
-
-    `weigh` gets the numbers of some words and the part of the postings that is theirs.
-    """
+    """Weigh all postings on all cores; `weigh` gets some words and the postings that are theirs."""
     weights = np.empty(len(index.postings))
     edges = np.searchsorted(index.borders, np.arange(0, len(weights), BLOCK))
     edges = np.unique(np.append(edges, len(index.words)))
@@ -151,12 +132,7 @@ def _weighted(index: Index, weigh: Callable[[slice, slice], Array]) -> sparse.cs
 
 
 def qlm(index: Index, mu: float = 2000.0) -> Lexical:
-    """Return a query-likelihood ranker.
-
-    log p(q | d), up to what is the same for every document, is the sum over query words w of
-    ln(1 + tf / (mu p(w))) + ln(mu / (|d| + mu)), p(w) being the word's share of the whole collection. Documents that
-    share no word with the query are not ranked.
-    """
+    """Return a query-likelihood ranker: sum of ln(1 + tf / (mu p(w))) + ln(mu / (|d| + mu))."""
     if mu <= 0:
         raise PortrayalError(f"query likelihood has mu {mu}. Expected a number above 0.")
     shares = index.totals / max(int(index.totals.sum()), 1)
@@ -165,11 +141,7 @@ def qlm(index: Index, mu: float = 2000.0) -> Lexical:
 
 
 def tfidf(index: Index) -> Lexical:
-    """Return a tf-idf ranker.
-
-    Weights are (1 + ln tf) ln(n / df) for documents and queries, scaled to length 1. A word of every document weighs
-    ln(1 + 1/n), not 0, so that it still matches.
-    """
+    """Return a tf-idf ranker: (1 + ln tf) ln((n + 1) / df), scaled to length 1."""
     documents = len(index.documents)
     words = np.log((documents + 1) / np.maximum(index.frequencies, 1))
     weights = (1 + np.log(index.counts)) * np.repeat(words, index.frequencies)

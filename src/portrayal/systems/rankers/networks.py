@@ -1,9 +1,7 @@
-"""The networks DRMM [1]_ and MatchPyramid [2]_ and their training. Needs the extra `torch`.
+"""The networks DRMM and MatchPyramid and their training. Needs the extra `torch`.
 
-References
-----------
-.. [1] Guo, Fan, Ai, Croft (2016), A deep relevance matching model for ad-hoc retrieval, CIKM.
-.. [2] Pang, Lan, Guo, Xu, Wan, Cheng (2016), Text matching as image recognition, AAAI.
+Guo, Fan, Ai, Croft (2016), A deep relevance matching model for ad-hoc retrieval, CIKM; Pang, Lan, Guo, Xu, Wan, Cheng (2016), Text
+matching as image recognition, AAAI.
 """
 
 from __future__ import annotations

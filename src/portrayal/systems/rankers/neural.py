@@ -1,10 +1,7 @@
 """Neural re-ranking of a lexical first stage, trained on the collection's own judgments.
 
 DRMM sees, for each query word, a histogram of its cosines with the document's words; MatchPyramid sees the matrix of cosines as a
-picture, query words down, document words across (`portrayal.systems.rankers.networks`).
-
-Queries are split into folds by their text; the model that scores a query is trained on the other folds, so no
-query is scored by a model that saw it. The first stage's order is kept below the candidates.
+picture. The model that scores a query is trained on the other folds.
 """
 
 from __future__ import annotations

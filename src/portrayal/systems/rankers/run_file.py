@@ -1,8 +1,4 @@
-"""TREC run files as systems: `use = "run:bm25.run"`. Queries are looked up by their id.
-
-A run has no line for a query without results, so such a query is answered with an empty list. The scores decide the order, as in
-trec_eval (`portrayal.text.collections.read_run`).
-"""
+"""TREC run files as systems: `use = "run:bm25.run"`. Queries are looked up by their id."""
 
 from __future__ import annotations
 

@@ -1,12 +1,7 @@
 """Semantic rankers: one vector a document, one a query, ordered by the cosine.
 
-Vectors are the mean of the words' vectors [1]_ (`add`), weighted by self-information (`si`), or those of a sentence encoder, which
-reads a few hundred words: the rest of a longer document does not count.
-
-References
-----------
-.. [1] Vulić, Moens (2015), Monolingual and cross-lingual information retrieval models based on (bilingual) word
-   embeddings, SIGIR.
+Vectors are the mean of the words' vectors (`add`; Vulić, Moens, 2015, SIGIR), weighted by self-information (`si`), or those of a
+sentence encoder, which reads a few hundred words.
 """
 
 from __future__ import annotations
@@ -47,10 +42,7 @@ NOTHING = Hits(np.array([], np.int64), np.array([]))
 
 @dataclass(frozen=True)
 class Dense:
-    """Ranks documents by the cosine of their vector and the query's.
-
-    A document without any usable word has a row of zeros and is not ranked; a query without any has no hits.
-    """
+    """Ranks by the cosine of vectors; a document without one is not ranked, a query without one has no hits."""
 
     documents: Sequence[str]
     vectors: NDArray[np.floating[Any]]  # rows of length 1, or zeros
@@ -108,10 +100,7 @@ def add(index: Index, space: WordSpace) -> Dense:
 
 
 def si(index: Index, space: WordSpace) -> Dense:
-    """Return a ranker by the mean weighted with self-information, -log2 of a word's share.
-
-    A query's word that the collection does not have weighs as one that occurs once.
-    """
+    """Return a ranker by the mean weighted with self-information, -log2 of a word's share."""
     total = max(int(index.totals.sum()), 1)
     shares = index.totals / total
     return _ranker(index, space, -np.log2(np.where(shares > 0, shares, 1.0)), float(np.log2(total)))
@@ -138,8 +127,7 @@ def _ranker(index: Index, space: WordSpace, weights: Array, unseen: float) -> De
 def _documents(counts: sparse.csc_array, space: WordSpace, rows: NDArray[np.int64], weights: Array) -> NDArray[Any]:
     """Return counts (documents by words) times weighted vectors, scaled to length 1.
 
-    As precise as the vectors are. Some dimensions are summed at a time, and a block of words: in double precision all would be
-    twice as large.
+    Some dimensions are summed at a time, and a block of words: in double precision all would be twice as large.
     """
     width = space.matrix.shape[1]
     means = np.empty((counts.shape[0], width), np.result_type(space.matrix.dtype, np.float32))

@@ -1,13 +1,7 @@
 """Rankers as systems of a study, such as `use = "bm25"`.
 
-The parameters name the collection, how deep to search, and the ranker's own settings:
-
-    [systems.parameters]
-    collection = "collections/time"
-    depth = 1000
-    k1 = 1.2
-
-A question is a query; the answer lists [document, score], best first. The index is made when first asked.
+The parameters name the collection, `depth`, and the ranker's own settings. A question is a query; the answer lists [document,
+score], best first. The index is made when first asked.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The classic forms of the Glasgow test collections: .ALL documents, .QRY queries, .REL judgments.
+"""Classic forms of the Glasgow test collections: .ALL documents, .QRY queries, .REL judgments.
 
-Two shapes of the first two: SMART (`.I 1`, then `.T`, `.A`, `.W` ...) and TIME (`*TEXT 017 ...`, `*FIND 1`).
-The judgments count queries by position in the file, whatever number stands beside `.I` (Cranfield's
-queries are numbered 1, 2, 4, 8 ... and judged as 1 to 225); TIME's judgments count documents by position too.
+Documents and queries are in SMART form (`.I 1`, then `.T`, `.W` ...) or TIME's (`*TEXT 017`, `*FIND 1`). Judgments count queries by
+position in the file, whatever number stands beside `.I`; TIME's count documents by position too.
 """
 
 from __future__ import annotations

@@ -26,11 +26,7 @@ class Files(NamedTuple):
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents, queries and judgments.
-
-    `source` opens the documents anew each time, so a collection larger than memory can be read as often as
-    needed and is never held whole.
-    """
+    """Documents (`source` opens them anew each time), queries and judgments."""
 
     name: str
     source: Callable[[], Iterator[Document]]
@@ -90,30 +86,14 @@ def collection_of(
     qrels: Mapping[str, Mapping[str, int]] | None = None,
     name: str = "in memory",
 ) -> Collection:
-    """Return a collection of documents held in memory, such as the toy and synthetic ones.
-
-    Examples
-    --------
-    >>> collection_of({"d1": "a nurse"}, {"q1": "nurse"}, {"q1": {"d1": 1}}).relevant("q1")
-    {'d1': 1}
-    """
+    """Return a collection of documents held in memory, such as the toy and synthetic ones."""
     held = tuple(documents.items() if isinstance(documents, Mapping) else documents)
     judgments = {query: dict(levels) for query, levels in (qrels or {}).items()}
     return Collection(name, lambda: iter(held), dict(queries), judgments)
 
 
 class RollCall:
-    """Watches a collection's documents go by and says, at the end, what is missing.
-
-    Examples
-    --------
-    >>> from portrayal.text.collections import collection_of
-    >>> collection = collection_of({"d1": "a nurse"}, {"q1": "nurse"}, {"q1": {"d1": 1, "d2": 1, "d3": 0}})
-    >>> roll = RollCall(collection)
-    >>> _ = list(roll.watch(collection.documents()))
-    >>> roll.says()
-    ["2 of 3 judged documents are not in the collection 'in memory', 1 of them relevant (first: 'd2')."]
-    """
+    """Watches a collection's documents go by and says, at the end, what is missing."""
 
     def __init__(self, collection: Collection) -> None:
         self.collection = collection

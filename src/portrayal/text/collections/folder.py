@@ -12,11 +12,7 @@ from portrayal.text.collections.trec import read_qrels
 
 
 def read_folder(path: Path, held: bool = True) -> Collection:
-    """Read `documents.jsonl[.gz]` (id, text), `queries.tsv` and, where there is one, `qrels.tsv`.
-
-    `qrels_graded.tsv`, where there is one, holds gains for nDCG: the codes of `qrels.tsv` need not be gains. Queries and
-    judgments that are not to be held stay in their files.
-    """
+    """Read `documents.jsonl[.gz]`, `queries.tsv` and, where they are, `qrels.tsv` and `qrels_graded.tsv` (gains)."""
     source = plain_or_gz(path / "documents.jsonl")
     if source is None:
         raise PortrayalError(f"{path} has no documents.jsonl or documents.jsonl.gz. See docs/rankers.md.")

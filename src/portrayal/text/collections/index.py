@@ -1,11 +1,7 @@
 """The inverted index: a sparse matrix of each word's counts in documents.
 
-Documents become word numbers in batches: several threads find and look up the words of the next ones while earlier ones are
-taken; words never seen before get their numbers in the order of the documents, so that the numbers do not depend on the threads.
-A batch's words and documents, as one number each, are sorted: that puts repeats next to
-each other, and every word's documents in order.
-
-On disk an index is plain .npy arrays that are mapped into memory, so that opening a large one takes no time.
+Threads look up the words of batches; new words get their numbers in the order of the documents, so that numbers do not depend on
+the threads. On disk an index is .npy arrays that are mapped into memory.
 """
 
 from __future__ import annotations
@@ -294,10 +290,7 @@ def _join(names: list[str], vocabulary: list[str], stop: frozenset[str], blocks:
 
 
 def _shifted(blocks: list[_Block], cursor: NDArray[np.int64]) -> Iterator[tuple[_Block, NDArray[np.int64]]]:
-    """Yield the blocks with the shift of each word's postings.
-
-    `cursor` is where the next posting of each word goes, and moves on.
-    """
+    """Yield the blocks with the shift of each word's postings; `cursor` moves on."""
     blocks.reverse()
     while blocks:
         block = blocks.pop()
@@ -306,10 +299,7 @@ def _shifted(blocks: list[_Block], cursor: NDArray[np.int64]) -> Iterator[tuple[
 
 
 def save_index(index: Index, folder: Path | str, source: str = "") -> None:
-    """Write the index into a folder, `index.json` last.
-
-    `source` is a mark of the collection; `load_index` refuses an index with another.
-    """
+    """Write the index into a folder, `index.json` last; `source` is a mark of the collection."""
     folder = Path(folder)
     claim(folder, "index")
     (folder / "index.json").unlink(missing_ok=True)

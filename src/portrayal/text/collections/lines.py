@@ -1,12 +1,7 @@
-"""Reader of text files by lines, plain or packed.
+"""Reader of text files by lines, plain or packed by gzip or Unix `compress` (TREC disks).
 
-Besides gzip it unpacks Unix `compress` (`.Z`), as the TREC disks come: LZW [1]_ with codes of 9 bits that grow to 16, that is bytes
-1f 9d, a byte of flags, then codes in groups of eight. Where the width changes, or the dictionary is cleared, what is left of a
-group is padding.
-
-References
-----------
-.. [1] Welch (1984), A technique for high-performance data compression, IEEE Computer 17.
+`compress` is LZW (Welch, 1984, IEEE Computer 17) with codes of 9 bits that grow to 16: bytes 1f 9d, a byte of flags, then codes in
+groups of eight. Where the width changes, or the dictionary is cleared, what is left of a group is padding.
 """
 
 from __future__ import annotations

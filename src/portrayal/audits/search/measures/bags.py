@@ -1,7 +1,6 @@
 """Documents as bags of words: word numbers, summed on all cores without an index.
 
-Weights are whole numbers, whose sums are the same in any order: a document's is the same to the last digit in whatever order its
-words lie and whatever other documents lie beside it.
+Weights are whole numbers, whose sums are the same to the last digit in any order.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,6 +31,7 @@ class Bags:
     words: Sequence[str]
     ids: np.ndarray
     borders: np.ndarray
+    _occurrences: dict[frozenset[str], np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of_counts(
@@ -48,11 +48,6 @@ class Bags:
     def lengths(self) -> np.ndarray:
         """The number of words of each document."""
         return np.diff(self.borders)
-
-    @property
-    def longest(self) -> int:
-        """The number of words of the longest document."""
-        return int(self.lengths.max(initial=0))
 
     @cached_property
     def totals(self) -> np.ndarray:
@@ -102,10 +97,6 @@ class Bags:
             self._occurrences[words] = self.times(weights)[:, 0].astype(np.float64)
         return self._occurrences[words]
 
-    @cached_property
-    def _occurrences(self) -> dict[frozenset[str], np.ndarray]:
-        return {}
-
     def times(self, weights: np.ndarray) -> np.ndarray:
         """Return the sum of the words' (whole) weights of each document."""
         total, columns = np.zeros((weights.shape[1], len(self.lengths)), np.int64), _columns(weights)
@@ -125,16 +116,6 @@ class Bags:
         self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray], weights: np.ndarray
     ) -> np.ndarray:
         """Return, by document of each list, the sum of weights left out."""
-        places, words = self._find_left_out(lists, left_out)
-        total = np.zeros((weights.shape[1], sum(map(len, lists))), np.int64)
-        for sums, weight in zip(total, _columns(weights), strict=True):
-            np.add.at(sums, places, weight[words].astype(np.int64))
-        return total.T
-
-    def _find_left_out(
-        self, lists: Sequence[np.ndarray], left_out: Sequence[np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return place and word wherever a document has a word left out."""
         begins = np.cumsum([0, *map(len, lists)])[:-1]
         workers = min(os.cpu_count() or 1, 1 + sum(map(len, lists)) // CHUNK)
 
@@ -143,8 +124,12 @@ class Bags:
             parts = zip(begins[first::workers], lists[first::workers], left_out[first::workers], strict=True)
             return [self._find(*part, leave) for part in parts]
 
-        places, words = zip(*(pair for part in _in_threads(some, range(workers)) for pair in part), strict=True)
-        return np.concatenate(places), np.concatenate(words)
+        pairs = (pair for part in _in_threads(some, range(workers)) for pair in part)
+        places, words = map(np.concatenate, zip(*pairs, strict=True))  # wherever a document has a word left out
+        total = np.zeros((weights.shape[1], sum(map(len, lists))), np.int64)
+        for sums, weight in zip(total, _columns(weights), strict=True):
+            np.add.at(sums, places, weight[words].astype(np.int64))
+        return total.T
 
     def _find(
         self, begin: int, rows: np.ndarray, columns: np.ndarray, leave: np.ndarray

@@ -1,32 +1,37 @@
-"""Variants of a system [1]_: distance (Figure 10), change of quality and GSR.
+"""Systems and rulers compared: variants (section 4.2.3, Figure 10, Table 3), agreement of word vectors (section 4.2.4).
 
-References
-----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), section 4.2.3.
+Fagin, Kumar, Sivakumar (2003), Comparing top k lists, SIAM Journal on Discrete Mathematics 17, 134-160.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import combinations
+from math import comb
 
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.measures.agreement import correlate
-from portrayal.audits.search.measures.gsr import relative_gsr
+from portrayal.audits.search.measures.gsr import UNIT, fit, relative_gsr
 from portrayal.audits.search.measures.history import lists_of
-from portrayal.audits.search.measures.kendall import kendall_distance
 from portrayal.audits.search.measures.quality import QUALITY
-from portrayal.audits.search.measures.scored_runs import PartialResult, ScoredRuns
-from portrayal.audits.search.measures.slope import UNIT
+from portrayal.audits.search.measures.scored_runs import (
+    INSTRUMENT,
+    PERFECT,
+    PartialResult,
+    Row,
+    ScoredQueries,
+    ScoredRuns,
+)
 from portrayal.audits.search.published import published_names
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.models.groups import paired_t
+
+AT_ONCE = 1_000_000  # points held in memory together
 
 
 def comparison(scored: ScoredRuns) -> PartialResult:
@@ -35,14 +40,20 @@ def comparison(scored: ScoredRuns) -> PartialResult:
     rows = [row for system, table in of_system.items() for row in QUALITY.rows(scored, system, table)]
     distances = []
     for base, variant in _pairs(scored):
-        if base in scored.unusable or variant in scored.unusable:
-            rows += [_no_change(scored, ruler, base, variant) for ruler in scored.rulers]
+        about = {"system": variant, "versus": base}
+        broken = next((name for name in (variant, base) if name in scored.unusable), None)
+        if broken is not None:
+            reason = f"{broken} gave no rankings: {scored.unusable[broken]}"
+            none = Estimate(n=0, n_missing=len(scored.queries), decision=NOT_MEASURABLE, reason=reason)
+            about |= {"counted": "queries", "unit": UNIT}
+            rows += [none.row("gsr_change", ruler=ruler, **about) for ruler in scored.rulers]
             continue
         rows += _changes(base, variant, of_system, scored.settings.quality)
-        table = _distances(scored, base, variant)
-        rows += _distance_rows(table, base, variant, scored.seed)
-        rows += [_gsr_change(scored, ruler, base, variant) for ruler in scored.rulers]
-        distances.append(table)
+        distances.append(_distances(scored, base, variant))
+        rows += _distance_rows(distances[-1], base, variant, scored.seed)
+        for ruler, tables in scored.tables.items():  # the slope of the difference of two lists
+            change = relative_gsr(tables[variant], tables[base], scored.seed).difference
+            rows.append(change.row("gsr_change", ruler=ruler, **about))
     tables = {"distances": pl.concat(distances)} if distances else {}
     if scored.settings.published:
         tables["published"] = _published(scored)
@@ -50,15 +61,13 @@ def comparison(scored: ScoredRuns) -> PartialResult:
 
 
 def _published(scored: ScoredRuns) -> pl.DataFrame:
-    """Return which system stands beside which row of the paper's tables."""
-    known = published_names()
-    for system, name in scored.settings.published.items():
+    """Return the systems beside rows of the paper's tables."""
+    known, rows = published_names(), list(scored.settings.published.items())
+    for system, name in rows:
         if name not in known:
             raise PortrayalError(
-                f"[search.published] sets {system!r} beside {name!r}, which Table 2 does not have."
-                f"{nearest(name, known)}"
+                f"[search.published] sets {system!r} beside {name!r}, which Table 2 does not have.{nearest(name, known)}"
             )
-    rows = list(scored.settings.published.items())
     return pl.DataFrame(rows, schema={"system": pl.String, "name": pl.String}, orient="row")
 
 
@@ -73,7 +82,7 @@ def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
     return pairs
 
 
-def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]) -> list[dict[str, Any]]:
+def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]) -> list[Row]:
     """Return the mean change of quality with the paired t-test of Table 3."""
     both = tables[variant].join(tables[base], on="query", suffix="_base")
     about = {"system": variant, "versus": base, "unit": "mean paired difference", "counted": "queries"}
@@ -95,17 +104,12 @@ def _distances(scored: ScoredRuns, base: str, variant: str) -> pl.DataFrame:
         else np.nan
         for query in scored.history.queries
     ]
-    frame = pl.DataFrame({"query": list(scored.history.queries), "distance": distances})
     genderedness = np.abs(scored.query_scores(scored.first.name))
-    return frame.with_columns(
-        pl.Series("genderedness", genderedness).fill_nan(None),
-        pl.col("distance").fill_nan(None),
-        base=pl.lit(base),
-        variant=pl.lit(variant),
-    )
+    columns = {"query": list(scored.history.queries), "distance": distances, "genderedness": genderedness}
+    return pl.DataFrame(columns).fill_nan(None).with_columns(base=pl.lit(base), variant=pl.lit(variant))
 
 
-def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> list[dict[str, Any]]:
+def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> list[Row]:
     """Return the mean distance and its correlation with |g(q)|."""
     about = {"system": variant, "versus": base, "counted": "queries"}
     values = table["distance"].drop_nulls().to_numpy()
@@ -118,16 +122,80 @@ def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> l
     ]
 
 
-def _gsr_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict[str, Any]:
-    """Return the change of GSR, the slope of the difference of two lists."""
-    tables = scored.tables[ruler]
-    found = relative_gsr(tables[variant], tables[base], scored.seed)
-    return found.difference.row("gsr_change", system=variant, ruler=ruler, versus=base)
+def kendall_distance(first: Sequence[Hashable], second: Sequence[Hashable], p: float = 0.0) -> float:
+    """Return Fagin's Kendall distance K(p) over its largest value; NaN for an empty list.
+
+    An absent member stands below all present ones; pairs that one list lacks altogether count p.
+    """
+    if not len(first) or not len(second):
+        return float("nan")
+    members, ranks = list(dict.fromkeys([*first, *second])), []
+    for listed in (first, second):
+        place = {member: rank for rank, member in enumerate(listed)}
+        ranks.append(np.array([place.get(member, np.inf) for member in members]))
+    here, there = ((of[:, None] > of).astype(int) - (of[:, None] < of) for of in ranks)  # 0 for two absent ones
+    against = np.triu(here * there, 1) < 0
+    apart = sum(comb(int(np.sum(np.isinf(of))), 2) for of in ranks)
+    largest = len(first) * len(second) + p * (comb(len(first), 2) + comb(len(second), 2))
+    return float((np.sum(against) + p * apart) / largest)
 
 
-def _no_change(scored: ScoredRuns, ruler: str, base: str, variant: str) -> dict[str, Any]:
-    """Return the row of a change where one system gave no rankings."""
-    broken = variant if variant in scored.unusable else base
-    reason = f"{broken} gave no rankings: {scored.unusable[broken]}"
-    said = Estimate(n=0, n_missing=len(scored.history.queries), decision=NOT_MEASURABLE, reason=reason)
-    return said.row("gsr_change", system=variant, ruler=ruler, versus=base, counted="queries", unit=UNIT)
+def agreement(scored: ScoredRuns) -> PartialResult:
+    """Return the agreement of each two sets of vectors, and the points (Figure 11)."""
+    points = []
+    for first, second in combinations(scored.rulers, 2):
+        x, y = scored.query_scores(first), scored.query_scores(second)
+        table = pl.DataFrame({"query": list(scored.history.queries), "x": x, "y": y}).fill_nan(None)
+        points.append(table.with_columns(first=pl.lit(first), second=pl.lit(second)))
+    return PartialResult(agreement_rows(scored), {"agreement": pl.concat(points)} if points else {})
+
+
+def agreement_rows(scored: ScoredQueries) -> list[Row]:
+    """Return the agreement of each two sets of vectors on queries and systems (Table 2)."""
+    rows = []
+    for first, second in combinations(scored.rulers, 2):
+        queries = correlate(scored.query_scores(first), scored.query_scores(second), seed=scored.seed)
+        order = correlate(_slopes(scored, first), _slopes(scored, second), "spearman", scored.seed)
+        for counted, measure, r, unit in (
+            ("queries", "query_agreement", queries, "Pearson's r of g(q)"),
+            ("systems", "system_agreement", order, "Spearman's rho of GSR"),
+        ):
+            note = "few points: the interval is rough" if (r.n or 0) < 10 else ""
+            about = {"system": INSTRUMENT, "ruler": first, "versus": second}
+            rows.append(r.row(measure, note=note, unit=unit, counted=counted, **about))
+    return rows
+
+
+def _slopes(scored: ScoredQueries, ruler: str) -> np.ndarray:
+    """Return GSR of all systems and, where there are judgments, of the perfect one."""
+    names = [*scored.systems, *((PERFECT,) if scored.judged else ())]
+    known = (scored.tables[ruler][name].select("query_score", "list_score").drop_nulls() for name in names)
+    return np.array([fit(table["query_score"].to_numpy(), table["list_score"].to_numpy())[0] for table in known])
+
+
+def correlate(
+    first: np.ndarray, second: np.ndarray, method: str = "pearson", seed: int = 0, draws: int = 2000
+) -> Estimate:
+    """Return Pearson's r or Spearman's rho over the points both have."""
+    from scipy import stats
+
+    usable = ~(np.isnan(first) | np.isnan(second))
+    x, y = first[usable], second[usable]
+    missing = int(np.sum(~usable))
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Estimate(n=len(x), n_missing=missing)
+    if method == "spearman":
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    random, block = np.random.default_rng(seed), max(1, AT_ONCE // len(x))
+    sizes = (min(block, draws - start) for start in range(0, draws, block))
+    picks = (random.integers(0, len(x), (size, len(x))) for size in sizes)
+    low, high = np.nanquantile(np.concatenate([_pearson(x[some], y[some]) for some in picks]), [0.025, 0.975])
+    return Estimate(float(_pearson(x[None], y[None])[0]), float(low), float(high), n=len(x), n_missing=missing)
+
+
+def _pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return r per row; NaN where a row does not vary."""
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.einsum("ij,ij->i", x, x) * np.einsum("ij,ij->i", y, y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(scale > 0, np.einsum("ij,ij->i", x, y) / scale, np.nan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from portrayal.audits.search.measures.genderedness import usable
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredQueries
@@ -18,19 +17,22 @@ NOTED = 0.9  # below, a warning says so though the ruler is used
 
 def coverage(scored: ScoredQueries) -> PartialResult:
     """Return the shares of pairs and words that every ruler knows."""
-    rows: list[dict[str, Any]] = []
-    said: dict[bool, list[str]] = {True: [], False: []}
+    result = PartialResult()
     for ruler in scored.rulers.values():
-        known = known_words(ruler, scored)
-        rows += [
-            wilson(some, whole).row(
-                "ruler_coverage", system=INSTRUMENT, ruler=ruler.name, group=part, counted=part, unit="share"
-            )
-            for part, (some, whole) in known.items()
-        ]
-        for unfit, line in _lacks(ruler, known):
-            said[unfit].append(line)
-    return PartialResult(rows, warnings=said[True], remarks=said[False])
+        for part, (some, whole) in known_words(ruler, scored).items():
+            about = {"system": INSTRUMENT, "ruler": ruler.name, "group": part, "counted": part, "unit": "share"}
+            result.rows.append(wilson(some, whole).row("ruler_coverage", **about))
+            missing = ruler.direction.missing if part == PAIRS else []
+            line = ""
+            if missing:
+                lost = listed(["-".join(pair) for pair in missing])
+                line = f"The word vectors {ruler.name} lack {len(missing)} of {whole} defining pairs: {lost}."
+            elif part != PAIRS and some < NOTED * whole:
+                share = percent(some / whole)
+                line = f"The word vectors {ruler.name} know {share} of the {part}; the others have no score."
+            if line:
+                (result.warnings if some < LEAST[part] * whole else result.remarks).append(line)
+    return result
 
 
 def known_words(ruler: Ruler, scored: ScoredQueries) -> dict[str, tuple[int, int]]:
@@ -56,21 +58,3 @@ def _known(counts: Mapping[str, int], ruler: Ruler) -> tuple[int, int]:
     """Return the occurrences of words with a score, and of all usable words."""
     wanted = {word: count for word, count in counts.items() if usable(word)}
     return sum(count for word, count in wanted.items() if word in ruler.scores), sum(wanted.values())
-
-
-def _lacks(ruler: Ruler, known: Mapping[str, tuple[int, int]]) -> list[tuple[bool, str]]:
-    """Say which pairs and words a ruler lacks, and whether that makes it unfit."""
-    said, missing = [], ruler.direction.missing
-    unfit = {part: some < LEAST[part] * whole for part, (some, whole) in known.items()}
-    if missing:
-        lost = listed(["-".join(pair) for pair in missing])
-        line = f"The word vectors {ruler.name} lack {len(missing)} of {known[PAIRS][1]} defining pairs: {lost}."
-        said.append((unfit[PAIRS], line))
-    for part in (ASKED, WRITTEN):
-        some, whole = known[part]
-        if some < NOTED * whole:
-            line = (
-                f"The word vectors {ruler.name} know {percent(some / whole)} of the {part}; the others have no score."
-            )
-            said.append((unfit[part], line))
-    return said

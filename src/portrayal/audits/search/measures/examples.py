@@ -1,9 +1,4 @@
-"""Single queries to read [1]_: most gendered (Figure 7), with a document (Figure 2).
-
-References
-----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
-"""
+"""Single queries to read: most gendered (Figure 7), with a document (Figure 2)."""
 
 from __future__ import annotations
 
@@ -21,37 +16,27 @@ TERMS_SHOWN = 10  # of a query; longer ones go on
 WORDS = 40  # of the document of Figure 2
 
 TERMS = {
-    "query": pl.String,
-    "pole": pl.String,
-    "genderedness": pl.Float64,
-    "place": pl.Int64,
-    "term": pl.String,
+    "query": pl.String, "pole": pl.String, "genderedness": pl.Float64, "place": pl.Int64, "term": pl.String,
     "score": pl.Float64,
-}
+}  # fmt: skip
 
 
 def most_gendered(scored: ScoredRuns, example: Any = None) -> PartialResult:
     """Return the terms of the most gendered queries, and those of the example."""
     scores = scored.query_scores(scored.first.name)
     order = [place for place in np.argsort(scores, kind="stable") if not np.isnan(scores[place])]
-    names = list(scored.history.queries)
-    each = min(EACH, len(order) // 2)
-    sides = ((scored.settings.poles[0], order[::-1][:each]), (scored.settings.poles[1], order[:each]))
+    queries, each = list(scored.history.queries.items()), min(EACH, len(order) // 2)
+    sides = zip(scored.settings.poles, (order[::-1][:each], order[:each]), strict=True)
     rows = [
-        row for pole, places in sides for place in places for row in _terms(scored, names[place], pole, scores[place])
+        (queries[query][0], pole, scores[query], place, word, scored.first.scores.get(word))
+        for pole, side in sides
+        for query in side
+        for place, word in enumerate(queries[query][1][:TERMS_SHOWN])
     ]
     tables = {"most_gendered": pl.DataFrame(rows, schema=TERMS, orient="row")}
     if example:
         tables["example"] = _example(scored, *example)
     return PartialResult(tables=tables)
-
-
-def _terms(scored: ScoredRuns, query: str, pole: str, score: float) -> list[tuple[Any, ...]]:
-    words = scored.history.queries[query]
-    return [
-        (query, pole, score, place, word, scored.first.scores.get(word))
-        for place, word in enumerate(words[:TERMS_SHOWN])
-    ]
 
 
 def _example(scored: ScoredRuns, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:

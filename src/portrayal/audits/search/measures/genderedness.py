@@ -1,13 +1,8 @@
-"""Rank discounts, and genderedness of queries, documents and lists (sections 3.2.2, 3.2.3 of [1]_).
+"""Rank discounts, and genderedness of queries, documents and lists (sections 3.2.2, 3.2.3).
 
-A document's score is the mean score of its words without the query's words, so it depends on the query. It
-is computed for all lists at once: each document's sum over all its words once, minus, per query, the few
-words the query shares with it.
-
-References
-----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing &
-   Management 57.
+Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
+A document's score is the mean of its words without the query's words. Each document's sum over all its words is computed once; of
+it the few words that each query shares with it are taken away.
 """
 
 from __future__ import annotations
@@ -36,34 +31,17 @@ DISCOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 FINE, SMALL = 44, -10  # a step is 2^-FINE where the largest score lies between 2^SMALL and 1
 
 
-def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
-    """Return the weights of ranks 1 to `length`, not yet scaled to sum 1.
-
-    Examples
-    --------
-    >>> rank_weights(3).round(4).tolist()
-    [1.0, 0.6309, 0.5]
-    """
-    check_name(discount, DISCOUNTS, "rank discount")
-    return _rank_weights(length, discount)
-
-
 @lru_cache(maxsize=1024)
-def _rank_weights(length: int, discount: str) -> np.ndarray:
-    """Return the weights, read only: lists are of few lengths."""
+def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
+    """Return the weights (read only) of ranks 1 to `length`, not yet scaled to sum 1."""
+    check_name(discount, DISCOUNTS, "rank discount")
     weights = DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
     weights.flags.writeable = False
     return weights
 
 
 def shared_weights(grades: Sequence[float], discount: str = "definition") -> np.ndarray:
-    """Return the weights of documents by falling grade; equal grades share theirs.
-
-    Examples
-    --------
-    >>> shared_weights([2, 1, 1]).round(4).tolist()
-    [1.0, 0.5655, 0.5655]
-    """
+    """Return the weights of documents by falling grade; equal grades share theirs."""
     weights = rank_weights(len(grades), discount)
     _, group = np.unique(-np.asarray(grades, dtype=float), return_inverse=True)
     return (np.bincount(group, weights) / np.bincount(group))[group] if len(weights) else weights
@@ -71,11 +49,8 @@ def shared_weights(grades: Sequence[float], discount: str = "definition") -> np.
 
 def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -> np.ndarray:
     """Return g(q), the mean score of each query's words."""
-    means = []
-    for words in queries:
-        known = [score[word] for word in words if word in score]
-        means.append(np.mean(known) if known else np.nan)
-    return np.array(means, dtype=np.float64)
+    scored = ([score[word] for word in words if word in score] for words in queries)
+    return np.array([np.mean(known) if known else np.nan for known in scored], dtype=np.float64)
 
 
 def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool = True) -> list[np.ndarray]:
@@ -97,7 +72,7 @@ def document_scores(
     if not sum(map(len, lists)):
         return np.zeros(0)
     known = ~np.isnan(scores)
-    steps, step = in_steps(np.where(known, scores, 0.0), bags.longest)
+    steps, step = in_steps(np.where(known, scores, 0.0), int(bags.lengths.max(initial=0)))
     weights = np.column_stack([steps, known])
     left = bags.times(weights)[np.concatenate(lists)] - bags.times_left_out(lists, left_out, weights)
     some = left[:, 1] > 0
@@ -105,17 +80,7 @@ def document_scores(
 
 
 def in_steps(scores: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
-    """Return scores as whole numbers of small steps, and the step.
-
-    Cosines are counted in steps of 2^-44, whatever the largest is; larger or very small scores, and documents of hundreds
-    of thousands of words, in others.
-
-    Examples
-    --------
-    >>> steps, step = in_steps(np.array([0.5, -0.25]), 1000)
-    >>> (steps * step).tolist(), step == 2**-44
-    ([0.5, -0.25], True)
-    """
+    """Return scores as whole numbers of small steps, and the step: 2^-44 for cosines."""
     _, size = np.frexp(np.abs(scores).max(initial=0.0))
     size = 0 if SMALL < size <= 0 else int(size)
     fine = min(FINE - size, 62 - size - longest.bit_length())  # the sum of the longest document stays below 2^62
@@ -123,10 +88,7 @@ def in_steps(scores: np.ndarray, longest: int) -> tuple[np.ndarray, float]:
 
 
 def list_scores(documents: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return g_q(L) of Equation 2 for each list: the weighted mean of its documents' scores.
-
-    A document without a score is left out and the other weights are scaled up; a list without any is NaN.
-    """
+    """Return g_q(L) of Equation 2: weighted means over the documents that have a score."""
     usable = ~np.isnan(documents)
     place = np.repeat(np.arange(len(sizes)), sizes)[usable]
     sums = np.bincount(place, weights[usable] * documents[usable], len(sizes))

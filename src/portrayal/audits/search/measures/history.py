@@ -43,12 +43,7 @@ Lists = Mapping[str, Sequence[str]]  # query to document ids in rank order
 
 @dataclass(frozen=True)
 class History:
-    """The queries, documents and judgments a run is measured against.
-
-    `queries` holds each query's words without stop words. `cutoff` is K for queries without a relevant
-    document; the others are cut at the number of their relevant documents, which makes the perfect system
-    comparable.
-    """
+    """The queries (words without stop words), documents and judgments a run is measured against."""
 
     queries: Mapping[str, Sequence[str]]
     bags: Bags
@@ -70,10 +65,8 @@ class History:
 
     def relevant(self, query: str) -> dict[str, int]:
         """Return the relevant documents of a query that the collection has, best first."""
-        found = {
-            doc: level for doc, level in self.qrels.get(query, {}).items() if level > 0 and doc in self.bags.row_of
-        }
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        levels, there = self.qrels.get(query, {}).items(), self.bags.row_of
+        return dict(sorted(((doc, n) for doc, n in levels if n > 0 and doc in there), key=lambda item: -item[1]))
 
     def depth(self, query: str) -> int:
         """Return K."""
@@ -99,31 +92,27 @@ def lists_of(run: pl.DataFrame) -> dict[str, list[str]]:
     return dict(ordered.iter_rows())
 
 
+def perfect_lists(history: History) -> dict[str, list[str]]:
+    """Return all and only the relevant documents of each judged query, best first (Definition 3.6)."""
+    return {query: list(history.relevant(query)) for query in history.queries}
+
+
 def random_lists(history: History, seed: int | np.random.Generator = 0) -> dict[str, list[str]]:
     """Return K documents drawn without replacement for each query."""
-    rng, count = np.random.default_rng(seed), len(history.bags.documents)
-    names = history.bags.documents
-    return {
-        query: [names[row] for row in rng.choice(count, min(history.depth(query), count), replace=False)]
-        for query in history.queries
-    }
+    rng, names = np.random.default_rng(seed), history.bags.documents
+    sizes = {query: min(history.depth(query), len(names)) for query in history.queries}
+    return {query: [names[row] for row in rng.choice(len(names), n, replace=False)] for query, n in sizes.items()}
 
 
 def score_history(history: History, lists: Lists, scores: Mapping[str, float], shared: bool = False) -> pl.DataFrame:
-    """Return the genderedness of every query and of its list, cut at K.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `SCORES`, one row a query in the order of the history.
-    """
+    """Return the columns of `SCORES` of every query and its list, cut at K."""
     return score_many(history, {"": (lists, shared)}, scores)[""]
 
 
 def score_many(
     history: History, systems: Mapping[Key, tuple[Lists, bool]], scores: Mapping[str, float]
 ) -> dict[Key, pl.DataFrame]:
-    """Do what `score_history` does for several systems at once; the documents are gone over once."""
+    """Return `score_history` of several systems; the documents are gone over once."""
     return score_laid(lay_out(history, systems), scores)
 
 
@@ -143,7 +132,9 @@ def lay_out(history: History, systems: Mapping[Key, tuple[Lists, bool]]) -> Laid
     for lists, shared in systems.values():
         for query, listed in history.cut(lists).items():
             rows.append(history.bags.rows(listed))
-            weights.append(_weights(history, query, listed, shared))
+            levels, discount = history.qrels.get(query, {}), history.discount
+            grades = (levels.get(doc, 0) for doc in listed)
+            weights.append(shared_weights([*grades], discount) if shared else rank_weights(len(listed), discount))
     return LaidOut(history, list(systems), rows, np.concatenate(weights) if weights else np.zeros(0))
 
 
@@ -160,26 +151,13 @@ def score_laid(laid: LaidOut[Key], scores: Mapping[str, float]) -> dict[Key, pl.
     return {name: _table(history, of_query, *columns) for name, *columns in zip(laid.systems, *parts, strict=True)}
 
 
-def _weights(history: History, query: str, listed: Sequence[str], shared: bool) -> np.ndarray:
-    if not shared:
-        return rank_weights(len(listed), history.discount)
-    levels = history.qrels.get(query, {})
-    return shared_weights([levels.get(doc, 0) for doc in listed], history.discount)
-
-
 def _table(
     history: History, of_query: np.ndarray, of_list: np.ndarray, sizes: np.ndarray, unscored: np.ndarray
 ) -> pl.DataFrame:
-    reasons = _reasons(of_query, of_list, sizes)
-    columns = (list(history.queries), history.units, of_query, of_list, sizes, unscored, reasons)
-    frame = pl.DataFrame(list(columns), schema=SCORES)
-    return frame.with_columns(pl.col("query_score", "list_score").fill_nan(None))
-
-
-def _reasons(of_query: np.ndarray, of_list: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Say why a query cannot be used; nothing when it can."""
-    return np.select(
+    reasons = np.select(
         [np.isnan(of_query), sizes == 0, np.isnan(of_list)],
         ["no word of the query has a vector", "no result", "no scored word in the documents"],
         "",
     )
+    columns = [list(history.queries), history.units, of_query, of_list, sizes, unscored, reasons]
+    return pl.DataFrame(columns, schema=SCORES).with_columns(pl.col("query_score", "list_score").fill_nan(None))

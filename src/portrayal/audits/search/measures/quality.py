@@ -1,12 +1,7 @@
-"""Quality of rankings as trec_eval computes it [1]_ (Table 3 of the GSR paper).
+"""Quality of rankings as trec_eval computes it (Table 3 of the GSR paper).
 
-Documents are ordered by rank. Of a run file `read_run` has made the ranks from its scores, as trec_eval does; other answers are
-ranked as they were answered, for quality as for GSR. Documents nobody judged are not relevant. The gain of nDCG is the
-relevance level itself, negative levels gain 0.
-
-References
-----------
-.. [1] Buckley, Voorhees (2005), Retrieval system evaluation, in TREC: experiment and evaluation; trec_eval 9.
+Buckley, Voorhees (2005), Retrieval system evaluation, in TREC: experiment and evaluation; trec_eval 9. Unjudged documents are not
+relevant. The gain of nDCG is the relevance level itself; negative levels gain 0.
 """
 
 from __future__ import annotations
@@ -21,8 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from portrayal.audits.search.measures.per_query import PerQuery
-from portrayal.audits.search.measures.scored_runs import Row, ScoredQueries, ScoredRuns
+from portrayal.audits.search.measures.scored_runs import PerQuery, Row, ScoredQueries, ScoredRuns
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.tables import check
@@ -58,17 +52,13 @@ def reciprocal_rank(gains: Array, ideal: Array, level: int = 1, cut: int | None 
 
 def ndcg(gains: Array, ideal: Array, level: int = 1, cut: int | None = None) -> float:
     """Return the gain, discounted by log2(rank + 1), over the best possible one."""
-    best = _discounted(np.sort(np.maximum(ideal, 0))[::-1][:cut])
-    return _discounted(np.maximum(gains, 0)[:cut]) / best if best else 0.0
-
-
-def _discounted(gains: Array) -> float:
-    return float((gains / _discounts(len(gains))).sum())
+    best, own = np.sort(np.maximum(ideal, 0))[::-1][:cut], np.maximum(gains, 0)[:cut]
+    most, reached = (float((levels / _discounts(len(levels))).sum()) for levels in (best, own))
+    return reached / most if most else 0.0
 
 
 @lru_cache(256)
 def _discounts(length: int) -> Array:
-    """Return log2(rank + 1) of the first ranks."""
     return np.log2(np.arange(2, length + 2))
 
 

@@ -1,9 +1,4 @@
-"""GSR of every system and against the perfect one (Table 2, Figures 8, 9) [1]_.
-
-References
-----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), sections 3.5 and 4.
-"""
+"""GSR of every system and against the perfect one (Table 2, Figures 8, 9; sections 3.5, 4)."""
 
 from __future__ import annotations
 
@@ -14,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.search.measures.gsr import gsr, relative_gsr
+from portrayal.audits.search.measures.gsr import SMALL, UNIT, Slope, gsr, relative_gsr
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, Ruler, ScoredQueries, ScoredRuns
-from portrayal.audits.search.measures.slope import SMALL, UNIT, Slope
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
 from portrayal.text.formatting import plural
@@ -25,11 +19,20 @@ NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", r
 
 
 def reinforcement(scored: ScoredRuns) -> PartialResult:
-    """Return rows of GSR and against the perfect system, and scored queries."""
+    """Return rows of GSR and against the perfect system, and scored queries with their texts."""
     measured = list(slope_rows(scored))
     fits = [(row["ruler"], row["system"], slope.value, slope.intercept) for row, slope in measured if slope]
     schema = {"ruler": pl.String, "system": pl.String, "slope": pl.Float64, "intercept": pl.Float64}
-    tables = {"queries": _queries(scored), "fits": pl.DataFrame(fits, schema=schema, orient="row")}
+    parts = [
+        table.with_columns(ruler=pl.lit(ruler), system=pl.lit(system))
+        for ruler, tables in scored.tables.items()
+        for system, table in tables.items()
+    ]
+    text = pl.col("query").replace_strict(dict(scored.texts), default="", return_dtype=pl.String)
+    tables = {
+        "queries": pl.concat(parts).with_columns(text=text),
+        "fits": pl.DataFrame(fits, schema=schema, orient="row"),
+    }
     return PartialResult([row for row, _ in measured], tables, _warnings(scored), _remarks(scored))
 
 
@@ -39,29 +42,20 @@ def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | 
         for system, table in scored.tables[ruler.name].items():
             if system == PERFECT and not scored.judged:
                 continue
-            slope = gsr(table, scored.seed)
-            yield _gsr_row(scored, ruler, system, slope, table), slope
+            slope, unscored = gsr(table, scored.seed), int(table["unscored"].sum())
+            left_out = f"{unscored} listed documents have no scored word and are left out" if unscored else ""
+            note = _joined(slope.note, left_out, scored.notes.get(system, ""))
+            row = slope.row("gsr", system=system, ruler=ruler.name, note=note)
+            tested = system in scored.systems and not scored.judged  # only without a perfect system
+            yield row if tested else {**row, "family": EXPLORATORY}, slope
         for system in scored.systems:
             for row in (*_against(scored, ruler, system), *_without_gendered(scored, ruler, system)):
                 yield row, None
+        measure, against = ("gsr_difference", {"versus": PERFECT}) if scored.judged else ("gsr", {})
+        about: dict[str, Any] = {"ruler": ruler.name, "counted": "queries", "unit": UNIT, **against}
         for system, reason in scored.unusable.items():
-            yield _unusable(scored, ruler, system, reason), None
-
-
-def _gsr_row(scored: ScoredQueries, ruler: Ruler, system: str, slope: Slope, table: pl.DataFrame) -> dict[str, Any]:
-    """Return a system's own slope, tested only without a perfect system."""
-    note = _joined(_notes(slope, table), scored.notes.get(system, ""))
-    row = slope.row("gsr", system=system, ruler=ruler.name, note=note)
-    tested = system in scored.systems and not scored.judged
-    return row if tested else {**row, "family": EXPLORATORY}
-
-
-def _unusable(scored: ScoredQueries, ruler: Ruler, system: str, reason: str) -> dict[str, Any]:
-    """Return the row of a system whose lists are no rankings."""
-    said = Estimate(n=0, n_missing=len(scored.queries), decision=NOT_MEASURABLE, reason=reason)
-    about = {"versus": PERFECT} if scored.judged else {}
-    measure = "gsr_difference" if scored.judged else "gsr"
-    return said.row(measure, system=system, ruler=ruler.name, counted="queries", unit=UNIT, **about)
+            none = Estimate(n=0, n_missing=len(scored.queries), decision=NOT_MEASURABLE, reason=reason)
+            yield none.row(measure, system=system, **about), None
 
 
 def _against(scored: ScoredQueries, ruler: Ruler, system: str) -> list[dict[str, Any]]:
@@ -90,57 +84,33 @@ def _without_gendered(scored: ScoredQueries, ruler: Ruler, system: str) -> list[
     return [slope.row("gsr_without_gendered_queries", system=system, ruler=ruler.name, note=note)]
 
 
-def _notes(slope: Slope, table: pl.DataFrame) -> str:
-    """Add to the slope's note how many documents could not be scored."""
-    unscored = int(table["unscored"].sum())
-    documents = f"{unscored} listed documents have no scored word and are left out" if unscored else ""
-    return _joined(slope.note, documents)
-
-
 def _joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _queries(scored: ScoredRuns) -> pl.DataFrame:
-    """Return one row per ruler, system and query."""
-    parts = [
-        table.with_columns(pl.lit(ruler).alias("ruler"), pl.lit(system).alias("system"))
-        for ruler, tables in scored.tables.items()
-        for system, table in tables.items()
-    ]
-    texts = pl.col("query").replace_strict(dict(scored.texts), default="", return_dtype=pl.String)
-    return pl.concat(parts).with_columns(texts.alias("text"))
-
-
 def _warnings(scored: ScoredRuns) -> list[str]:
     """Say what these numbers cannot bear: too few queries, nothing to compare with."""
-    count, said = len(scored.history.queries), []
-    if count < SMALL:
-        said.append(
-            f"Only {count} queries: word scores are noisy, so GSR on a small collection needs a "
-            "person's reading of the queries."
-        )
-    if not scored.judged:
-        said.append(
-            "No relevance judgments: there is no perfect system to compare with, so a positive GSR "
-            "may be plain relevance."
-        )
-    return said
+    count = len(scored.queries)
+    few = f"Only {count} queries: word scores are noisy, so GSR on a small collection needs a person's reading of the queries."
+    unjudged = (
+        "No relevance judgments: there is no perfect system to compare with, so a positive GSR may be plain relevance."
+    )
+    return [few] * (count < SMALL) + [unjudged] * (not scored.judged)
 
 
 def _remarks(scored: ScoredRuns) -> list[str]:
     """Say which queries name a group themselves, or hold a negation."""
-    count, said = len(scored.history.queries), []
+    count, remarks = len(scored.queries), []
     named = list(compress(scored.history.queries, scored.queries.gendered))
     negated = sum(bool(NEGATIONS.search(text)) for text in scored.texts.values())
     if named:
         example = " ".join(scored.texts[min(named)].split()[:8])
-        said.append(
-            f"{len(named)} of {count} queries {'names' if len(named) == 1 else 'name'} a group (such as {example!r}). There a"
-            " low GSR may go against what the user asked for; the rows 'GSR without the queries that name a group' leave"
-            f" {'it' if len(named) == 1 else 'them'} out."
+        name, them = ("names", "it") if len(named) == 1 else ("name", "them")
+        remarks.append(
+            f"{len(named)} of {count} queries {name} a group (such as {example!r}). There a low GSR may go against what the user "
+            f"asked for; the rows 'GSR without the queries that name a group' leave {them} out."
         )
     if negated:
         hold = "holds" if negated == 1 else "hold"
-        said.append(f"{negated} of {count} queries {hold} a negation, which a mean of word scores cannot see.")
-    return said
+        remarks.append(f"{negated} of {count} queries {hold} a negation, which a mean of word scores cannot see.")
+    return remarks

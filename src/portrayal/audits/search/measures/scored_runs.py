@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,11 @@ from portrayal.audits.search.measures.history import (
     Lists,
     lay_out,
     lists_of,
+    perfect_lists,
     random_lists,
     score_laid,
     word_scores,
 )
-from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.engine import current_engine, engine_map
 from portrayal.errors import PortrayalError
@@ -146,7 +146,21 @@ class ScoredRuns(ScoredQueries):
     @cached_property
     def _cuts(self) -> dict[str, dict[str, list[str]]]:
         lists = {PERFECT: perfect_lists(self.history)} | {name: lists_of(run) for name, run in self.runs.items()}
-        return {name: self.history.cut(found) for name, found in lists.items()}
+        return {name: self.history.cut(listed) for name, listed in lists.items()}
+
+
+@dataclass(frozen=True)
+class PerQuery:
+    """One measure of ranked lists: `per_query` sees some lists, `rows` the numbers of all queries.
+
+    Lists in memory and lists that go by in parts (`portrayal.audits.search.list_shares`) use the same two functions.
+    """
+
+    name: str
+    per_query: Callable[[ScoredRuns, str], pl.DataFrame]  # a column `query`, and numbers; NaN where there is none
+    rows: Callable[[ScoredQueries, str, pl.DataFrame], list[Row]]
+    applies: Callable[[ScoredQueries], bool] = lambda scored: True
+    judged: bool = False  # numbers of judged queries, even of one that nobody asks; else of all that are asked
 
 
 def score_answers(
@@ -184,8 +198,7 @@ def score_runs(
     lists |= reference_lists(history, seed, references)
     notes = {name: _repeated(run for key, run in runs.items() if key[0] == name) for name in systems}
     first = {name: usable[name, 0] for name in systems if (name, 0) in usable}
-    every = frozenset(history.queries)
-    mentions = mentions or {}
+    every, mentions = frozenset(history.queries), mentions or {}
     return ScoredRuns(
         settings, queries_of(history, mentions), history.bags, mentions, rulers, unusable, notes, systems,
         score_lists(history, lists, rulers), seed, history, texts or {}, first,
@@ -243,10 +256,12 @@ def score_lists(
     scores = {name: ruler.scores for name, ruler in rulers.items()}
     # In this process all systems go over the documents together; workers take one system each.
     systems = [{key: lists[key]} for key in lists] if current_engine().named else [lists]
-    found = list(engine_map(partial(_scorer, history, scores), systems, "system's list"))
-    return {
-        name: _merge_repeats({key: table for some in found for key, table in some[name].items()}) for name in rulers
-    }
+    parts = list(engine_map(partial(_scorer, history, scores), systems, "system's list"))
+    merged: dict[str, dict[str, list[pl.DataFrame]]] = {ruler: {} for ruler in rulers}
+    for part, ruler in product(parts, rulers):
+        for (system, _), table in part[ruler].items():
+            merged[ruler].setdefault(system, []).append(table)
+    return {ruler: {name: _mean(repeats) for name, repeats in tables.items()} for ruler, tables in merged.items()}
 
 
 def _scorer(
@@ -259,14 +274,6 @@ def _scorer(
         return {name: score_laid(laid, of_words) for name, of_words in scores.items()}
 
     return scored
-
-
-def _merge_repeats(tables: Mapping[Repeat, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Put the repeats of each system together."""
-    merged: dict[str, list[pl.DataFrame]] = {}
-    for (name, _), table in tables.items():
-        merged.setdefault(name, []).append(table)
-    return {name: _mean(parts) for name, parts in merged.items()}
 
 
 def _mean(parts: list[pl.DataFrame]) -> pl.DataFrame:

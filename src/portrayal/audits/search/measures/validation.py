@@ -1,14 +1,8 @@
-"""Validation of a direction: checks that it measures gender (sections 3.2.1 to 3.5 of [1]_).
+"""Validation of a direction: checks that it measures gender (sections 3.2.1 to 3.5).
 
-Known stereotypes as four dichotomies, by one-tailed permutation tests (Figure 1, Tables A.4 to A.7); the reference systems on
-the toy and synthetic collections (Figures 4, 6); and statistical parity [2]_ against GSR over every reasonable search history
-(Figure 5): each query is answered with its stereotypical document (S), the counter-stereotypical one (CS), S then CS, or CS then
-S. For six queries all 4^6 histories are looked at, for twenty a seeded sample.
-
-References
-----------
-.. [1] Fabris, Purpura, Silvello, Susto (2020), Gender stereotype reinforcement, Information Processing & Management 57.
-.. [2] Gao, Shah (2020), Toward creating a fairer ranking in search engine results, Information Processing & Management 57.
+Known stereotypes as four dichotomies (Figure 1, Tables A.4 to A.7); the reference systems on the toy and synthetic collections
+(Figures 4, 6); and statistical parity (Gao, Shah, 2020, Information Processing & Management 57) against GSR over every history
+(Figure 5): each query is answered by its stereotypical document (S), the counter-stereotypical one (CS), S then CS, or CS then S.
 """
 
 from __future__ import annotations
