@@ -10,8 +10,8 @@ from portrayal.audits.counterfactuals.label_shares import label_shares as label_
 from portrayal.audits.counterfactuals.measures.measure import label_slopes as label_slopes
 from portrayal.audits.search.list_shares import list_shares as list_shares
 from portrayal.audits.search.measures.gsr import gsr as gsr
-from portrayal.audits.search.ranking import rank_collection as rank_collection
 from portrayal.audits.search.run_files import gsr_of_run as gsr_of_run
+from portrayal.audits.search.run_files import rank_collection as rank_collection
 from portrayal.audits.search.run_files import score_runs as score_runs
 from portrayal.demo import run_demo as run_demo
 from portrayal.errors import PortrayalError as PortrayalError

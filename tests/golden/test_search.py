@@ -122,9 +122,9 @@ def test_google_news_gives_the_published_slopes(make, published):
 
 def test_published_spearman_of_table_2():
     # Table 2: Spearman's rho 0.96 between w2v and ftt, recomputed from the printed relative values
-    from portrayal.audits.search.published import _gsr
+    from portrayal.audits.search.tables import published
 
-    table = _gsr().pivot(on="embedding", index="name", values="relative_percent")
+    table = published("gsr").pivot(on="embedding", index="name", values="relative_percent")
     first, second = (table[name].cast(float).to_numpy() for name in ("w2v", "ftt"))
     assert correlate(first, second, "spearman").value == pytest.approx(0.96, abs=0.005)
 

@@ -11,7 +11,7 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.search.measure import FACETS
-from portrayal.audits.search.published import published_names
+from portrayal.audits.search.tables import published
 from portrayal.errors import PortrayalError
 from portrayal.reporting.charts.drawing import to_svg
 from portrayal.study.audit import Evidence
@@ -354,6 +354,6 @@ def test_the_page_on_the_authors_runs_writes_a_study_of_all_eighteen(tmp_path, m
     monkeypatch.chdir(tmp_path)
     exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
     made = read_study(tmp_path / "robust04_runs.toml")
-    rows = [name for name in published_names() if name != "perfect"]
+    rows = [name for name in published("gsr")["name"].unique() if name != "perfect"]
     assert sorted(system.name for system in made.systems) == sorted(rows) == sorted(made.settings.published.values())
     assert len(rows) == 18

@@ -7,7 +7,6 @@ find a slope under the correction the report will use; it counts as found where 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -42,19 +41,14 @@ SIZES = (10, 30, 83, 250)  # queries; 83 and 250 are TIME's and Robust04's
 NAMED = 83  # queries whose power is the headline figure
 
 
-@dataclass(frozen=True)
-class Tested:
-    """The two systems of one run, and the findings among them."""
-
-    slopes: Sequence[Slope]
-    hits: Sequence[bool]
+Tested = tuple[list[Slope], list[bool]]  # of the two systems of one run: the slopes, and which count as found
 
 
 def calibrate(runs: int = 1000, seed: int = 0, sizes: Sequence[int] = SIZES) -> Calibration:
     """Return false alarms, power and coverage over simulated collections of these numbers of queries."""
     cells = [(size, slope) for size in sizes for slope in (0.0, PLANTED)]
     # All conditions in one pool: a process that starts has much to import.
-    tested = over_seeds(partial(_run, cells, runs, seed), range(len(cells) * runs))
+    tested = over_seeds(partial(_test_phantoms, cells, runs, seed), range(len(cells) * runs))
     conditions = [_condition(*cell, tested[place * runs : (place + 1) * runs]) for place, cell in enumerate(cells)]
     nulls = [row["false_alarm"] for row in conditions if row["planted"] == 0]
     power = [row["found"] for row in conditions if row["planted"] and row["queries"] == NAMED]
@@ -69,36 +63,32 @@ def calibrate(runs: int = 1000, seed: int = 0, sizes: Sequence[int] = SIZES) -> 
     )
 
 
-def _run(cells: Sequence[tuple[int, float]], runs: int, seed: int, place: int) -> Tested:
-    """Simulate one run of the condition at this place."""
-    size, slope = cells[place // runs]
-    return _test_phantoms(size, slope, np.random.default_rng([seed, size, round(1000 * slope), place % runs]))
-
-
 def _condition(size: int, slope: float, tested: Sequence[Tested]) -> dict[str, Any]:
     """Count intervals that hold the planted slope, and hits, over the runs of a condition."""
-    first = [one.slopes[0] for one in tested]
+    first = [slopes[0] for slopes, _ in tested]
     return {
         "queries": size,
         "planted": slope,
         "coverage": float(np.mean([one.low <= slope <= one.high for one in first])),
-        "found": float(np.mean([one.hits[0] for one in tested])),
+        "found": float(np.mean([hits[0] for _, hits in tested])),
         # A run without an effect in either system, or the second system alone beside a planted one.
-        "false_alarm": float(np.mean([any(one.hits[1 if slope else 0 :]) for one in tested])),
+        "false_alarm": float(np.mean([any(hits[1 if slope else 0 :]) for _, hits in tested])),
         "mean_estimate": float(np.mean([one.value for one in first])),
         "mean_width": float(np.mean([one.high - one.low for one in first])),
         "runs": len(tested),
     }
 
 
-def _test_phantoms(size: int, slope: float, rng: np.random.Generator) -> Tested:
+def _test_phantoms(cells: Sequence[tuple[int, float]], runs: int, seed: int, place: int) -> Tested:
     """Make one phantom collection and measure its two systems against the perfect one."""
+    size, slope = cells[place // runs]
+    rng = np.random.default_rng([seed, size, round(1000 * slope), place % runs])
     tables = phantom_tables(size, (slope, 0.0), rng)
-    seed = int(rng.integers(2**31))
-    slopes = [relative_gsr(tables[name], tables["perfect"], seed).difference for name in ("0", "1")]
-    flipped = flip_jointly(np.column_stack([slope.influence for slope in slopes]), seed)
-    clear = [not slope.low <= 0 <= slope.high for slope in slopes]
-    return Tested(slopes, [p < LEVEL and out for p, out in zip(flipped.adjusted, clear, strict=True)])
+    flips = int(rng.integers(2**31))
+    slopes = [relative_gsr(tables[name], tables["perfect"], flips).difference for name in ("0", "1")]
+    flipped = flip_jointly(np.column_stack([one.influence for one in slopes]), flips)
+    clear = [not one.low <= 0 <= one.high for one in slopes]
+    return slopes, [p < LEVEL and out for p, out in zip(flipped.adjusted, clear, strict=True)]
 
 
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:

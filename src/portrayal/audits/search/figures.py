@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -19,75 +19,72 @@ MOST_SYSTEMS = 12  # panels of Figure 9
 CHOICES = ("ruler", "direction", "discount", "inflected")
 POSITIVE, NEGATIVE = "#7b4ba0", "#d55e00"  # the paper's purple and orange, told apart by colour-blind readers
 SIZE = 190  # pixels of a panel
-
 GROUPS = {"jobs_m": "jobs of men", "jobs_f": "jobs of women"}  # as the word list calls them, and in words
+SLOPES = {  # name, title, text and axis; the first that there is is the main chart
+    "gsr_difference": (
+        "gsr-difference",
+        "GSR less the perfect system's",
+        "What each system adds to the perfect system's GSR, with its 95% interval, by measuring word vectors. A filled point was "
+        "found: its corrected p is under 5% and its interval leaves out 0.",
+        "difference of slopes",
+    ),
+    "gsr": (
+        "gsr",
+        "Gender stereotype reinforcement by system",
+        "GSR of each system with its 95% interval, by measuring word vectors. Above the perfect system's value, a system adds to "
+        "what the relevant documents bring along.",
+        "GSR (slope)",
+    ),
+}
 
 
 def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
     """Return every figure the measured tables allow."""
-    made = [*_slopes(measured.results), *_scatters(measured.tables["queries"], measured.tables["fits"])]
+    drawn = [_slopes(measured.results), _scatters(measured.tables["queries"], measured.tables["fits"])]
     for name, draw in DRAWN.items():
         table = measured.tables.get(name)
         if table is not None and not table.is_empty():
-            made += draw(table)
-    return [*made, *_specifications(measured), *ruler_charts(measured.tables)]
+            drawn.append(draw(table))
+    drawn += [_specifications(measured), _rulers(measured.tables)]
+    return [chart for some in drawn for chart in some]
 
 
-def _slopes(results: pl.DataFrame) -> list[Chart]:
+def _slopes(results: pl.DataFrame) -> Iterator[Chart]:
     """Draw GSR and, with judgments, its difference to the perfect system."""
-    differences, own = (
-        results.filter(pl.col("measure") == name).drop_nulls("value") for name in ("gsr_difference", "gsr")
-    )
-    made = []
-    if differences.height:
-        title = "GSR less the perfect system's"
-        text = (
-            "What each system adds to the perfect system's GSR, with its 95% interval, by measuring word vectors. A filled point was "
-            "found: its corrected p is under 5% and its interval leaves out 0."
-        )
-        drawn = forest(differences, label="system", color="ruler", axis="difference of slopes")
-        made.append(Chart("gsr-difference", title, text, drawn, of=("gsr_difference",), main=True))
-    if own.height:
-        title = "Gender stereotype reinforcement by system"
-        text = (
-            "GSR of each system with its 95% interval, by measuring word vectors. Above the perfect system's value, "
-            "a system adds to what the relevant documents bring along."
-        )
-        drawn = forest(own, label="system", color="ruler", axis="GSR (slope)")
-        made.append(Chart("gsr", title, text, drawn, of=("gsr",), main=differences.is_empty()))
-    return made
+    main = True
+    for measure, (name, title, text, axis) in SLOPES.items():
+        rows = results.filter(pl.col("measure") == measure).drop_nulls("value")
+        if rows.height:
+            drawn = forest(rows, label="system", color="ruler", axis=axis)
+            yield Chart(name, title, text, drawn, of=(measure,), main=main)
+            main = False
 
 
-def _scatters(queries: pl.DataFrame, fits: pl.DataFrame) -> list[Chart]:
+def _scatters(queries: pl.DataFrame, fits: pl.DataFrame) -> Iterator[Chart]:
     """Draw list against query genderedness, a panel a system (Figures 8 and 9)."""
     text = (
         "Each point is a query: across, the genderedness of the query; up, that of its result list. "
         "The solid line's slope is GSR; the dashed line is the perfect system's."
     )
-    made = []
     for vectors in queries["ruler"].unique(maintain_order=True):
         points = queries.filter(pl.col("ruler") == vectors).drop_nulls(["query_score", "list_score"])
         systems = points["system"].unique(maintain_order=True).to_list()
-        shown = [name for name in systems if name in ("random", "perfect")] + systems[:MOST_SYSTEMS]
-        lines = fits.filter(pl.col("ruler") == vectors)
-        drawn = panels(points.filter(pl.col("system").is_in(shown)), lines)
+        panels = [name for name in systems if name in ("random", "perfect")] + systems[:MOST_SYSTEMS]
+        drawn = _panels(points.filter(pl.col("system").is_in(panels)), fits.filter(pl.col("ruler") == vectors))
         title = f"Queries and their lists, measured with the word vectors {vectors} (Figures 8, 9)"
-        made.append(Chart(f"queries-{vectors}", title, text, drawn, of=("queries", "fits")))
-    return made
+        yield Chart(f"queries-{vectors}", title, text, drawn, of=("queries", "fits"))
 
 
-def _most_gendered(table: pl.DataFrame) -> list[Chart]:
-    made = []
+def _most_gendered(table: pl.DataFrame) -> Iterator[Chart]:
     for (pole,), part in table.group_by("pole", maintain_order=True):
         text = (
             f"The queries that lie farthest towards {pole}, term by term; the number under a term is its genderedness."
         )
         title = f"Queries farthest towards {pole} (Figure 7)"
-        made.append(Chart(f"most-{pole}", title, text, coloured_terms(part), of=("most_gendered",)))
-    return made
+        yield Chart(f"most-{pole}", title, text, _coloured_terms(part), of=("most_gendered",))
 
 
-def _example(table: pl.DataFrame) -> list[Chart]:
+def _example(table: pl.DataFrame) -> Iterator[Chart]:
     # Eight words a line, the query on a line of its own.
     lined = table.with_columns(place=pl.int_range(pl.len()).over("part"))
     line = pl.format("words {} on", pl.col("place") // 8 * 8 + 1)
@@ -97,125 +94,109 @@ def _example(table: pl.DataFrame) -> list[Chart]:
         "One query and the beginning of a relevant document. Grey words do not count: they are stop words, "
         "words of the query or of no known score; the others are coloured by genderedness."
     )
-    return [Chart("example", "What is counted in a document (Figure 2)", text, coloured_terms(lined), of=("example",))]
+    yield Chart("example", "What is counted in a document (Figure 2)", text, _coloured_terms(lined), of=("example",))
 
 
-def _distances(table: pl.DataFrame) -> list[Chart]:
-    known, axes = table.drop_nulls(), {"x_axis": "|g(q)|", "y_axis": "Kendall distance, 0 to 1"}
-    drawn = scatter_with_fit(known, x="genderedness", y="distance", color="variant", **axes)
+def _distances(table: pl.DataFrame) -> Iterator[Chart]:
+    x_axis, y_axis = "|g(q)|", "Kendall distance, 0 to 1"
+    known = table.drop_nulls()
+    drawn = scatter_with_fit(known, x="genderedness", y="distance", color="variant", x_axis=x_axis, y_axis=y_axis)
     text = "How far a variant reorders the results of a query, against how gendered the query is."
     title = "Rankings before and after, by query genderedness (Figure 10)"
-    return [Chart("distances", title, text, drawn, of=("distances",))]
+    yield Chart("distances", title, text, drawn, of=("distances",))
 
 
-def _representation(table: pl.DataFrame) -> list[Chart]:
-    title = "Who is over-represented (Figure 12)"
-    text = (
-        "Per bin of query genderedness, the share of queries whose list over-represents documents about one "
-        "group, against the relevant documents. 'No documents of either' is an outcome of its own."
-    )
-    return [Chart("representation", title, text, outcome_bars(table), of=("representation",))]
-
-
-def _agreement(table: pl.DataFrame) -> list[Chart]:
+def _agreement(table: pl.DataFrame) -> Iterator[Chart]:
     text = (
         "Each point is a query, scored with two sets of word vectors. Points near a line mean that the vectors agree."
     )
-    made = []
     for (first, second), part in table.drop_nulls().group_by("first", "second", maintain_order=True):
-        x_axis, y_axis = f"g(q) with {first}", f"g(q) with {second}"
-        drawn = scatter_with_fit(part, x="x", y="y", x_axis=x_axis, y_axis=y_axis)
+        drawn = scatter_with_fit(part, x="x", y="y", x_axis=f"g(q) with {first}", y_axis=f"g(q) with {second}")
         title = f"{first} against {second} (Figure 11)"
-        made.append(Chart(f"agreement-{first}-{second}", title, text, drawn, of=("agreement",)))
-    return made
+        yield Chart(f"agreement-{first}-{second}", title, text, drawn, of=("agreement",))
 
 
-def _specifications(measured: Measured) -> list[Chart]:
+def _specifications(measured: Measured) -> Iterator[Chart]:
     """Draw one specification curve a system."""
     table, tests = (measured.tables.get(name) for name in ("specifications", "specification_tests"))
     if table is None or tests is None:
-        return []
+        return
     judged = not measured.results.filter(pl.col("measure") == "gsr_difference").is_empty()
     axis = "GSR less the perfect system's" if judged else "GSR"
-    made = []
     for place, test in enumerate(tests.iter_rows(named=True), 1):
         mine = table.filter(pl.col("system") == test["system"]).drop_nulls("value")
         if mine.is_empty():
             continue
-        choices = [name for name in CHOICES if mine[name].n_unique() > 1]
+        choices = [name for name in CHOICES if mine[name].n_unique() > 1] or ["ruler"]
         above = test["median"] >= 0
-        side = pl.col("low") > 0 if above else pl.col("high") < 0
-        claim = f"{axis} lies {'above' if above else 'below'} zero"
-        sided = mine.with_columns(side=side)
-        drawn = specification_curve(sided, choices=choices or ["ruler"], supports="side", axis=axis)
+        sided = mine.with_columns(side=pl.col("low") > 0 if above else pl.col("high") < 0)
+        drawn = specification_curve(sided, choices=choices, supports="side", axis=axis)
+        p = p_value(test["joint_p"])
         text = (
             f"The lists of {test['system']} measured in every way that moves the number; the claim is that "
-            f"{claim}. Of {test['ways']} ways {test['above']} lie above zero and {test['below']} below, interval and all; all "
-            f"together: p {_compared(test['joint_p'])}."
+            f"{axis} lies {'above' if above else 'below'} zero. Of {test['ways']} ways {test['above']} lie above zero and "
+            f"{test['below']} below, interval and all; all together: p {p if p[0] in '<>' else f'= {p}'}."
         )
         title = f"Does the way of measuring matter for {test['system']}?"
-        made.append(Chart(f"specifications-{place}", title, text, drawn, of=("specifications",), system=test["system"]))
-    return made
+        yield Chart(f"specifications-{place}", title, text, drawn, of=("specifications",), system=test["system"])
 
 
-def _compared(p: float | None) -> str:
-    text = p_value(p)
-    return text if text[0] in "<>" else f"= {text}"
-
-
-def ruler_charts(tables: Mapping[str, pl.DataFrame]) -> list[Chart]:
+def _rulers(tables: Mapping[str, pl.DataFrame]) -> Iterator[Chart]:
     """Draw the checks of each ruler (Figures 1, 4, 5 and 6)."""
-    if "references" not in tables:
-        return []
-    names = tables["dichotomy_words"]["ruler"].unique(maintain_order=True)
-    return [chart for name in names for chart in _checks(tables, name)]
+    names = tables["dichotomy_words"]["ruler"].unique(maintain_order=True) if "references" in tables else ()
+    for vectors in names:
+        mine = pl.col("ruler") == vectors
+        words = tables["dichotomy_words"].filter(mine).drop_nulls("score")
+        title = f"Known stereotypes along the direction, {vectors} (Figure 1)"
+        text = "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
+        yield Chart(f"dichotomies-{vectors}", title, text, _strip(words), of=("dichotomy_words",))
+        references = tables["references"].filter(mine).drop_nulls(["query_score", "list_score"])
+        for name, number in (("toy", 4), ("synthetic", 6)):
+            title = f"The {name} collection, {vectors} (Figure {number})"
+            text = (
+                f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
+            )
+            points = references.filter(pl.col("collection") == name, pl.col("word_list") == "tables")
+            yield Chart(f"{name}-{vectors}", title, text, _reference_panels(points), of=("references",))
+        histories = tables["parity"].filter(mine, pl.col("queries") == 6)
+        title = f"GSR and statistical parity, {vectors} (Figure 5)"
+        text = "Each point is one way to answer six queries; GSR follows the share of stereotypical documents."
+        axis = "share of stereotypical documents"
+        drawn = scatter_with_fit(histories, x="share", y="gsr", x_axis=axis, y_axis="GSR")
+        yield Chart(f"parity-{vectors}", title, text, drawn, of=("parity",))
 
 
-def _checks(tables: Mapping[str, pl.DataFrame], vectors: str) -> list[Chart]:
-    """Draw the checks of one ruler."""
-    mine = pl.col("ruler") == vectors
-    words = tables["dichotomy_words"].filter(mine).drop_nulls("score")
-    title = f"Known stereotypes along the direction, {vectors} (Figure 1)"
-    text = "Words of four stereotyped pairs of concepts along the gender direction; the tick is a group's mean."
-    made = [Chart(f"dichotomies-{vectors}", title, text, strip(words), of=("dichotomy_words",))]
-    references = tables["references"].filter(mine).drop_nulls(["query_score", "list_score"])
-    for name, number in (("toy", 4), ("synthetic", 6)):
-        title = f"The {name} collection, {vectors} (Figure {number})"
-        text = f"Stereotypical, neutral and counter-stereotypical systems on the {name} collection; GSR is the slope."
-        drawn = reference_panels(references.filter(pl.col("collection") == name, pl.col("word_list") == "tables"))
-        made.append(Chart(f"{name}-{vectors}", title, text, drawn, of=("references",)))
-    histories = tables["parity"].filter(mine, pl.col("queries") == 6)
-    title = f"GSR and statistical parity, {vectors} (Figure 5)"
-    text = "Each point is one way to answer six queries; GSR follows the share of stereotypical documents."
-    axis = "share of stereotypical documents"
-    drawn = scatter_with_fit(histories, x="share", y="gsr", x_axis=axis, y_axis="GSR")
-    return [*made, Chart(f"parity-{vectors}", title, text, drawn, of=("parity",))]
-
-
-def panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
+def _panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
     """Draw a panel per system: queries, their fit, the perfect system's fit (dashed)."""
     import altair as alt
 
-    rows = points.select("system", x="query_score", y="list_score", kind=pl.lit("query"))
     ends = [points["query_score"].min(), points["query_score"].max()]
-    systems = points["system"].unique(maintain_order=True)
-    lines = [_line(system, fits, system, "fit", ends) for system in systems]
-    lines += [_line(system, fits, "perfect", "perfect", ends) for system in systems]
-    frame = pl.concat([rows, *(line for line in lines if line is not None)])
+    fitted = fits.drop_nulls().filter(pl.col("slope").is_not_nan())
+    lines = {system: (slope, intercept) for _, system, slope, intercept in fitted.unique("system").rows()}
+    columns = {"system": pl.String, "x": pl.Float64, "y": pl.Float64, "kind": pl.String}
+    rows = []
+    systems = points["system"].unique(maintain_order=True) if None not in ends else ()
+    for kind, panels in (("fit", {name: name for name in systems}), ("perfect", dict.fromkeys(systems, "perfect"))):
+        for panel, system in panels.items():
+            if system in lines:
+                slope, intercept = lines[system]
+                rows += [(panel, end, intercept + slope * end, kind) for end in ends]
+    dots = points.select("system", x="query_score", y="list_score", kind=pl.lit("query"))
     base = alt.Chart().encode(
         alt.X(field="x", type="quantitative", title="g(q)", scale=alt.Scale(zero=False)),
         alt.Y(field="y", type="quantitative", title="g(L)", scale=alt.Scale(zero=False)),
     )
-    dots = base.mark_point(filled=True, size=18, opacity=0.55, color=PALETTE[0]).transform_filter(
-        "datum.kind == 'query'"
-    )
-    solid = base.mark_line(color=INK, strokeWidth=2).transform_filter("datum.kind == 'fit'")
-    dashed = base.mark_line(color=MUTED, strokeDash=[4, 3]).transform_filter("datum.kind == 'perfect'")
-    layered = alt.layer(dots, solid, dashed, data=frame).properties(width=SIZE, height=SIZE)
-    return _by_system(layered)
+    marks = {
+        "query": base.mark_point(filled=True, size=18, opacity=0.55, color=PALETTE[0]),
+        "fit": base.mark_line(color=INK, strokeWidth=2),
+        "perfect": base.mark_line(color=MUTED, strokeDash=[4, 3]),
+    }
+    layers = [mark.transform_filter(f"datum.kind == '{kind}'") for kind, mark in marks.items()]
+    data = pl.concat([dots, pl.DataFrame(rows, schema=columns, orient="row")])
+    return _by_system(alt.layer(*layers, data=data).properties(width=SIZE, height=SIZE))
 
 
-def reference_panels(points: pl.DataFrame) -> Any:
+def _reference_panels(points: pl.DataFrame) -> Any:
     """Draw the three reference systems side by side, occupations coloured by their pole."""
     import altair as alt
 
@@ -230,7 +211,7 @@ def reference_panels(points: pl.DataFrame) -> Any:
     return _by_system(layered)
 
 
-def coloured_terms(table: pl.DataFrame) -> Any:
+def _coloured_terms(table: pl.DataFrame) -> Any:
     """Draw each query as a row of terms, coloured and numbered by genderedness."""
     import altair as alt
 
@@ -254,28 +235,32 @@ def coloured_terms(table: pl.DataFrame) -> Any:
     return tiles + words + numbers.transform_filter("isValid(datum.score)")
 
 
-def outcome_bars(table: pl.DataFrame) -> Any:
+def _representation(table: pl.DataFrame) -> Iterator[Chart]:
     """Draw, per system and bin of query genderedness, the shares of the outcomes, stacked."""
     import altair as alt
 
     outcomes = table["outcome"].unique(maintain_order=True).to_list()
     places = {name: place for place, name in enumerate(outcomes)}
     frame = table.with_columns(order=pl.col("outcome").replace_strict(places, return_dtype=pl.Int64))
-    scale = alt.Scale(domain=outcomes, range=_tones(outcomes))
-    bars = (
-        alt.Chart(frame, width=SIZE, height=SIZE)
-        .mark_bar()
-        .encode(
-            alt.X(field="bin", type="nominal", sort=None, title="g(q)", axis=alt.Axis(labelAngle=-40)),
-            alt.Y(field="share", type="quantitative", title="share of queries", scale=alt.Scale(domain=[0, 1])),
-            alt.Color(field="outcome", type="nominal", sort=outcomes, scale=scale, title="more than relevant"),
-            alt.Order(field="order", type="quantitative"),
-        )
+    grey = {NEITHER: "#c4cad1", UNDEFINED: "#8d97a3"}  # the poles come first
+    tones = [grey.get(name, (POSITIVE, NEGATIVE)[min(place, 1)]) for name, place in places.items()]
+    colours = alt.Scale(domain=outcomes, range=tones)
+    bars = alt.Chart(frame, width=SIZE, height=SIZE).mark_bar()
+    encoded = bars.encode(
+        alt.X(field="bin", type="nominal", sort=None, title="g(q)", axis=alt.Axis(labelAngle=-40)),
+        alt.Y(field="share", type="quantitative", title="share of queries", scale=alt.Scale(domain=[0, 1])),
+        alt.Color(field="outcome", type="nominal", sort=outcomes, scale=colours, title="more than relevant"),
+        alt.Order(field="order", type="quantitative"),
     )
-    return _by_system(bars)
+    title = "Who is over-represented (Figure 12)"
+    text = (
+        "Per bin of query genderedness, the share of queries whose list over-represents documents about one "
+        "group, against the relevant documents. 'No documents of either' is an outcome of its own."
+    )
+    yield Chart("representation", title, text, _by_system(encoded), of=("representation",))
 
 
-def strip(words: pl.DataFrame) -> Any:
+def _strip(words: pl.DataFrame) -> Any:
     """Draw the words of each group along the direction, a tick at the mean."""
     import altair as alt
 
@@ -309,24 +294,8 @@ def _poles(title: str) -> tuple[Any, Any]:
     return colour, alt.Shape(field="pole", type="nominal", scale=alt.Scale(domain=names), title=title)
 
 
-def _tones(outcomes: list[str]) -> list[str]:
-    """Return a colour per outcome: the poles come first, the others are grey."""
-    grey = {NEITHER: "#c4cad1", UNDEFINED: "#8d97a3"}
-    return [grey.get(name, (POSITIVE, NEGATIVE)[min(place, 1)]) for place, name in enumerate(outcomes)]
-
-
-def _line(system: str, fits: pl.DataFrame, of: str, kind: str, ends: list[Any]) -> pl.DataFrame | None:
-    """Return the ends of a fitted line in the panel of `system`, if any."""
-    fitted = fits.filter(pl.col("system") == of).drop_nulls().filter(pl.col("slope").is_not_nan())
-    if fitted.is_empty() or None in ends:
-        return None
-    slope, intercept = fitted["slope"][0], fitted["intercept"][0]
-    columns = {"system": [system] * 2, "x": ends, "y": [intercept + slope * end for end in ends], "kind": [kind] * 2}
-    return pl.DataFrame(columns, schema={"system": pl.String, "x": pl.Float64, "y": pl.Float64, "kind": pl.String})
-
-
-# What is drawn of a table that is there, in the order of the page.
-DRAWN: dict[str, Callable[[pl.DataFrame], list[Chart]]] = {
+# Drawers of tables that are there, in the order of the page.
+DRAWN = {
     "most_gendered": _most_gendered,
     "example": _example,
     "distances": _distances,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -31,10 +31,11 @@ VALIDITY = (
 
 def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
     """Return a sentence for each claim of each system."""
-    claims = _claims(measured, settings)
-    rows = measured.results.with_row_index("row").filter(
-        pl.col("measure").is_in(_spoken_measures(measured, list(claims))), ~pl.col("system").is_in(REFERENCES)
-    )
+    claims, results = _claims(measured, settings), measured.results
+    tested, there = set(results.filter(pl.col("family") == CONFIRMATORY)["measure"]), set(results["measure"])
+    main = "gsr_difference" if "gsr_difference" in there else "gsr"  # its own slope only without a perfect system
+    names = [name for name in claims if name in tested or name in (main, "gsr_change")]
+    rows = results.with_row_index("row").filter(pl.col("measure").is_in(names), ~pl.col("system").is_in(REFERENCES))
     spoken: list[int] = []
     for _, mine in rows.group_by("measure", "system", "versus", maintain_order=True):
         clear = mine.filter(pl.col("decision") == FOUND)["row"].to_list()
@@ -42,45 +43,54 @@ def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
     return say(measured, claims, pl.col("row").is_in(spoken))
 
 
-def _spoken_measures(measured: Measured, claims: Sequence[str]) -> list[str]:
-    """Return the measures of sentences: a system's own slope only without a perfect system."""
-    tested = set(measured.results.filter(pl.col("family") == CONFIRMATORY)["measure"])
-    there = set(measured.results["measure"])
-    main = "gsr_difference" if "gsr_difference" in there else "gsr"
-    return [name for name in claims if name in tested or name in (main, "gsr_change")]
-
-
 def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
     """Return the claim of each measure, about gender or other poles."""
     high, low = settings.poles
     lean = "the gender of the query" if settings.about_gender else f"the query's lean to {high} or {low}"
     on = "measured with the word vectors {ruler}"
-    others = _Others(measured)
-    ruled = {"where": "measurements with {ruler}", "always_where": True}
+    rows = measured.results.rows(named=True)
+    slopes = {(row["system"], row["ruler"]): row["value"] for row in rows if row["measure"] == "gsr"}
+    ruled: dict[str, Any] = {"where": "measurements with {ruler}", "always_where": True}
+
+    def slope(system: str, row: Row) -> str:
+        return estimate(slopes.get((system, row["ruler"])))
+
+    def rulers(row: Row) -> str:
+        """Say whether the study's other rulers show the same."""
+        claim = itemgetter("measure", "system", "versus")
+        others = (other for other in rows if claim(other) == claim(row) and other["ruler"] != row["ruler"])
+        return "".join(f" {_beside(other, row)}" for other in others)
+
+    def changed(row: Row, than: str, on: str = "") -> str:
+        text = f"ranks documents {than} {measured.shown(row['versus'])}"
+        return f"{text}, {on.format_map(row)}" if on else text
+
     return {
         "gsr_difference": Claim(
             positive=f"ranks documents along {lean} beyond what the relevant documents bring along, {on}",
             negative=f"ranks documents less along {lean} than the relevant documents would, {on}",
             asks=f"ranks documents more or less along {lean} than the relevant documents would",
-            **ruled,
-            after=others.difference,
+            after=lambda row: (
+                f"Its GSR is {slope(row['system'], row)}, the perfect system's {slope(PERFECT, row)}.{rulers(row)}"
+            ),
             figure="its GSR less the perfect system's is",
+            **ruled,
         ),
         "gsr": Claim(
             positive=f"ranks documents along {lean}, {on}",
             negative=f"ranks documents against {lean}, {on}",
             asks=f"ranks documents along or against {lean}",
-            **ruled,
-            after=others.absolute,
+            after=lambda row: f"There are no judgments to tell how much of it is plain relevance.{rulers(row)}",
             figure="GSR",
+            **ruled,
         ),
         "gsr_change": Claim(
-            positive=lambda row: others.changed(row, f"more along {lean} than", on),
-            negative=lambda row: others.changed(row, f"less along {lean} than", on),
-            asks=lambda row: others.changed(row, f"more or less along {lean} than"),
-            **ruled,
-            after=others.change,
+            positive=lambda row: changed(row, f"more along {lean} than", on),
+            negative=lambda row: changed(row, f"less along {lean} than", on),
+            asks=lambda row: changed(row, f"more or less along {lean} than"),
+            after=lambda row: f"GSR goes from {slope(row['versus'], row)} to {slope(row['system'], row)}.{rulers(row)}",
             figure="its GSR less that of the other is",
+            **ruled,
         ),
         "over_representation_trend": Claim(
             positive=f"over-represents documents about the people the query leans to ({high} or {low})",
@@ -89,43 +99,6 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
             figure="Pearson's r",
         ),
     }
-
-
-class _Others:
-    """The figures beside a finding: the two slopes, and the results of the other rulers."""
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured = measured
-        self.rows = measured.results.rows(named=True)
-        self.slopes = {(row["system"], row["ruler"]): row["value"] for row in self.rows if row["measure"] == "gsr"}
-
-    def difference(self, row: Row) -> str:
-        """Say both slopes, and the other rulers."""
-        own, perfect = self._slope(row["system"], row), self._slope(PERFECT, row)
-        return f"Its GSR is {own}, the perfect system's {perfect}.{self._rulers(row)}"
-
-    def absolute(self, row: Row) -> str:
-        """Say that there is nothing to compare with, and the other rulers."""
-        return f"There are no judgments to tell how much of it is plain relevance.{self._rulers(row)}"
-
-    def change(self, row: Row) -> str:
-        """Say both slopes of a variant, and the other rulers."""
-        before, after = self._slope(row["versus"], row), self._slope(row["system"], row)
-        return f"GSR goes from {before} to {after}.{self._rulers(row)}"
-
-    def changed(self, row: Row, than: str, on: str = "") -> str:
-        """Say that a variant ranks another way than its original."""
-        text = f"ranks documents {than} {self.measured.shown(row['versus'])}"
-        return f"{text}, {on.format_map(row)}" if on else text
-
-    def _slope(self, system: str, row: Row) -> str:
-        return estimate(self.slopes.get((system, row["ruler"])))
-
-    def _rulers(self, row: Row) -> str:
-        """Say whether the study's other rulers show the same."""
-        claim = itemgetter("measure", "system", "versus")
-        others = (other for other in self.rows if claim(other) == claim(row) and other["ruler"] != row["ruler"])
-        return "".join(f" {_beside(other, row)}" for other in others)
 
 
 def _beside(other: Mapping[str, Any], row: Row) -> str:

@@ -113,21 +113,19 @@ def inputs_of(collection: Collection, study: Study, spaces: Callable[[set[str]],
     roll, settings = RollCall(collection), study.settings
     history = read_history(collection, settings, study.folder, roll)
     wanted = wanted_words(history, settings)
-    vectors = keep_spaces(spaces(wanted), wanted)
+    vectors = _space_tables(spaces(wanted), wanted)
     stop = sorted(measuring_stop_words(settings.stop, study.folder))
-    shown = _example(collection, history, next(iter(kept_spaces(vectors).values())), settings)
-    kept = {**keep_history(history, collection.queries), **vectors, "stop": stop}
-    return {**kept, **({"example": shown} if shown else {}), "gaps": roll.says()}
+    example = _example(collection, history, next(iter(_spaces_of(vectors).values())), settings)
+    inputs = {**_history_tables(history, collection.queries), **vectors, "stop": stop}
+    return {**inputs, **({"example": example} if example else {}), "gaps": roll.says()}
 
 
 def _example(collection: Collection, history: History, space: WordSpace, settings: SearchSettings) -> list[Any] | None:
     """Return the most gendered judged query and its best document's words, for Figure 2."""
     judged = [query for query in history.queries if history.relevant(query)]
-    if not judged:
-        return None
-    scores = word_scores(space, find_direction(space, pole_pairs(settings)), history)
+    scores = word_scores(space, find_direction(space, pole_pairs(settings)), history) if judged else {}
     strength = np.abs(query_scores([history.queries[query] for query in judged], scores))
-    if np.isnan(strength).all():
+    if np.isnan(strength).all():  # or none is judged
         return None
     query = judged[int(np.nanargmax(strength))]
     wanted = next(iter(history.relevant(query)))
@@ -137,27 +135,25 @@ def _example(collection: Collection, history: History, space: WordSpace, setting
 
 def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
     """Return the inputs of the measure from the tables of a run."""
-    shown = kept.get("example")
+    example = kept.get("example")
     # A run recorded by an earlier version does not keep its stop words; they were of a list that ships.
     stop = frozenset(kept["stop"]) if "stop" in kept else measuring_stop_words(settings.stop)
     return {
-        "history": kept_history(kept, settings),
+        "history": _history_of(kept, settings),
         "texts": dict(kept["queries"].select("query", "text").iter_rows()),
-        "spaces": kept_spaces(kept),
+        "spaces": _spaces_of(kept),
         "pairs": pole_pairs(settings),
-        "example": (*shown, stop) if shown else None,
+        "example": (*example, stop) if example else None,
         "mentions": mentions(settings),
-        "checks": checks(settings),
+        "checks": _checks(settings),
         "gaps": kept.get("gaps", []),
     }
 
 
 def mentions(settings: SearchSettings) -> dict[str, set[str]]:
     """Return the words that name people of each group and of no other."""
-    if settings.mentions is not None:
-        return without_shared(settings.mentions)
-    if not settings.about_gender:
-        return {}
+    if settings.mentions is not None or not settings.about_gender:
+        return without_shared(settings.mentions or {})
     return dict(_shipped_mentions(settings.poles, settings.names_percent))
 
 
@@ -171,7 +167,7 @@ def _shipped_mentions(groups: tuple[str, ...], percent: float) -> dict[str, set[
     return {group: words | set(entities.filter(group=group)["word"]) for group, words in own.items()}
 
 
-def checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, Words, History]]:
+def _checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, Words, History]]:
     """Return the toy and synthetic collections by the paper's words and the authors' code."""
     if not (settings.about_gender and settings.validate_direction):
         return {}
@@ -185,15 +181,15 @@ def checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, 
     return made
 
 
-def keep_history(history: History, texts: Mapping[str, str]) -> dict[str, pl.DataFrame]:
+def _history_tables(history: History, texts: Mapping[str, str]) -> dict[str, pl.DataFrame]:
     """Return queries, judgments and documents as tables; a document is the counts of its words."""
     counts = history.bags.counts.tocoo()
-    asked = [(query, texts[query], list(words)) for query, words in history.queries.items()]
+    queries = [(query, texts[query], list(words)) for query, words in history.queries.items()]
     judged = [(query, doc, level) for query, docs in history.qrels.items() for doc, level in docs.items()]
-    of_query = {"query": pl.String, "text": pl.String, "words": pl.List(pl.String)}
+    of_query: dict[str, Any] = {"query": pl.String, "text": pl.String, "words": pl.List(pl.String)}
     of_judgment = {"query": pl.String, "doc": pl.String, "level": pl.Int64}
     return {
-        "queries": pl.DataFrame(asked, schema=of_query, orient="row"),
+        "queries": pl.DataFrame(queries, schema=of_query, orient="row"),
         "judgments": pl.DataFrame(judged, schema=of_judgment, orient="row"),
         "documents": pl.DataFrame({"doc": list(history.bags.documents)}, schema={"doc": pl.String}),
         "words": pl.DataFrame({"word": list(history.bags.words)}, schema={"word": pl.String}),
@@ -201,7 +197,7 @@ def keep_history(history: History, texts: Mapping[str, str]) -> dict[str, pl.Dat
     }
 
 
-def kept_history(kept: Mapping[str, Any], settings: SearchSettings) -> History:
+def _history_of(kept: Mapping[str, Any], settings: SearchSettings) -> History:
     """Return the history from the tables of a run."""
     documents, terms = kept["documents"]["doc"].to_list(), kept["words"]["word"].to_list()
     document, word, count = (kept["counts"][name].to_numpy() for name in ("document", "word", "count"))
@@ -225,17 +221,17 @@ def document_words(kept: Mapping[str, Any], most: int = 6) -> dict[str, str]:
     return {names[place]: text for place, text in joined.iter_rows()}
 
 
-def keep_spaces(spaces: Spaces, wanted: Container[str]) -> dict[str, Any]:
+def _space_tables(spaces: Spaces, wanted: Container[str]) -> dict[str, Any]:
     """Return a table of the wanted words for each set of vectors, and their names."""
-    kept: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for place, space in enumerate(spaces.values()):
         terms = sorted((word for word in space.index if word in wanted), key=space.index.__getitem__)
         matrix = np.ascontiguousarray(space.matrix[[space.index[word] for word in terms]])
-        kept[f"vectors_{place}"] = pl.DataFrame({"word": terms, "vector": matrix})
-    return {**kept, "vectors": [[name, space.name] for name, space in spaces.items()]}
+        tables[f"vectors_{place}"] = pl.DataFrame({"word": terms, "vector": matrix})
+    return {**tables, "vectors": [[name, space.name] for name, space in spaces.items()]}
 
 
-def kept_spaces(kept: Mapping[str, Any]) -> dict[str, WordSpace]:
+def _spaces_of(kept: Mapping[str, Any]) -> dict[str, WordSpace]:
     """Return the sets of vectors from the tables of a run, by name."""
     tables = {name: (own, kept[f"vectors_{place}"]) for place, (name, own) in enumerate(kept["vectors"])}
     return {

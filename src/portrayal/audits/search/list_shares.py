@@ -16,14 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.inputs import (
-    measuring_stop_words,
-    measuring_words,
-    mentions,
-    open_spaces,
-    read_bags,
-    wanted_words,
-)
+from portrayal.audits.search import inputs
 from portrayal.audits.search.measure import FACETS, QUERY_MEASURES
 from portrayal.audits.search.measures.comparison import agreement_rows
 from portrayal.audits.search.measures.coverage import coverage
@@ -104,16 +97,20 @@ def list_shares(
     """
     chosen = own_settings(collection, vectors, settings)
     opened = open_collection(chosen, HERE, held=False)
-    stop = measuring_stop_words(chosen.stop)
-    with shelve(opened, partial(measuring_words, stop=stop)) as shelf, TemporaryDirectory(prefix=FOLDER) as folder:
+    stop = inputs.measuring_stop_words(chosen.stop)
+    with (
+        shelve(opened, partial(inputs.measuring_words, stop=stop)) as shelf,
+        TemporaryDirectory(prefix=FOLDER) as folder,
+    ):
         check_queries(opened, shelf.count)
-        bags = read_bags(opened.documents(), stop)
+        bags = inputs.read_bags(opened.documents(), stop)
         history = History({}, bags, {}, chosen.cutoff, chosen.discount, chosen.inflected)
         # A ruler looks at the words that are asked, whichever query has them.
         every = History({"": list(shelf.words)}, bags)
-        spaces = open_spaces(chosen, HERE, wanted_words(every, chosen))
+        spaces = inputs.open_spaces(chosen, HERE, inputs.wanted_words(every, chosen))
         rulers = make_rulers(spaces, pole_pairs(chosen), chosen.direction, every)
-        lists = Lists(chosen, seed, shelf, history, rulers, mentions(chosen), Columns(Path(folder), len(shelf)))
+        columns = Columns(Path(folder), len(shelf))
+        lists = Lists(chosen, seed, shelf, history, rulers, inputs.mentions(chosen), columns)
         lists.add_references(np.random.default_rng(seed))
         for batch in whole_units(responses, LIST, list(COLUMNS), rows):
             for key, part in batch.group_by("system", "repeat", maintain_order=True):
@@ -172,9 +169,9 @@ class Lists:
         """Keep the scores of lists and queries by each ruler."""
         places = _places(some, some.queries)
         for ruler, table in tables.items():
-            self.columns.put(("query_score", ruler), places, _numbers(table["query_score"]))
-            for name in ("list_score", "unscored"):
-                self.columns.put((name, ruler, *key), places, _numbers(table[name]))
+            for name, own in (("query_score", ()), ("list_score", key), ("unscored", key)):
+                numbers = table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+                self.columns.put((name, ruler, *own), places, numbers)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of all lists together."""
@@ -213,11 +210,14 @@ class Lists:
         """Return a system's columns of `score_history`, its repeats put together."""
         repeats = [number for name, number in self.repeats if name == system] or [0]
         lists, unscored = (
-            [self._column(name, ruler, system, number) for number in repeats] for name in ("list_score", "unscored")
+            np.vstack([self._column(name, ruler, system, number) for number in repeats])
+            for name in ("list_score", "unscored")
         )
+        known = (~np.isnan(lists)).sum(axis=0)  # repeats that have a query
+        means = np.where(known > 0, np.nansum(lists, axis=0) / np.maximum(known, 1), np.nan)
         return {
             "query_score": self._column("query_score", ruler),
-            "list_score": _mean(lists),
+            "list_score": means,
             "unscored": np.nansum(unscored, axis=0),
         }
 
@@ -242,16 +242,3 @@ class Tables(Mapping[str, pl.DataFrame]):
 
 def _places(some: Some, names: Any) -> np.ndarray:
     return np.array([some.numbers[name] for name in names], np.int64)
-
-
-def _numbers(column: pl.Series) -> np.ndarray:
-    return column.cast(pl.Float64).fill_null(np.nan).to_numpy()
-
-
-def _mean(columns: list[np.ndarray]) -> np.ndarray:
-    """Return the mean over the repeats that have a query."""
-    if len(columns) == 1:
-        return columns[0]
-    table = np.vstack(columns)
-    known = (~np.isnan(table)).sum(axis=0)
-    return np.where(known > 0, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan)

@@ -1,8 +1,9 @@
-"""Run files measured without a study: `score_runs`, and the GSR of one (`portrayal gsr`)."""
+"""Run files made by any ranker (`portrayal rank`) and measured without a study (`portrayal gsr`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,82 @@ from portrayal.audits.search.measures.reinforcement import slope_rows
 from portrayal.audits.search.measures.scored_runs import PERFECT, ScoredRuns, check_system_names, make_rulers
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import check_quality, check_queries, open_collection, pole_pairs
+from portrayal.edges.console import track
 from portrayal.errors import PortrayalError
 from portrayal.settings import validate
+from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.rankers.base import run_of
+from portrayal.systems.rankers.system import open_system
 from portrayal.tables import check, finite
-from portrayal.text.collections import RollCall, check_run, read_run
+from portrayal.text.collections import RollCall, check_run, read_run, without_result, write_run
 
 RUN = "run"  # the run file's name as a system
 HERE = Path()
 COLUMNS = {"query": pl.String, "doc": pl.String, "rank": pl.Int64}
+
+
+def rank_collection(
+    collection: Path | str,
+    ranker: str = "bm25",
+    depth: int = 1000,
+    out: Path | str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    quiet: bool = True,
+    kept: Path | str | None = None,
+) -> tuple[Path, list[str]]:
+    """Run a ranker over a collection and write a TREC run.
+
+    Parameters
+    ----------
+    collection
+        Anything `read_collection` reads; nothing is written into it.
+    ranker
+        A name in `portrayal.systems.rankers.registry.RANKERS`.
+    depth
+        The most results a query may have.
+    out
+        The run file; `NAME.RANKER.run` in the working directory by default.
+    settings
+        The ranker's settings.
+    quiet
+        Whether to show no progress.
+    kept
+        A folder to keep the index in and open it from the next time.
+
+    Returns
+    -------
+    tuple
+        The path of the run, and lines: what the collection lacks, and each query without a result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from portrayal import rank_collection
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path, without_result = rank_collection("toy", "bm25", depth=2, out=Path(folder) / "toy.run")
+    ...     print(path.read_text().splitlines()[0].split()[:4], without_result)
+    ['stonemason', 'Q0', 'stonemason_male', '1'] []
+    """
+    parameters = {"collection": str(collection), "depth": depth, **(settings or {})}
+    system = open_system(SystemSettings(name=ranker, use=ranker, parameters=parameters), Path())
+    opened = system.searchable.collection
+    path = Path(out) if out is not None else Path(f"{opened.name}.{ranker}.run")
+    if not opened.queries:
+        raise PortrayalError(f"collection {opened.name!r} has no queries. Put queries.tsv (id, tab, text) beside it.")
+    if not path.parent.is_dir():
+        raise PortrayalError(f"no folder {path.parent} to write {path.name} into. Make it first.")
+    roll = RollCall(opened)
+    tracked = replace(
+        system,
+        track=lambda documents: track(roll.watch(documents), "documents", quiet=quiet),
+        kept=Path(kept) if kept is not None else None,
+    )
+    run = run_of(tracked.search(opened.queries))
+    write_run(run, path, ranker)
+    missing = without_result(run, opened.queries)
+    unanswered = [f"query {query!r} has no result: no usable word of it is in the collection" for query in missing]
+    return path, [*roll.says(), *unanswered]
 
 
 def score_runs(
@@ -126,15 +195,16 @@ def gsr_of_run(
     """
     chosen = own_settings(collection, vectors, settings)
     scored, gaps = _scored(collection, {RUN: read_run(run)}, chosen, seed, str(run))
-    numbers, lacking = _numbers(scored), coverage(scored)
+    numbers, lacking, known = _numbers(scored), coverage(scored), known_words(scored.first, scored)
     unfit = [f"not measurable: {reason}" for reason in faults(scored).values()]
-    known = known_words(scored.first, scored)
+    wanted = tuple(settings.get("quality", ()))
+    means = mean_quality(scored.runs[RUN], scored.history.qrels, measures=wanted) if wanted else {}
     return {
         **numbers,
         "notes": [*gaps, *unfit, *lacking.warnings, *lacking.remarks, *numbers["notes"]],
         "coverage": {part: some / whole for part, (some, whole) in known.items() if whole},
         "vectors": scored.first.space.name,
-        **_quality(scored, settings.get("quality", ())),
+        **({"quality": {name: finite(value) for name, value in means.items()}} if wanted else {}),
     }
 
 
@@ -175,20 +245,12 @@ def _listed_history(runs: Mapping[str, pl.DataFrame], settings: SearchSettings) 
     return read_history(collection, settings, HERE, roll, {*listed, *relevant}), roll.says()
 
 
-def _quality(scored: ScoredRuns, names: Sequence[str]) -> dict[str, Any]:
-    """Return the means of the quality measures that were asked for."""
-    if not names:
-        return {}
-    means = mean_quality(scored.runs[RUN], scored.history.qrels, measures=tuple(names))
-    return {"quality": {name: finite(value) for name, value in means.items()}}
-
-
 def _numbers(scored: ScoredRuns) -> dict[str, Any]:
     """Take the numbers from the audit's own rows."""
     rows = {(row["measure"], row["system"]): row for row, _ in slope_rows(scored)}
     own, perfect = rows["gsr", RUN], rows.get(("gsr", PERFECT), {})
     difference, ratio = (rows.get((name, RUN), {}) for name in ("gsr_difference", "gsr_ratio"))
-    times = ratio.get("value")
+    times, table = ratio.get("value"), scored.tables[scored.first.name][RUN]
     return {
         "gsr": own["value"],
         **{name: own[name] for name in ("low", "high", "p")},
@@ -198,8 +260,5 @@ def _numbers(scored: ScoredRuns) -> dict[str, Any]:
         "difference": difference.get("value"),
         "ratio": times,
         "notes": [row["note"] for row in (own, ratio) if row.get("note")],
-        "unused": scored.tables[scored.first.name][RUN]
-        .filter(pl.col("reason") != "")
-        .select("query", "reason")
-        .to_dicts(),
+        "unused": table.filter(pl.col("reason") != "").select("query", "reason").to_dicts(),
     }

@@ -51,6 +51,7 @@ def stimuli(study: Study) -> pl.DataFrame:
 def stimuli_of(collection: Collection) -> pl.DataFrame:
     """Return a collection's queries as stimuli."""
     check_queries(collection, len(collection.queries))
+    about = {"source": f"collection {collection.name}", "license": "as the collection", "consent": "none shown"}
     rows = [
         {
             "stimulus": query,
@@ -58,9 +59,7 @@ def stimuli_of(collection: Collection) -> pl.DataFrame:
             "content": text,
             # With the id: two queries of the same words may be judged, and answered by a run file, differently.
             "hash": hashlib.sha256(f"{query}\t{text}".encode()).hexdigest(),
-            "source": f"collection {collection.name}",
-            "license": "as the collection",
-            "consent": "none shown",
+            **about,
             "judged": bool(collection.relevant(query)),
         }
         for query, text in collection.queries.items()
@@ -75,8 +74,16 @@ def pole_pairs(settings: SearchSettings) -> list[tuple[str, str]]:
 
 def groups(evidence: Evidence, settings: SearchSettings) -> pl.DataFrame:
     """Return the pole each query leans to by the study's first ruler."""
-    queries = evidence.inputs["queries"]
-    leaning = _leaning(evidence, queries["words"], settings)
+    queries, pairs = evidence.inputs["queries"], pole_pairs(settings)
+    scored = sorted({word for words in queries["words"] for word in words if usable(word)})
+    needed = {*scored, *(word for pair in pairs for word in pair)}  # of the vectors only these are opened
+    needed |= {word.lower() for word in needed}
+    _, name = evidence.inputs["vectors"][0]
+    table = evidence.inputs["vectors_0"].filter(pl.col("word").is_in(list(needed)))
+    space = WordSpace.build(name, table["word"], table["vector"].to_numpy())
+    scores = score_words(space, find_direction(space, pairs, settings.direction), scored)
+    known = {word: g for word, g in zip(scored, scores, strict=True) if not np.isnan(g)}
+    leaning = query_scores(queries["words"], known)
     high, low = settings.poles
     return queries.select(
         stimulus="query",
@@ -84,16 +91,3 @@ def groups(evidence: Evidence, settings: SearchSettings) -> pl.DataFrame:
         group=pl.Series(np.where(leaning > 0, high, low)),
         unit=pl.col("words").list.unique().list.sort().list.join(" "),  # queries of the same words are one
     ).filter(pl.Series(np.nan_to_num(leaning) != 0))
-
-
-def _leaning(evidence: Evidence, queries: pl.Series, settings: SearchSettings) -> np.ndarray:
-    """Return g(q) of the queries; of the vectors only the words needed are opened."""
-    pairs = pole_pairs(settings)
-    scored = sorted({word for words in queries for word in words if usable(word)})
-    needed = {*scored, *(word for pair in pairs for word in pair)}
-    needed |= {word.lower() for word in needed}
-    _, name = evidence.inputs["vectors"][0]
-    table = evidence.inputs["vectors_0"].filter(pl.col("word").is_in(list(needed)))
-    space = WordSpace.build(name, table["word"], table["vector"].to_numpy())
-    scores = score_words(space, find_direction(space, pairs, settings.direction), scored)
-    return query_scores(queries, {word: g for word, g in zip(scored, scores, strict=True) if not np.isnan(g)})

@@ -178,16 +178,13 @@ def phantom_tables(size: int, effects: Sequence[float], rng: np.random.Generator
     phantoms = Phantoms(effects, rng)
     for question in range(size):
         phantoms.ask(question)
-    scores = dict(zip(vocabulary().words, vocabulary().scores[0].tolist(), strict=True))
-    lists: dict[str, Any] = {str(place): (named(one), False) for place, one in enumerate(phantoms.lists)}
-    return score_many(_history(phantoms), {**lists, "perfect": (named(phantoms.relevant), True)}, scores)
-
-
-def _history(phantoms: Phantoms) -> History:
-    count = len(phantoms.documents)
+    words, count = vocabulary().words, len(phantoms.documents)
     ids, borders = np.concatenate(phantoms.documents).astype(np.int32), LENGTH * np.arange(count + 1)
-    bags = Bags([f"d{number}" for number in range(count)], vocabulary().words, ids, borders)
-    return History(phantoms.words_of_queries(), bags, phantoms.qrels(), inflected=False)
+    bags = Bags([f"d{number}" for number in range(count)], words, ids, borders)
+    history = History(phantoms.words_of_queries(), bags, phantoms.qrels(), inflected=False)
+    lists: dict[str, Any] = {str(place): (named(one), False) for place, one in enumerate(phantoms.lists)}
+    lists["perfect"] = (named(phantoms.relevant), True)
+    return score_many(history, lists, dict(zip(words, vocabulary().scores[0].tolist(), strict=True)))
 
 
 def make_phantoms(shape: str, seed: int, effect: float, *further: float) -> Phantoms:
@@ -208,8 +205,16 @@ def make_wave(shape: str, seed: int, effect: float, wave: int) -> Phantoms:
 
 def read_back(phantoms: Phantoms) -> tuple[Study, Evidence]:
     """Write a world to files, and ask and read them as a study does."""
+    documents = [json.dumps({"id": name, "text": text}) for name, text in phantoms.texts().items()]
+    queries = [f"{query}\t{' '.join(words)}" for query, words in phantoms.words_of_queries().items()]
+    judged = [f"{query}\t0\t{doc}\t1" for query, docs in named(phantoms.relevant).items() for doc in docs]
     with tempfile.TemporaryDirectory() as folder:
-        _write(phantoms, Path(folder))
+        (Path(folder) / "collection").mkdir()
+        for name, lines in (("documents.jsonl", documents), ("queries.tsv", queries), ("qrels.tsv", judged)):
+            (Path(folder) / "collection" / name).write_text("\n".join(lines))
+        for place in range(len(phantoms.lists)):
+            write_run(run_table(list(phantoms.results(place))), Path(folder) / f"{place}.run")
+        _write_rulers(Path(folder))
         study = make_study(STUDY, Path(folder))
         table = stimuli(study)
         return study, Evidence(table, responses_of(study, table), inputs(study), seed=study.seed)
@@ -243,23 +248,8 @@ def _responses(phantoms: Phantoms) -> pl.DataFrame:
     columns = ("system", "stimulus", "repeat", "status", "doc", "rank", "score")
     schema = {**RESPONSES, **ROWS["ranker"], "reason": pl.String}
     table = pl.DataFrame(rows, schema={name: schema[name] for name in columns}, orient="row")
-    return check_responses(table.with_columns(reason=pl.lit(None, pl.String)).select(list(schema)), "ranker").sort(
-        "system", "stimulus", "repeat", maintain_order=True
-    )
-
-
-def _write(phantoms: Phantoms, folder: Path) -> None:
-    """Write the collection, the two rulers and the two runs."""
-    held = folder / "collection"
-    held.mkdir()
-    documents = [json.dumps({"id": name, "text": text}) for name, text in phantoms.texts().items()]
-    queries = [f"{query}\t{' '.join(words)}" for query, words in phantoms.words_of_queries().items()]
-    judged = [f"{query}\t0\t{doc}\t1" for query, docs in named(phantoms.relevant).items() for doc in docs]
-    for name, lines in (("documents.jsonl", documents), ("queries.tsv", queries), ("qrels.tsv", judged)):
-        (held / name).write_text("\n".join(lines))
-    for place in range(len(phantoms.lists)):
-        write_run(run_table(list(phantoms.results(place))), folder / f"{place}.run")
-    _write_rulers(folder)
+    whole = check_responses(table.with_columns(reason=pl.lit(None, pl.String)).select(list(schema)), "ranker")
+    return whole.sort("system", "stimulus", "repeat", maintain_order=True)
 
 
 @cache
@@ -294,32 +284,21 @@ class Bank:
 def bank_of(slope: float) -> Bank:
     """Return questions asked of a system with this slope and of one without."""
     rng = np.random.default_rng(0)
-    asked = np.arange(3) < rng.integers(1, 4, BANK)[:, None]
-    genders = (rng.choice(vocabulary().scores[0], (BANK, 3)) * asked).sum(axis=1) / asked.sum(axis=1)
+    scores, terms = vocabulary().scores[0], np.arange(3) < rng.integers(1, 4, BANK)[:, None]
+    genders = (rng.choice(scores, (BANK, 3)) * terms).sum(axis=1) / terms.sum(axis=1)
     counts = rng.integers(*RELEVANT, BANK, endpoint=True)
-    relevant = BASELINE * genders[:, None] + _noise(rng)
+    shape = (BANK, RELEVANT[1])  # documents of LENGTH words lie about what is expected of them
+    relevant = BASELINE * genders[:, None] + rng.standard_normal(shape) * scores.std() / np.sqrt(LENGTH)
     there = np.arange(RELEVANT[1]) < counts[:, None]
-    perfect = (relevant * there).sum(axis=1) / counts
-    planted, null = (_listed(genders, counts, relevant, effect, rng) - perfect for effect in (slope, 0.0))
-    return Bank(genders, planted, null)
-
-
-def _listed(
-    genders: np.ndarray, counts: np.ndarray, relevant: np.ndarray, effect: float, rng: np.random.Generator
-) -> np.ndarray:
-    """Return a system's lists: relevant documents and others pulled one way."""
-    fresh = np.maximum(np.round(FRESH * counts), 1)
-    wanted = (BASELINE + effect * counts / fresh) * genders
-    room = np.maximum(np.abs(vocabulary().scores[0]).mean() - np.abs(wanted), 0)
-    pull = np.clip(rng.uniform(-1, 1, BANK) * (LEAST + PULL * np.abs(genders)), -room, room)
-    own = (wanted + pull)[:, None] + _noise(rng)
-    place = np.arange(RELEVANT[1])
-    documents = np.where(place < fresh[:, None], own, relevant)
-    order = np.argsort(np.argsort(np.where(place < counts[:, None], rng.random(own.shape), 2.0), axis=1), axis=1)
-    weights = np.where(place < counts[:, None], 1 / np.log2(order + 2.0), 0.0)
-    return (documents * weights).sum(axis=1) / weights.sum(axis=1)
-
-
-def _noise(rng: np.random.Generator) -> np.ndarray:
-    """Return how far documents of LENGTH words lie from what is expected of them."""
-    return rng.standard_normal((BANK, RELEVANT[1])) * vocabulary().scores[0].std() / np.sqrt(LENGTH)
+    perfect, fresh = (relevant * there).sum(axis=1) / counts, np.maximum(np.round(FRESH * counts), 1)
+    lists = []
+    for effect in (slope, 0.0):  # relevant documents and others pulled one way
+        wanted = (BASELINE + effect * counts / fresh) * genders
+        room = np.maximum(np.abs(scores).mean() - np.abs(wanted), 0)
+        pull = np.clip(rng.uniform(-1, 1, BANK) * (LEAST + PULL * np.abs(genders)), -room, room)
+        own = (wanted + pull)[:, None] + rng.standard_normal(shape) * scores.std() / np.sqrt(LENGTH)
+        documents = np.where(np.arange(RELEVANT[1]) < fresh[:, None], own, relevant)
+        order = np.argsort(np.argsort(np.where(there, rng.random(shape), 2.0), axis=1), axis=1)
+        weights = np.where(there, 1 / np.log2(order + 2.0), 0.0)
+        lists.append((documents * weights).sum(axis=1) / weights.sum(axis=1) - perfect)
+    return Bank(genders, *lists)

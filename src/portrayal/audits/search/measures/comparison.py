@@ -24,7 +24,7 @@ from portrayal.audits.search.measures.scored_runs import (
     ScoredQueries,
     ScoredRuns,
 )
-from portrayal.audits.search.published import published_names
+from portrayal.audits.search.tables import published
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
@@ -62,7 +62,7 @@ def comparison(scored: ScoredRuns) -> PartialResult:
 
 def _published(scored: ScoredRuns) -> pl.DataFrame:
     """Return the systems beside rows of the paper's tables."""
-    known, rows = published_names(), list(scored.settings.published.items())
+    known, rows = published("gsr")["name"].to_list(), list(scored.settings.published.items())
     for system, name in rows:
         if name not in known:
             raise PortrayalError(

@@ -62,8 +62,9 @@ def compare_poles(
     low = known.filter(pl.col("pole") != positive)["score"].to_numpy()
     tested = two_sample(high, low, alternative="greater")
     note = f"one-sided, {tested.method} permutation test over the words; interval by Welch's t"
-    counts = len(known), len(table) - len(known)
-    return Dichotomy(*welch(high, low), tested.p, *counts, note=note, name=name, words=table)
+    value, lowest, highest = welch(high, low)
+    counts: dict[str, Any] = {"n": len(known), "n_missing": len(table) - len(known)}
+    return Dichotomy(value, lowest, highest, tested.p, **counts, note=note, name=name, words=table)
 
 
 @dataclass(frozen=True)
@@ -125,19 +126,19 @@ def _validated(ruler: Ruler, checks: Mapping[tuple[str, str], Any], pairs: Any, 
     tested = [compare_poles(ruler.space, ruler.direction, name) for name in DICHOTOMIES]
     literal = compare_poles(ruler.space, ruler.direction, "agency_communion", literal=True)
     measured = [_reference(ruler, *names, check, pairs, scored) for names, check in checks.items()]
-    histories = {count: _parity(ruler, count, scored.seed) for count in (6, 20)}
+    histories = [_parity(ruler, count, scored.seed) for count in (6, 20)]
     about = {"system": INSTRUMENT, "ruler": ruler.name, "counted": "words"}
     rows = [
         *(one.row("dichotomy", test=TESTS[one.name], **about) for one in tested),
         literal.row("dichotomy_literal", test=TESTS[literal.name], **about),
         *(row for rows, _ in measured for row in rows),
-        *(_parity_row(ruler, count, parity) for count, parity in histories.items()),
+        *(row for row, _ in histories),
     ]
     words = [one.words.with_columns(ruler=pl.lit(ruler.name), dichotomy=pl.lit(one.name)) for one in tested]
     tables = {
         "dichotomy_words": pl.concat(words),
         "references": pl.concat([table for _, table in measured]),
-        "parity": pl.concat([_sample(parity, ruler, count) for count, parity in histories.items()]),
+        "parity": pl.concat([sample for _, sample in histories]),
     }
     return PartialResult(rows, tables)
 
@@ -161,30 +162,25 @@ def _reference(
     return rows, pl.concat(points)
 
 
-def _parity(ruler: Ruler, count: int, seed: int) -> Parity:
-    """Enumerate histories over the most gendered occupations; stereotypical is a document of the query's polarity."""
+def _parity(ruler: Ruler, count: int, seed: int) -> tuple[Row, pl.DataFrame]:
+    """Measure histories over the most gendered occupations; stereotypical is a document of the query's polarity."""
     scores = score_words(ruler.space, ruler.direction, list(paper_words().jobs))
     ordered = np.sort(scores[~np.isnan(scores)])
     half = min(count, len(ordered)) // 2
     queries = np.concatenate([ordered[:half], ordered[-half:]])
     high, low = score_words(ruler.space, ruler.direction, list(PERSONS.values()))
-    return enumerate_histories(queries, np.where(queries > 0, high, low), np.where(queries > 0, low, high), seed=seed)
-
-
-def _parity_row(ruler: Ruler, count: int, parity: Parity) -> Row:
+    own, other = np.where(queries > 0, high, low), np.where(queries > 0, low, high)
+    parity = enumerate_histories(queries, own, other, seed=seed)
     n, r = len(parity.slopes), parity.pearson
     reach = 0.0 if parity.exact else 1.96 / np.sqrt(n - 3)
     how = "all histories, so no sampling error" if parity.exact else "seeded draws, Fisher's interval"
     note = f"{how}; the paper prints {PUBLISHED} (Figure 5)"
     ends = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
     correlation = Estimate(r, *ends, n=n, unit="Pearson's r", counted="histories", note=note)
-    return correlation.row("parity_correlation", system=INSTRUMENT, ruler=ruler.name, queries=str(count))
-
-
-def _sample(parity: Parity, ruler: Ruler, count: int) -> pl.DataFrame:
-    places = np.linspace(0, len(parity.slopes) - 1, min(CHARTED, len(parity.slopes))).astype(int)
-    frame = pl.DataFrame({"gsr": parity.slopes[places], "share": parity.shares[places]})
-    return frame.with_columns(ruler=pl.lit(ruler.name), queries=pl.lit(count))
+    places = np.linspace(0, n - 1, min(CHARTED, n)).astype(int)
+    sample = pl.DataFrame({"gsr": parity.slopes[places], "share": parity.shares[places]})
+    row = correlation.row("parity_correlation", system=INSTRUMENT, ruler=ruler.name, queries=str(count))
+    return row, sample.with_columns(ruler=pl.lit(ruler.name), queries=pl.lit(count))
 
 
 def failed_checks(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
