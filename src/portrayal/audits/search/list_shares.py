@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search import inputs
+from portrayal.audits.search.inputs import (
+    measuring_stop_words,
+    measuring_words,
+    mentions,
+    open_spaces,
+    read_bags,
+    wanted_words,
+)
 from portrayal.audits.search.measure import FACETS, QUERY_MEASURES
 from portrayal.audits.search.measures.comparison import agreement_rows
 from portrayal.audits.search.measures.coverage import coverage
@@ -97,20 +104,17 @@ def list_shares(
     """
     chosen = own_settings(collection, vectors, settings)
     opened = open_collection(chosen, HERE, held=False)
-    stop = inputs.measuring_stop_words(chosen.stop)
-    with (
-        shelve(opened, partial(inputs.measuring_words, stop=stop)) as shelf,
-        TemporaryDirectory(prefix=FOLDER) as folder,
-    ):
+    stop = measuring_stop_words(chosen.stop)
+    with shelve(opened, partial(measuring_words, stop=stop)) as shelf, TemporaryDirectory(prefix=FOLDER) as folder:
         check_queries(opened, shelf.count)
-        bags = inputs.read_bags(opened.documents(), stop)
+        bags = read_bags(opened.documents(), stop)
         history = History({}, bags, {}, chosen.cutoff, chosen.discount, chosen.inflected)
         # A ruler looks at the words that are asked, whichever query has them.
         every = History({"": list(shelf.words)}, bags)
-        spaces = inputs.open_spaces(chosen, HERE, inputs.wanted_words(every, chosen))
+        spaces = open_spaces(chosen, HERE, wanted_words(every, chosen))
         rulers = make_rulers(spaces, pole_pairs(chosen), chosen.direction, every)
         columns = Columns(Path(folder), len(shelf))
-        lists = Lists(chosen, seed, shelf, history, rulers, inputs.mentions(chosen), columns)
+        lists = Lists(chosen, seed, shelf, history, rulers, mentions(chosen), columns)
         lists.add_references(np.random.default_rng(seed))
         for batch in whole_units(responses, LIST, list(COLUMNS), rows):
             for key, part in batch.group_by("system", "repeat", maintain_order=True):

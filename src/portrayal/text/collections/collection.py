@@ -97,8 +97,7 @@ class RollCall:
 
     def __init__(self, collection: Collection) -> None:
         self.collection = collection
-        self._judged = {doc for levels in collection.qrels.values() for doc in levels}
-        self._absent = set(self._judged)
+        self._absent = {doc for levels in collection.qrels.values() for doc in levels}  # judged and not yet seen
         self._counts: Counter[str] = Counter()  # documents by source; all of them where a collection has none
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -111,27 +110,18 @@ class RollCall:
 
     def says(self) -> list[str]:
         """Return a line for each kind of gap."""
-        lines = (self._sources(), self._judgments()) if self._counts else ()
-        return [line for line in lines if line]
-
-    def _sources(self) -> str:
-        expected = self.collection.sources
-        short = [
-            f"{name} {self._counts[name]:,} of {count:,}"
-            for name, count in expected.items()
-            if self._counts[name] != count
-        ]
-        whole, found = sum(expected.values()), sum(self._counts.values())
-        line = f"{self.collection.name} has {found:,} documents, where {whole:,} are published: {', '.join(short)}."
-        return line if short else ""
-
-    def _judgments(self) -> str:
-        if not self._absent:
-            return ""
-        qrels = self.collection.qrels
-        missing = sorted(self._absent)
-        relevant = sorted({doc for query in qrels for doc in self.collection.relevant(query)} & self._absent)
-        return (
-            f"{len(missing):,} of {len(self._judged):,} judged documents are not in the collection "
-            f"{self.collection.name!r}, {len(relevant):,} of them relevant (first: {(relevant or missing)[0]!r})."
-        )
+        lines, counts, name = list[str](), self._counts, self.collection.name
+        expected = self.collection.sources if counts else {}
+        short = [f"{part} {counts[part]:,} of {count:,}" for part, count in expected.items() if counts[part] != count]
+        if short:
+            whole, there = sum(expected.values()), sum(counts.values())
+            lines.append(f"{name} has {there:,} documents, where {whole:,} are published: {', '.join(short)}.")
+        if counts and self._absent:
+            missing, judged = sorted(self._absent), {doc for levels in self.collection.qrels.values() for doc in levels}
+            relevant = {doc for query in self.collection.qrels for doc in self.collection.relevant(query)}
+            first = sorted(relevant & self._absent) or missing
+            lines.append(
+                f"{len(missing):,} of {len(judged):,} judged documents are not in the collection {name!r}, "
+                f"{len(relevant & self._absent):,} of them relevant (first: {first[0]!r})."
+            )
+        return lines

@@ -30,18 +30,19 @@ def read_run(path: Path | str) -> pl.DataFrame:
     rows = [_row(fields, path) for fields in read_fields(path, 5, form)]
     if not rows:
         raise PortrayalError(f"{path} has no results. Expected lines of: {form}.")
-    return _ordered(run_table(rows), path)
-
-
-def _ordered(run: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Order a run by score, ties by id descending; by rank without scores."""
+    run = run_table(rows)
     places = {name: place for place, name in enumerate(dict.fromkeys(run["query"]))}
-    queries = run.with_columns(place=pl.col("query").replace_strict(places, return_dtype=pl.Int64))
+    run = run.with_columns(place=pl.col("query").replace_strict(places, return_dtype=pl.Int64))
     if run.height > 1 and run["score"].n_unique() == 1:
-        _refuse_same_ranks(run, path)
-        ordered = queries.sort("place", "rank", maintain_order=True)
+        twice = run.filter(pl.struct("query", "rank").is_duplicated())
+        if not twice.is_empty():
+            raise PortrayalError(
+                f"{path}: every score is {run['score'][0]:g}, and query {twice['query'][0]!r} has rank {twice['rank'][0]} "
+                "twice, so its order is not known. Give scores, or a rank to each result."
+            )
+        ordered = run.sort("place", "rank", maintain_order=True)
     else:
-        ordered = queries.sort("place", "score", "doc", descending=[False, True, True], maintain_order=True)
+        ordered = run.sort("place", "score", "doc", descending=[False, True, True], maintain_order=True)
     return ordered.drop("place").with_columns(rank=pl.int_range(1, pl.len() + 1).over("query"))
 
 
@@ -54,29 +55,24 @@ def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> No
             f"document {spaced['doc'][0]!r} or query {spaced['query'][0]!r} has white space in its id, "
             "which a TREC run cannot hold. Give it another id."
         )
-    _refuse_other_file(path)
+    refuse_strange_file(path)
+    first = b""
+    if path.exists():
+        with path.open("rb") as file:
+            first = file.readline(10_000)
+    fields = first.split()
+    if fields and (len(fields) != 6 or fields[1] != b"Q0"):  # it is somebody's
+        raise PortrayalError(f"{path} is there already and is no TREC run. Move it away or name another file.")
     with replacing(path) as part, part.open("w", encoding="utf-8") as file:
         for query, doc, rank, score in run.select(*RUN).iter_rows():
             file.write(f"{query} Q0 {doc} {rank} {score!r} {tag}\n")
 
 
-def _refuse_other_file(path: Path) -> None:
-    """Refuse to overwrite a file that is no run: it is somebody's."""
-    refuse_strange_file(path)
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        fields = file.readline(10_000).split()
-    if fields and (len(fields) != 6 or fields[1] != b"Q0"):
-        raise PortrayalError(f"{path} is there already and is no TREC run. Move it away or name another file.")
-
-
 def check_run(run: pl.DataFrame, documents: Container[str], queries: Container[str], name: str = "run") -> None:
     """Refuse a run that names documents or queries which the collection does not have."""
-    for column, known in (("doc", documents), ("query", queries)):
+    for column, known, what in (("doc", documents, "documents"), ("query", queries, "queries")):
         strange = [value for value in run[column].unique(maintain_order=True) if value not in known]
         if strange:
-            what = "documents" if column == "doc" else "queries"
             raise PortrayalError(
                 f"{name} names {len(strange)} {what} the collection does not have (first: {strange[0]!r}). "
                 "Measure a run with the collection it was made on."
@@ -100,13 +96,3 @@ def _row(fields: list[str], path: Path) -> tuple[str, str, int, float]:
             f"{path}: the score of {doc!r} for query {query!r} is {score!r}. Expected a number."
         ) from None
     return query, doc, whole(rank, path, f"the rank of {doc!r} for query {query!r}"), value
-
-
-def _refuse_same_ranks(run: pl.DataFrame, path: Path) -> None:
-    """Refuse a run of one score for all and repeated ranks."""
-    twice = run.filter(pl.struct("query", "rank").is_duplicated())
-    if not twice.is_empty():
-        raise PortrayalError(
-            f"{path}: every score is {run['score'][0]:g}, and query {twice['query'][0]!r} has rank {twice['rank'][0]} "
-            "twice, so its order is not known. Give scores, or a rank to each result."
-        )

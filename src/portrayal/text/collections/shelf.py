@@ -6,14 +6,15 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.text.collections.collection import Collection, Document, Files, Judgment, Qrels
-from portrayal.text.collections.folder import asked_twice, read_queries
+from portrayal.text.collections.collection import Collection, Files, Judgment, Qrels
+from portrayal.text.collections.readers import asked_twice, read_queries
 from portrayal.text.collections.trec import judged_twice, read_judgments
 
 # A query that is judged and never asked has no words; its number comes after those of all others.
@@ -46,8 +47,15 @@ def shelve(collection: Collection, spell: Callable[[str], list[str]]) -> Iterato
         file = sqlite3.connect(Path(folder) / "shelf.sqlite", isolation_level=None)
         try:
             file.executescript(TABLES + PLAIN)
-            shelf = Shelf(file)
-            _fill(shelf, collection, spell)
+            shelf, files = Shelf(file), collection.files or Files(None, None)
+            queries = read_queries(files.queries) if files.queries else collection.queries.items()
+            shelf.ask(((name, spell(text)) for name, text in queries), files.queries)
+            levels = collection.levels().items()
+            kept = ((query, doc, level) for query, judged in levels for doc, level in judged.items())
+            shelf.judge(chain(read_judgments(files.judgments) if files.judgments else (), kept), source=files.judgments)
+            if files.graded:
+                shelf.judge(read_judgments(files.graded), "gain", files.graded)
+                file.execute(GRADED)
             yield shelf
         finally:
             file.close()
@@ -79,15 +87,13 @@ class Shelf:
         last, number = None, 0
         for place, (query, doc, level) in enumerate(judgments):
             if query != last:
-                last, number = query, self._number(query)
+                row = self._file.execute("SELECT number FROM query WHERE name = ?", (query,)).fetchone()
+                add = "INSERT INTO query (name) VALUES (?)"  # of a query that is only judged
+                last, number = query, row[0] if row else self._file.execute(add, (query,)).lastrowid
             try:
                 self._file.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", (number, doc, level, place))
             except sqlite3.IntegrityError:
                 raise judged_twice(source, query, doc) from None
-
-    def grade(self) -> None:
-        """Give relevant documents their gains."""
-        self._file.execute(GRADED)
 
     def __len__(self) -> int:
         """The number of queries that are asked or judged."""
@@ -115,13 +121,6 @@ class Shelf:
         rows = self._file.execute("SELECT query FROM judgment GROUP BY query ORDER BY min(place)")
         return np.fromiter((number for (number,) in rows), np.int64)
 
-    def _number(self, name: str) -> int:
-        """Return the number of a query, a new one if only judged."""
-        row = self._file.execute("SELECT number FROM query WHERE name = ?", (name,)).fetchone()
-        if row is None:
-            return int(self._file.execute("INSERT INTO query (name) VALUES (?)", (name,)).lastrowid or 0)
-        return int(row[0])
-
     def _some(self, rows: list[tuple[int, str, str | None]]) -> Some:
         """Look up the judgments of these queries."""
         levels = "SELECT doc, level FROM judgment WHERE query = ? ORDER BY place"
@@ -131,23 +130,3 @@ class Shelf:
             {name: words.split() for _, name, words in rows if words is not None},
             {name: judged for name, judged in qrels.items() if judged},
         )
-
-
-def _fill(shelf: Shelf, collection: Collection, spell: Callable[[str], list[str]]) -> None:
-    """Read queries and judgments from where the collection has them."""
-    files = collection.files or Files(None, None)
-    held = collection.queries.items()
-    asked: Iterable[Document] = read_queries(files.queries) if files.queries else held
-    shelf.ask(((name, spell(text)) for name, text in asked), files.queries)
-    shelf.judge(_judgments(collection, files), source=files.judgments)
-    if files.graded:
-        shelf.judge(read_judgments(files.graded), "gain", files.graded)
-        shelf.grade()
-
-
-def _judgments(collection: Collection, files: Files) -> Iterator[Judgment]:
-    """Stream the judgments of the file, else those that are held, with their gains."""
-    if files.judgments:
-        yield from read_judgments(files.judgments)
-    for query, levels in collection.levels().items():
-        yield from ((query, doc, level) for doc, level in levels.items())

@@ -7,7 +7,7 @@ adjective of Table A.4. In `balanced` relevance has nothing to do with gender: w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,13 +24,8 @@ BALANCED_DOCUMENTS = 800
 
 # Adults only; each pair with its pronoun.
 _PEOPLE = (
-    ("woman", "man"),
-    ("lady", "gentleman"),
-    ("mother", "father"),
-    ("sister", "brother"),
-    ("aunt", "uncle"),
-    ("wife", "husband"),
-)
+    ("woman", "man"), ("lady", "gentleman"), ("mother", "father"), ("sister", "brother"), ("aunt", "uncle"), ("wife", "husband"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,13 @@ def balanced_collection(seed: int = 0) -> Collection:
     relevant: dict[str, dict[str, int]] = {word: {} for word in pool}
     for number in range(BALANCED_DOCUMENTS):
         name, chosen = f"b{number:03d}", [pool[place] for place in rng.permutation(len(pool))[:5]]
-        documents[name] = _portrait(chosen, _PEOPLE[rng.integers(len(_PEOPLE))], bool(rng.integers(2)))
+        people = _PEOPLE[rng.integers(len(_PEOPLE))]
+        person, pronoun, own = (people[0], "she", "her") if rng.integers(2) else (people[1], "he", "his")
+        first, second, third, fourth, fifth = chosen
+        documents[name] = (
+            f"The words this {person} was asked about: {first}, {second} and {third}. Then {pronoun} was asked "
+            f"about {fourth}, and {own} last word was {fifth}."
+        )
         for word in chosen:
             relevant[word][name] = 1
     return collection_of(documents, {word: word for word in pool}, relevant, "balanced")
@@ -108,16 +109,11 @@ def reference_run(collection: Collection, system: str, words: Words | None = Non
         )
     rows = []
     for query in collection.queries:
-        listed = [name for name in collection.relevant(query) if _fits(name, query, system, words)]
+        endings = {name: name.removeprefix(f"{query}_") for name in collection.relevant(query)}
+        same = {name: words.adjectives.get(word, word) == words.jobs[query] for name, word in endings.items()}
+        listed = [name for name in same if system == "neutral" or same[name] == (system == "stereotypical")]
         rows += [(query, name, rank, 1.0) for rank, name in enumerate(listed, 1)]
     return run_table(rows)
-
-
-def _fits(name: str, query: str, system: str, words: Words) -> bool:
-    """Tell whether the system returns this document, by its last word's pole."""
-    ending = name.removeprefix(f"{query}_")
-    same = words.adjectives.get(ending, ending) == words.jobs[query]
-    return system == "neutral" or same == (system == "stereotypical")
 
 
 def _poles(lexicon: str) -> dict[str, str]:
@@ -127,13 +123,3 @@ def _poles(lexicon: str) -> dict[str, str]:
 def _judged_by_prefix(name: str, documents: Mapping[str, str], jobs: Mapping[str, str]) -> Collection:
     qrels = {job: {key: 1 for key in documents if key.startswith(f"{job}_")} for job in jobs}
     return collection_of(documents, {job: job for job in jobs}, qrels, name)
-
-
-def _portrait(words: Sequence[str], people: tuple[str, str], female: bool) -> str:
-    """Write one portrait of an adult."""
-    person, pronoun, own = (people[0], "she", "her") if female else (people[1], "he", "his")
-    first, second, third, fourth, fifth = words
-    return (
-        f"The words this {person} was asked about: {first}, {second} and {third}. Then {pronoun} was asked "
-        f"about {fourth}, and {own} last word was {fifth}."
-    )

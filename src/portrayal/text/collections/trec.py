@@ -1,10 +1,15 @@
-"""TREC forms: topics, qrels, documents between <DOC> tags, and Robust04."""
+"""Forms of TREC (topics, qrels, <DOC> documents, Robust04) and of the classic Glasgow collections.
+
+The classic form is .ALL documents, .QRY queries, .REL judgments: SMART (`.I 1`, then `.T`, `.W` ...) or TIME (`*TEXT 017`,
+`*FIND 1`). Judgments count queries by position in the file, whatever number stands beside `.I`; TIME's count documents so too.
+"""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from portrayal.errors import PortrayalError
@@ -23,6 +28,9 @@ PARTS = ("FT", "FR94", "FBIS", "LATIMES")  # CR, the Congressional Record, is on
 QUERIES = 249  # topics 301-450 and 601-700 less 672, which has no relevant document
 # Documents of each part as published with the track, by how their ids begin; 528,155 together.
 SOURCES = {"FT": 210_158, "FR94": 55_630, "FBIS": 130_471, "LA": 131_896}
+DOCUMENTS = re.compile(r"\.all$|\.all\.", re.IGNORECASE)
+QUERIES_FILE = re.compile(r"\.(qry|que)$", re.IGNORECASE)
+JUDGMENTS = re.compile(r"\.rel$|qrel", re.IGNORECASE)
 NOT_TEXT = re.compile(r"^read|dtd", re.IGNORECASE)
 
 
@@ -64,34 +72,44 @@ def read_topics(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:
 
 def read_sgml(path: Path, encoding: str = "latin-1") -> Iterator[Document]:
     """Stream the documents of one TREC file, without tags."""
-    held: list[str] = []
+    document: list[str] = []
     for number, line in read_lines(path, encoding):
         start = line.strip().upper()
         if start.startswith("<DOC>"):
-            held = [line]
+            document = [line]
         elif start.startswith("</DOC>"):
-            yield _document("\n".join(held), path, number)
-            held = []
-        elif held:
-            held.append(line)
-
-
-def _document(text: str, path: Path, number: int) -> Document:
-    """Return id and prose of one <DOC>."""
-    name = _DOCNO.search(text)
-    if name is None:
-        raise PortrayalError(f"{path}: the document that ends on line {number} has no <DOCNO>. Expected one.")
-    prose = " ".join(match[2] for match in _FIELDS.finditer(text))
-    return name[1], " ".join(html.unescape(_TAG.sub(" ", prose)).split())
+            text = "\n".join(document)
+            name = _DOCNO.search(text)
+            if name is None:
+                raise PortrayalError(f"{path}: the document that ends on line {number} has no <DOCNO>. Expected one.")
+            prose = " ".join(match[2] for match in _FIELDS.finditer(text))
+            yield name[1], " ".join(html.unescape(_TAG.sub(" ", prose)).split())
+            document = []
+        elif document:
+            document.append(line)
 
 
 def read_robust04(path: Path) -> Collection:
     """Read a folder with the disks (packed or not), a topics and a qrels file."""
-    topics, qrels = read_topics(_only_file(path, "topics"), "latin-1"), read_qrels(_only_file(path, "qrels"))
-    asked = {query: text for query, text in topics.items() if any(level > 0 for level in qrels.get(query, {}).values())}
-    if not asked:
+    files = []
+    for stem in ("topics", "qrels"):
+        fitting = sorted(file for file in path.iterdir() if file.is_file() and stem in file.name.lower())
+        if len(fitting) != 1:
+            names = ", ".join(file.name for file in fitting) or "none"
+            raise PortrayalError(f"{path} needs exactly one {stem} file (found: {names}).")
+        files.append(fitting[0])
+    topics, qrels = read_topics(files[0], "latin-1"), read_qrels(files[1])
+    judged = {query for query, levels in qrels.items() if any(level > 0 for level in levels.values())}
+    texts = {query: text for query, text in topics.items() if query in judged}
+    if not texts:
         raise PortrayalError(f"no topic of {path} is judged. Expected the topics and qrels of the 2004 Robust track.")
-    return Collection("robust04", lambda: _documents_of(path), asked, qrels, sources=SOURCES)
+
+    def documents() -> Iterator[Document]:
+        for file in (file for part in parts_of(path) for file in sorted(part.rglob("*")) if file.is_file()):
+            if not NOT_TEXT.search(file.name):
+                yield from read_sgml(file)
+
+    return Collection("robust04", documents, texts, qrels, sources=SOURCES)
 
 
 def parts_of(path: Path) -> list[Path]:
@@ -100,16 +118,77 @@ def parts_of(path: Path) -> list[Path]:
     return sorted(folder for folder in folders if folder.name.upper() in PARTS)
 
 
-def _only_file(path: Path, stem: str) -> Path:
-    found = sorted(file for file in path.iterdir() if file.is_file() and stem in file.name.lower())
-    if len(found) != 1:
-        names = ", ".join(file.name for file in found) or "none"
-        raise PortrayalError(f"{path} needs exactly one {stem} file (found: {names}).")
-    return found[0]
+def read_classic(path: Path) -> Collection:
+    """Read a folder with one .ALL, one .QRY (or .QUE) and perhaps a .REL file."""
+    files: list[Path | None] = []
+    for pattern in (DOCUMENTS, QUERIES_FILE, JUDGMENTS):
+        fitting = sorted(file for file in path.iterdir() if file.is_file() and pattern.search(file.name))
+        if len(fitting) > 1:
+            raise PortrayalError(f"{path} has both {fitting[0].name} and {fitting[1].name}. Leave one of them there.")
+        files.append(fitting[0] if fitting else None)
+    documents, queries, judgments = files
+    if documents is None or queries is None:
+        raise PortrayalError(f"{path} lacks a .ALL or a .QRY file. The classic form needs both; see docs/rankers.md.")
+    texts = {str(position): text for position, (_, text) in enumerate(_items(queries), 1)}
+    return Collection(path.resolve().name, lambda: _items(documents), texts, _read_rel(judgments) if judgments else {})
 
 
-def _documents_of(path: Path) -> Iterator[Document]:
-    for part in parts_of(path):
-        for file in sorted(file for file in part.rglob("*") if file.is_file()):
-            if not NOT_TEXT.search(file.name):
-                yield from read_sgml(file)
+def _items(path: Path) -> Iterator[Document]:
+    """Stream the items of a .ALL or .QRY file of either shape."""
+    rest = (line for _, line in read_lines(path))
+    first = next(rest, "")
+    lines = chain([first], rest)
+    return _smart(lines) if first.startswith(".I") else _starred(lines)
+
+
+def _smart(lines: Iterator[str]) -> Iterator[Document]:
+    """Stream the items of the SMART form: the number after `.I`, title and abstract."""
+    name, field, prose = "", "", list[str]()
+    for line in chain(lines, [".I"]):
+        if line.startswith(".I"):
+            if name:
+                yield name, " ".join(" ".join(prose).split())
+            name, field, prose = line[2:].strip(), "", []
+        elif re.fullmatch(r"\.[A-Z]\s*", line):
+            field = line.strip()
+        elif field in (".T", ".W"):
+            prose.append(line)
+
+
+def _starred(lines: Iterator[str]) -> Iterator[Document]:
+    """Stream the items of the TIME form, numbered by position."""
+    position, prose = 0, list[str]()
+    for line in chain(lines, ["*STOP"]):
+        if line.startswith("*"):
+            if position:
+                yield str(position), " ".join(" ".join(prose).split())
+            position, prose = position + 1, []
+            if line.startswith("*STOP"):
+                return
+        else:
+            prose.append(line)
+
+
+def _read_rel(path: Path) -> Qrels:
+    """Read judgments in any of the four classic shapes; the whole file decides which."""
+    rows, qrels = [line.split() for _, line in read_lines(path)], Qrels()
+    if any(len(row) < 2 for row in rows):
+        raise PortrayalError(f"{path} has a line of one field. Expected a query and at least one document.")
+    for query, document, level in _judged(rows):
+        name, number = (
+            whole(text, path, f"a {of}'s number") for text, of in ((query, "query"), (document, "document"))
+        )
+        qrels.setdefault(str(name), {})[str(number)] = whole(level, path, "a relevance")
+    return qrels
+
+
+def _judged(rows: list[list[str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield query, document and relevance."""
+    widths = {len(row) for row in rows}
+    if widths == {4} and all(row[1] == "0" for row in rows):  # TREC's own shape: query 0 document relevance
+        return ((row[0], row[2], row[3]) for row in rows)
+    if widths == {4}:  # CISI and CACM: query document 0 0.000000
+        return ((row[0], row[1], "1") for row in rows)
+    if widths == {3}:  # Cranfield: query document code
+        return ((row[0], row[1], row[2]) for row in rows)
+    return ((row[0], document, "1") for row in rows for document in row[1:])  # TIME: query document document ...
