@@ -32,32 +32,26 @@ DOCUMENT_WORDS = 256  # as far as a picture reaches
 Array = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Similarities:
-    """Cosines between words of the index; 1 for a word with itself, known or not."""
-
-    units: NDArray[np.float32]  # a row per word of the index, length 1 or zeros
-
-    def between(self, query: NDArray[np.int64], words: NDArray[np.int64]) -> Array:
-        """Return query words by document words."""
-        cosines = self.units[query] @ self.units[words].T
-        return np.where(query[:, None] == words[None, :], np.float32(1), np.clip(cosines, -1, 1))
-
-
-def similarities(index: Index, space: WordSpace) -> Similarities:
+def similarities(index: Index, space: WordSpace) -> Array:
     """Take the index's words to unit vectors; a word the vectors lack has zeros."""
     rows = [space.row(word) for word in index.words]
     known = np.array([row is not None for row in rows])
     units = np.zeros((len(rows), space.matrix.shape[1]), np.float32)
     units[known] = space.unit_rows(np.array([row for row in rows if row is not None], np.int64))
-    return Similarities(units)
+    return units
 
 
-def histograms(similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
+def _cosines(units: Array, query: NDArray[np.int64], words: NDArray[np.int64]) -> Array:
+    """Return query words by document words; 1 for a word with itself, known or not."""
+    cosines = units[query] @ units[words].T
+    return np.where(query[:, None] == words[None, :], np.float32(1), np.clip(cosines, -1, 1))
+
+
+def histograms(units: Array, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
     """Return documents by query words by bins: ln(1 + words in the bin)."""
     counted = np.zeros((len(documents), QUERY_WORDS, BINS), np.float32)
     for place, terms in enumerate(documents):
-        cosines = similar.between(query, terms)
+        cosines = _cosines(units, query, terms)
         bins = np.minimum(((cosines + 1) / 2 * (BINS - 1)).astype(np.int64), BINS - 2)
         bins[query[:, None] == terms[None, :]] = BINS - 1
         flat = bins + BINS * np.arange(len(query))[:, None]
@@ -66,12 +60,12 @@ def histograms(similar: Similarities, query: NDArray[np.int64], documents: Seque
     return counted
 
 
-def pictures(similar: Similarities, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
+def pictures(units: Array, query: NDArray[np.int64], documents: Sequence[NDArray[np.int64]]) -> Array:
     """Return documents by query words by document words: the cosines, zeros beyond the ends."""
     drawn = np.zeros((len(documents), QUERY_WORDS, DOCUMENT_WORDS), np.float32)
     for place, terms in enumerate(documents):
         first = terms[:DOCUMENT_WORDS]
-        drawn[place, : len(query), : len(first)] = similar.between(query, first)
+        drawn[place, : len(query), : len(first)] = _cosines(units, query, first)
     return drawn
 
 
@@ -85,7 +79,7 @@ class Neural:
     architecture: str
     collection: Collection
     first: Lexical
-    similar: Similarities
+    units: Array  # of the index's words
     settings: NeuralSettings
 
     @property
@@ -133,7 +127,7 @@ class Neural:
         for text, numbers in candidates.items():
             if len(numbers) > 0:
                 ids = _query_words(self.first.index, text)
-                view = VIEWS[self.architecture](self.similar, ids, [documents[int(number)] for number in numbers])
+                view = VIEWS[self.architecture](self.units, ids, [documents[int(number)] for number in numbers])
                 levels = self.collection.qrels.get(judged.get(text, ""), {})
                 gains = [levels.get(self.documents[number], 0) for number in numbers]
                 weights = np.pad(idf[ids], (0, QUERY_WORDS - len(ids))).astype(np.float32)

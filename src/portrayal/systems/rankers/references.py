@@ -26,20 +26,16 @@ class Perfect:
         """The documents relevant to any query."""
         return list(dict.fromkeys(doc for query in self.collection.qrels for doc in self.collection.relevant(query)))
 
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {document: number for number, document in enumerate(self.documents)}
-
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
         """Return the relevant documents of each query, found by the query's id."""
-        return {query: self._hits(query, depth) for query in queries}
-
-    def _hits(self, query: str, depth: int) -> Hits:
-        relevant = self.collection.relevant(query)
-        numbers = np.array([self._numbers[document] for document in relevant], np.int64)
-        levels = np.array(list(relevant.values()), np.float64)
-        order = np.lexsort((tie_order(list(relevant)), -levels))[:depth]
-        return Hits(numbers[order], levels[order])
+        place, hits = {document: number for number, document in enumerate(self.documents)}, {}
+        for query in queries:
+            relevant = self.collection.relevant(query)
+            numbers = np.array([place[document] for document in relevant], np.int64)
+            levels = np.array(list(relevant.values()), np.float64)
+            order = np.lexsort((tie_order(list(relevant)), -levels))[:depth]
+            hits[query] = Hits(numbers[order], levels[order])
+        return hits
 
 
 @dataclass(frozen=True)
@@ -72,10 +68,9 @@ class Random:
 
     def search(self, queries: Mapping[str, str], depth: int) -> dict[str, Hits]:
         """Return `depth` documents drawn without replacement."""
-        return {query: self._hits(query, depth) for query in queries}
-
-    def _hits(self, query: str, depth: int) -> Hits:
-        generator = np.random.default_rng([self.seed, zlib.crc32(query.encode())])
-        size = min(depth, len(self.documents))
-        numbers = generator.choice(len(self.documents), size, replace=False)
-        return Hits(numbers, np.arange(size, 0, -1, dtype=np.float64))
+        size, hits = min(depth, len(self.documents)), {}
+        for query in queries:
+            generator = np.random.default_rng([self.seed, zlib.crc32(query.encode())])
+            numbers = generator.choice(len(self.documents), size, replace=False)
+            hits[query] = Hits(numbers, np.arange(size, 0, -1, dtype=np.float64))
+        return hits

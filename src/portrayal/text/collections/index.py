@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -65,13 +65,11 @@ def number_batches(
     documents: Iterable[tuple[str, str]], tokeniser: Tokeniser
 ) -> Iterator[tuple[list[str], Ids, NDArray[np.int64]]]:
     """Yield names, word numbers and document borders of each batch."""
-    workers, started = os.cpu_count() or 1, False
-    waiting: deque[tuple[list[str], Future[LookedUp]]] = deque()
+    workers, waiting = os.cpu_count() or 1, deque[tuple[list[str], Future[LookedUp]]]()
     with ThreadPoolExecutor(workers) as pool:
-        for batch in in_batches(documents, BATCH, CHARACTERS):
+        for place, batch in enumerate(in_batches(documents, BATCH, CHARACTERS)):
             names, texts = [name for name, _ in batch], [text for _, text in batch]
-            if not started:  # those looked up ahead find the common words, which are in the first
-                started = True
+            if place == 0:  # those looked up ahead find the common words, which are in the first
                 yield names, *tokeniser.encode(texts)
                 continue
             waiting.append((names, pool.submit(tokeniser.look_up, texts)))
@@ -159,49 +157,38 @@ def tie_order(documents: Sequence[str]) -> NDArray[np.int64]:
 def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None = None) -> Index:
     """Index documents given as (id, text)."""
     left_out = frozenset(stop_words() if stop is None else stop)
-    names: list[str] = []
-    count = _counted_by_workers if current_engine().named else _counted_here
-    vocabulary, blocks = count(documents, left_out, names)
+    tokeniser, names, blocks = Tokeniser(left_out), list[str](), list[_Block]()
+    if current_engine().named:
+        vocabulary, blocks = _counted_by_workers(documents, left_out, names)
+    else:
+        for some, ids, borders in number_batches(documents, tokeniser):
+            blocks.append(_block(ids, borders, len(names)))
+            names.extend(some)
+        vocabulary = tokeniser.vocabulary.words
     check_names(names)
     return _join(names, vocabulary, left_out, blocks)
-
-
-def _counted_here(
-    documents: Iterable[tuple[str, str]], stop: frozenset[str], names: list[str]
-) -> tuple[list[str], list[_Block]]:
-    """Count the words of all documents in this process, adding the documents' names."""
-    tokeniser, blocks = Tokeniser(stop), list[_Block]()
-    for some, ids, borders in number_batches(documents, tokeniser):
-        blocks.append(_block(ids, borders, len(names)))
-        names.extend(some)
-    return tokeniser.vocabulary.words, blocks
 
 
 def _counted_by_workers(
     documents: Iterable[tuple[str, str]], stop: frozenset[str], names: list[str]
 ) -> tuple[list[str], list[_Block]]:
-    """Let the engine's workers count; words are numbered as in this process."""
+    """Let the engine's workers count, and take names down; words are numbered as in this process."""
+
+    def shards() -> Iterator[Shard]:
+        for place, batch in enumerate(in_batches(documents, BATCH, CHARACTERS)):
+            first = len(names)
+            names.extend(name for name, _ in batch)
+            yield Shard(f"documents from {batch[0][0]!r}", (first, [text for _, text in batch]), place)
+
     numbers = {word: number for number, word in enumerate(Tokeniser(stop).vocabulary.words)}
     blocks, early = list[_Block](), dict[int, tuple[list[str], _Block]]()
-    for shard, counted in run(partial(_counter, stop), _shards(documents, names)):
+    for shard, counted in run(partial(partial, _count, stop), shards()):
         early[shard.place] = counted
         while len(blocks) in early:
             seen, block = early.pop(len(blocks))
             own = np.array([numbers.setdefault(word, len(numbers)) for word in seen], np.int32)
             blocks.append(replace(block, words=own[block.words]))
     return list(numbers), blocks
-
-
-def _shards(documents: Iterable[tuple[str, str]], names: list[str]) -> Iterator[Shard]:
-    """Give batches of documents to count, and take their names down."""
-    for place, batch in enumerate(in_batches(documents, BATCH, CHARACTERS)):
-        first = len(names)
-        names.extend(name for name, _ in batch)
-        yield Shard(f"documents from {batch[0][0]!r}", (first, [text for _, text in batch]), place)
-
-
-def _counter(stop: frozenset[str]) -> Callable[[tuple[int, list[str]]], tuple[list[str], _Block]]:
-    return partial(_count, stop)
 
 
 def _count(stop: frozenset[str], batch: tuple[int, list[str]]) -> tuple[list[str], _Block]:
@@ -308,14 +295,8 @@ def save_index(index: Index, folder: Path | str, source: str = "") -> None:
             np.save(file, getattr(index, name))
     for name in ("documents", "words"):
         write_text(folder / f"{name}.json", json.dumps(list(getattr(index, name))))
-    about = {
-        "form": FORM,
-        "documents": len(index.documents),
-        "stop": sorted(index.stop),
-        "stem": index.stem,
-        "source": source,
-    }
-    write_text(folder / "index.json", json.dumps(about))
+    about = {"form": FORM, "documents": len(index.documents), "stop": sorted(index.stop), "stem": index.stem}
+    write_text(folder / "index.json", json.dumps(about | {"source": source}))
 
 
 def load_index(folder: Path | str, source: str = "") -> Index:

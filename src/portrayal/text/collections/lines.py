@@ -30,7 +30,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
     """Yield line number and line, without line ends; blank lines are left out."""
     number = 0
     try:
-        with _open(path) as file:
+        with open_packed(path) if PACKED.search(path.name) else open_unpacked(path) as file:
             for number, line in enumerate(file, 1):
                 text = line.decode(encoding).rstrip("\r\n")
                 if text.strip():
@@ -51,8 +51,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             value = parse_json(line)
         except ValueError as error:
-            said = getattr(error, "msg", error)
-            raise PortrayalError(f"{path} line {number} is not JSON: {said}.") from None
+            raise PortrayalError(f"{path} line {number} is not JSON: {getattr(error, 'msg', error)}.") from None
         if not isinstance(value, dict):
             raise PortrayalError(
                 f"{path} line {number} is a JSON {type(value).__name__}. Expected an object with id and text."
@@ -81,11 +80,6 @@ def plain_or_gz(path: Path) -> Path | None:
     """Return `path` or `path.gz`, whichever is there."""
     packed = path.with_name(path.name + ".gz")
     return path if path.is_file() else packed if packed.is_file() else None
-
-
-def _open(path: Path) -> IO[bytes]:
-    """Open for reading bytes, unpacked where the name ends in .gz, .z or .0z."""
-    return open_packed(path) if PACKED.search(path.name) else open_unpacked(path)
 
 
 def open_packed(path: Path) -> IO[bytes]:
@@ -120,8 +114,7 @@ def unpack(raw: bytes) -> bytes:
         if not used:
             break  # fewer bits than a code: the padding at the end
         position += bits * -(-used // 8)
-        cleared = clears and codes[used - 1] == CLEAR
-        if cleared:
+        if clears and codes[used - 1] == CLEAR:
             table, last, bits = _fresh(clears), b"", FIRST_BITS
         else:
             bits = min(bits + 1, widest)

@@ -88,8 +88,9 @@ class Shelf:
         for place, (query, doc, level) in enumerate(judgments):
             if query != last:
                 row = self._file.execute("SELECT number FROM query WHERE name = ?", (query,)).fetchone()
-                add = "INSERT INTO query (name) VALUES (?)"  # of a query that is only judged
-                last, number = query, row[0] if row else self._file.execute(add, (query,)).lastrowid
+                if row is None:  # a query that is only judged
+                    row = (self._file.execute("INSERT INTO query (name) VALUES (?)", (query,)).lastrowid,)
+                last, number = query, row[0]
             try:
                 self._file.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", (number, doc, level, place))
             except sqlite3.IntegrityError:

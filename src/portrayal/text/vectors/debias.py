@@ -32,9 +32,9 @@ def debias(
         return space
     if kind == "strong":
         return space.replace(Without(space.matrix, direction), f"{space.name}-{kind}")
-    kept, pairs = _rows(space, specific), _pair_rows(space, equalize)
-    rows = np.unique(np.array([*kept, *(row for pair in pairs for row in pair)], dtype=np.int64))
-    vectors = np.where(np.isin(rows, kept)[:, None], space.matrix[rows], Without(space.matrix, direction)[rows])
+    own, pairs = {row for row in map(space.row, specific) if row is not None}, _pair_rows(space, equalize)
+    rows = np.unique(np.array([*own, *(row for pair in pairs for row in pair)], dtype=np.int64))
+    vectors = np.where(np.isin(rows, [*own])[:, None], space.matrix[rows], Without(space.matrix, direction)[rows])
     place = {int(row): number for number, row in enumerate(rows)}
     _equalise(vectors, direction, [(place[first], place[second]) for first, second in pairs])
     return space.replace(Without(space.matrix, direction, rows, vectors), f"{space.name}-{kind}")
@@ -92,17 +92,12 @@ def _equalise(vectors: np.ndarray, direction: np.ndarray, pairs: Iterable[tuple[
         vectors[second] = (off - reach * direction) * lengths[second]
 
 
-def _rows(space: WordSpace, words: Iterable[str]) -> np.ndarray:
-    found = {row for row in map(space.row, words) if row is not None}
-    return np.array(sorted(found), dtype=np.int64)
-
-
 def _pair_rows(space: WordSpace, pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
     """Return the rows of each pair in lower, title and upper case, once each."""
-    found: dict[tuple[int, int], None] = {}
+    rows: dict[tuple[int, int], None] = {}
     for first, second in pairs:
         for case in (str.lower, str.title, str.upper):
-            rows = space.index.get(case(first)), space.index.get(case(second))
-            if rows[0] is not None and rows[1] is not None and rows[0] != rows[1]:
-                found[(rows[0], rows[1])] = None
-    return list(found)
+            one, other = space.index.get(case(first)), space.index.get(case(second))
+            if one is not None and other is not None and one != other:
+                rows[one, other] = None
+    return list(rows)

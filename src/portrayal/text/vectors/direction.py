@@ -37,13 +37,17 @@ def find_direction(space: WordSpace, pairs: Pairs, method: str = "component") ->
     used = [pair for pair in pairs if all(space.row(word) is not None for word in pair)]
     missing = [pair for pair in pairs if pair not in used]
     if not used or (method == "first" and pairs[0] != used[0]):
+        lost = ", ".join("-".join(pair) for pair in missing[:5]) or "none given"
         raise PortrayalError(
-            f"the vectors {space.name!r} lack the words that define the poles ({_listed(missing)}). "
-            "Give pairs of words these vectors have."
+            f"the vectors {space.name!r} lack the words that define the poles ({lost}). Give pairs of words these vectors have."
         )
     positive, negative = (space.unit([pair[side] for pair in used]) for side in (0, 1))
-    vector = _towards(METHODS[method](positive, negative), positive - negative)
-    return Direction(vector, method, _explained(vector, positive - negative), used, missing)
+    apart, vector = positive - negative, METHODS[method](positive, negative)
+    length = np.linalg.norm(vector)
+    if length == 0 or not apart.any():
+        raise PortrayalError("the two poles are the same words, so there is no direction. Give two distinct poles.")
+    vector = vector / length * (1.0 if (apart @ vector).sum() >= 0 else -1.0)  # the positive pole is positive
+    return Direction(vector, method, float(np.sum((apart @ vector) ** 2) / np.sum(apart**2)), used, missing)
 
 
 def score_words(space: WordSpace, direction: Direction, words: Sequence[str]) -> np.ndarray:
@@ -63,32 +67,8 @@ def _component(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
     return np.linalg.svd(np.vstack([positive - centre, negative - centre]), full_matrices=False)[2][0]
 
 
-def _mean(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    return (positive - negative).mean(axis=0)
-
-
-def _first(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    return positive[0] - negative[0]
-
-
 METHODS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "component": _component,
-    "mean": _mean,
-    "first": _first,
+    "mean": lambda positive, negative: (positive - negative).mean(axis=0),
+    "first": lambda positive, negative: positive[0] - negative[0],
 }
-
-
-def _towards(vector: np.ndarray, differences: np.ndarray) -> np.ndarray:
-    """Scale to length 1 and turn so that the positive pole is positive."""
-    length = np.linalg.norm(vector)
-    if length == 0 or not differences.any():
-        raise PortrayalError("the two poles are the same words, so there is no direction. Give two distinct poles.")
-    return vector / length * (1.0 if (differences @ vector).sum() >= 0 else -1.0)
-
-
-def _explained(vector: np.ndarray, differences: np.ndarray) -> float:
-    return float(np.sum((differences @ vector) ** 2) / np.sum(differences**2))
-
-
-def _listed(pairs: Pairs) -> str:
-    return ", ".join("-".join(pair) for pair in pairs[:5]) or "none given"

@@ -34,8 +34,6 @@ FIRST_ROOM = 10_000  # rows, where nobody says which words are wanted
 CHUNK = 4 * 1024 * 1024  # bytes of a binary file held at a time
 LONGEST_WORD = 10_000
 WORDS, VECTORS = ("words", "names", "keys"), ("vectors", "embeddings")  # what a file may call them
-
-
 LARGEST_HEADER = 100 * 1024 * 1024  # bytes of a safetensors header, as its makers have it
 
 
@@ -55,72 +53,50 @@ def read_matrix(path: Path | str, words: Words = None) -> tuple[list[str], np.nd
     matrix = np.empty((0, 0), np.float32)
     for word, vector in _stream(Path(path), words, None):
         if word not in rows:
-            if len(rows) == len(matrix):
-                # Room beyond what is needed takes no memory until it is written to.
-                matrix = _with_room(matrix, len(vector), FIRST_ROOM if words is None else len(words))
+            if len(rows) == len(matrix):  # room beyond what is needed takes no memory until it is written to
+                first = FIRST_ROOM if words is None else len(words)
+                wider = np.empty((max(2 * len(matrix), first), len(vector)), np.float32)
+                wider[: len(matrix)] = matrix.reshape(len(matrix), len(vector))
+                matrix = wider
             matrix[len(rows)] = vector
             rows[word] = len(rows)
     return list(rows), matrix[: len(rows)]
-
-
-def _with_room(matrix: np.ndarray, width: int, first: int) -> np.ndarray:
-    """Return the rows with room for as many more."""
-    wider = np.empty((max(2 * len(matrix), first), width), np.float32)
-    wider[: len(matrix)] = matrix.reshape(len(matrix), width)
-    return wider
 
 
 def _stream(path: Path, words: Words, format: str | None) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the words of a file with their vectors, checked; a word may come twice."""
     if not path.is_file():
         raise PortrayalError(f"no vector file at {path}. Check the path.")
-    name, width = format or _format(path), 0
+    suffix, width = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower(), 0
+    name = format or SUFFIXES.get(suffix)
+    if name is None:
+        raise PortrayalError(
+            f"{path.name} ends in {suffix!r}.{nearest(suffix, SUFFIXES)} Expected {', '.join(SUFFIXES)}, or `format` set "
+            f"to one of {', '.join(FORMATS)}."
+        )
     check_size(path, LARGEST_ARRAY)
     try:
         for word, vector in FORMATS[name](path, None if words is None else frozenset(words)):
             width = width or len(vector)
-            _check(path, word, vector, width)
+            if len(vector) != width:
+                raise PortrayalError(f"{path} holds vectors of different widths: {sorted({width, len(vector)})}.")
+            if not np.isfinite(vector).all():
+                raise PortrayalError(f"{path} has NaN or infinity in the vector of {word!r}. Mend the file.")
             yield word, vector
     except (OSError, EOFError, ValueError, KeyError, UnicodeDecodeError, BadZipFile, zlib.error) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PortrayalError(f"{path} cannot be read as {name} vectors: {reason}.") from None
 
 
-def _check(path: Path, word: str, vector: np.ndarray, width: int) -> None:
-    if len(vector) != width:
-        raise PortrayalError(f"{path} holds vectors of different widths: {sorted({width, len(vector)})}.")
-    if not np.isfinite(vector).all():
-        raise PortrayalError(f"{path} has NaN or infinity in the vector of {word!r}. Mend the file.")
-
-
-def _format(path: Path) -> str:
-    suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise PortrayalError(
-            f"{path.name} ends in {suffix!r}.{nearest(suffix, SUFFIXES)} Expected {', '.join(SUFFIXES)}, or `format` set "
-            f"to one of {', '.join(FORMATS)}."
-        )
-    return SUFFIXES[suffix]
-
-
-def _open(path: Path) -> IO[bytes]:
-    return open_unpacked(path)
-
-
 def _binary(path: Path, wanted: frozenset[str] | None) -> Pairs:
     """Read word2vec's binary form, of which a few megabytes are held at a time."""
-    with _open(path) as file:
-        count, width = _header(file.readline())
-        for word, raw in _records(file, count, 4 * width):
+    with open_unpacked(path) as file:
+        parts = file.readline().split()
+        if len(parts) != 2 or not all(part.isdigit() for part in parts) or int(parts[1]) == 0:
+            raise ValueError("its first line is not the number of words and the width")
+        for word, raw in _records(file, int(parts[0]), 4 * int(parts[1])):
             if wanted is None or word in wanted:
                 yield word, np.frombuffer(raw, dtype="<f4")
-
-
-def _header(line: bytes) -> tuple[int, int]:
-    parts = line.split()
-    if len(parts) != 2 or not all(part.isdigit() for part in parts) or int(parts[1]) == 0:
-        raise ValueError("its first line is not the number of words and the width")
-    return int(parts[0]), int(parts[1])
 
 
 def _records(file: IO[bytes], count: int, size: int) -> Iterator[tuple[str, bytes]]:
@@ -141,7 +117,7 @@ def _records(file: IO[bytes], count: int, size: int) -> Iterator[tuple[str, byte
 
 def _text(path: Path, wanted: frozenset[str] | None) -> Pairs:
     width = 0
-    with _open(path) as file:
+    with open_unpacked(path) as file:
         for number, line in _rows(file):
             width = width or line.count(b" ")
             word, numbers = _split(line, width, number)
@@ -286,10 +262,6 @@ FORMATS: dict[str, Callable[[Path, frozenset[str] | None], Pairs]] = {
 }
 
 SUFFIXES = {
-    ".bin": "word2vec-binary",
-    ".txt": "text",
-    ".vec": "text",
-    ".npz": "npz",
-    ".safetensors": "safetensors",
+    ".bin": "word2vec-binary", ".txt": "text", ".vec": "text", ".npz": "npz", ".safetensors": "safetensors",
     ".parquet": "parquet",
-}
+}  # fmt: skip
