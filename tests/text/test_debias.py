@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.text.vectors.debias import debias
+from portrayal.text.vectors.direction import debias
 from portrayal.text.vectors.space import WordSpace
 
 WORDS = ["she", "he", "nurse", "brother", "sister", "table"]

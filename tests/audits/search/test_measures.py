@@ -11,10 +11,10 @@ import pytest
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.comparison import correlate, kendall_distance
-from portrayal.audits.search.measures.examples import _example
 from portrayal.audits.search.measures.genderedness import rank_weights, shared_weights, usable
 from portrayal.audits.search.measures.gsr import CONSTANT, FEWEST, fit, gsr, measure_slope, quantile, relative_gsr
 from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, random_lists, score_history
+from portrayal.audits.search.measures.reinforcement import _example
 from portrayal.audits.search.measures.representation import (
     UNDEFINED,
     compare_gaps,

@@ -161,13 +161,12 @@ class Lists:
         for system in scored.runs:  # of the first repeat
             for measure in (*QUERY_MEASURES, QUALITY):
                 if measure.applies(scored):
-                    self._put_measure(some, measure, system, measure.per_query(scored, system))
-
-    def _put_measure(self, some: Some, measure: PerQuery, system: str, table: pl.DataFrame) -> None:
-        names = self.measured[measure.name, system] = [name for name in table.columns if name != "query"]
-        places = _places(some, table["query"])
-        for name in names:
-            self.columns.put((measure.name, system, name), places, table[name].to_numpy())
+                    table = measure.per_query(scored, system)
+                    places = _places(some, table["query"])
+                    numbers = table.drop("query")
+                    self.measured[measure.name, system] = numbers.columns
+                    for name in numbers.columns:
+                        self.columns.put((measure.name, system, name), places, numbers[name].to_numpy())
 
     def _put_scores(self, some: Some, key: Repeat, tables: Mapping[str, pl.DataFrame]) -> None:
         """Keep the scores of lists and queries by each ruler."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
 from portrayal.audits.search.inputs import open_inputs
 from portrayal.audits.search.measures.comparison import agreement, comparison
 from portrayal.audits.search.measures.coverage import coverage, faults
-from portrayal.audits.search.measures.examples import most_gendered
-from portrayal.audits.search.measures.reinforcement import reinforcement
+from portrayal.audits.search.measures.reinforcement import most_gendered, reinforcement
 from portrayal.audits.search.measures.representation import ARAB, EXPOSURE, REPRESENTATION, representation_bars
-from portrayal.audits.search.measures.scored_runs import PartialResult, Row, make_rulers, score_answers
+from portrayal.audits.search.measures.scored_runs import PartialResult, make_rulers, score_answers
 from portrayal.audits.search.measures.specifications import specifications
 from portrayal.audits.search.measures.validation import failed_checks, validation
 from portrayal.audits.search.settings import SearchSettings
@@ -53,7 +50,12 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
     ]
     rows = [row for part in parts for row in part.rows]
     lacking = {**failed_checks(rows), **faults(scored)}
-    differences = _differences(rows)
+    differences = [
+        (place, f"{unit:06d}", part)  # each query's part in a row's slope
+        for place, row in enumerate(rows)
+        for unit, part in zip(*map(np.ndarray.tolist, row.pop("influence", ())), strict=True)
+    ]
+    schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
     for row in rows:  # a test whose ruler cannot measure this collection
         if row["measure"] in RULED and row.get("ruler") in lacking:
             row |= {"decision": NOT_MEASURABLE, "reason": lacking[row["ruler"]]}
@@ -61,17 +63,6 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
         results(rows, facets=FACETS, audit="search"),
         {name: table for part in parts for name, table in part.tables.items()},
         [*known["gaps"], *(warning for part in parts for warning in part.warnings)],
-        differences=differences,
+        differences=pl.DataFrame(differences, schema=schema, orient="row"),
         remarks=[remark for part in parts for remark in part.remarks],
     )
-
-
-def _differences(rows: Sequence[Row]) -> pl.DataFrame:
-    """Take each query's part in a row's slope out of the rows."""
-    parts = [
-        (place, f"{unit:06d}", part)
-        for place, row in enumerate(rows)
-        for unit, part in zip(*map(np.ndarray.tolist, row.pop("influence", ())), strict=True)
-    ]
-    schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
-    return pl.DataFrame(parts, schema=schema, orient="row")

@@ -225,24 +225,20 @@ def _scored(
 ) -> tuple[ScoredRuns, list[str]]:
     """Score runs and the perfect system; also return what the collection lacks."""
     gaps: list[str] = []
-    if not isinstance(history, History):
-        history, gaps = _listed_history(runs, settings)
+    if not isinstance(history, History):  # a big collection is not held: only listed and relevant documents are read
+        collection = open_collection(settings, HERE)
+        check_queries(collection, len(collection.queries))
+        roll = RollCall(collection)
+        relevant = (doc for query in collection.queries for doc in collection.relevant(query))
+        listed = (doc for run in runs.values() for doc in run["doc"])
+        history = read_history(collection, settings, HERE, roll, {*listed, *relevant})
+        gaps = roll.says()
     for system, run in runs.items():
         check_run(run, history.bags.row_of.keys(), history.queries.keys(), name or system)
     spaces = open_spaces(settings, HERE, wanted_words(history, settings))
     rulers = make_rulers(spaces, pole_pairs(settings), settings.direction, history)
     first = {(system, 0): run for system, run in runs.items()}
     return scored_runs.score_runs(history, first, rulers, settings, seed, references=(PERFECT,)), gaps
-
-
-def _listed_history(runs: Mapping[str, pl.DataFrame], settings: SearchSettings) -> tuple[History, list[str]]:
-    """Read the listed and the relevant documents only: a big collection is not held."""
-    collection = open_collection(settings, HERE)
-    check_queries(collection, len(collection.queries))
-    roll = RollCall(collection)
-    relevant = (doc for query in collection.queries for doc in collection.relevant(query))
-    listed = (doc for run in runs.values() for doc in run["doc"])
-    return read_history(collection, settings, HERE, roll, {*listed, *relevant}), roll.says()
 
 
 def _numbers(scored: ScoredRuns) -> dict[str, Any]:

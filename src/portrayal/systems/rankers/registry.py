@@ -13,20 +13,12 @@ from typing import Any, NamedTuple
 
 from portrayal.errors import check_name
 from portrayal.settings import Settings, validate
+from portrayal.systems.rankers import settings as own
 from portrayal.systems.rankers.base import Ranker
 from portrayal.systems.rankers.lexical import bm25, qlm, tfidf
 from portrayal.systems.rankers.neural import neural
 from portrayal.systems.rankers.references import Perfect, Random, Stereotyped
 from portrayal.systems.rankers.semantic import add, needed_words, sentence, si, without_direction
-from portrayal.systems.rankers.settings import (
-    Bm25Settings,
-    LexicalSettings,
-    NeuralSettings,
-    QlmSettings,
-    RandomSettings,
-    SentenceSettings,
-    VectorSettings,
-)
 from portrayal.text.collections import Collection, is_path, read_collection
 from portrayal.text.collections.index import Index, build_index, load_index, save_index, stemmed
 from portrayal.text.collections.synthetic import REFERENCES
@@ -74,8 +66,8 @@ class Searchable:
     def _index(self, stop: str, stem: str) -> Index:
         """Open the kept index, or make it and, where asked, keep it."""
         left_out = stop_words(stop, self.folder)
-        own = stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
-        folder = self.kept / f"index-{own}{'' if stem == 'none' else '-' + stem}" if self.kept else None
+        label = stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
+        folder = self.kept / f"index-{label}{'' if stem == 'none' else '-' + stem}" if self.kept else None
         if folder and folder.is_dir():
             return load_index(folder, self.mark)
         read = self.collection.documents
@@ -107,11 +99,11 @@ class Entry(NamedTuple):
     settings: type[Settings]
 
 
-def _space(searchable: Searchable, settings: VectorSettings) -> WordSpace:
+def _space(searchable: Searchable, settings: own.VectorSettings) -> WordSpace:
     return searchable.space(settings.vectors, settings.debias, settings.stop)
 
 
-def _neural(name: str, s: Searchable, o: NeuralSettings) -> Ranker:
+def _neural(name: str, s: Searchable, o: own.NeuralSettings) -> Ranker:
     return neural(name, s.collection, s.index(o.stop), _space(s, o), o)
 
 
@@ -120,15 +112,15 @@ def _stereotyped(name: str, s: Searchable, _: Settings) -> Ranker:
 
 
 RANKERS: dict[str, Entry] = {
-    "bm25": Entry(lambda s, o: bm25(s.index(o.stop, o.stem), o.k1, o.b, o.variant), Bm25Settings),
-    "qlm": Entry(lambda s, o: qlm(s.index(o.stop, o.stem), o.mu), QlmSettings),
-    "tfidf": Entry(lambda s, o: tfidf(s.index(o.stop, o.stem)), LexicalSettings),
-    "add": Entry(lambda s, o: add(s.index(o.stop), _space(s, o)), VectorSettings),
-    "si": Entry(lambda s, o: si(s.index(o.stop), _space(s, o)), VectorSettings),
-    "sentence": Entry(lambda s, o: sentence(s.collection, o.encoder, s.track), SentenceSettings),
-    **{name: Entry(partial(_neural, name), NeuralSettings) for name in ("drmm", "matchpyramid")},
+    "bm25": Entry(lambda s, o: bm25(s.index(o.stop, o.stem), o.k1, o.b, o.variant), own.Bm25Settings),
+    "qlm": Entry(lambda s, o: qlm(s.index(o.stop, o.stem), o.mu), own.QlmSettings),
+    "tfidf": Entry(lambda s, o: tfidf(s.index(o.stop, o.stem)), own.LexicalSettings),
+    "add": Entry(lambda s, o: add(s.index(o.stop), _space(s, o)), own.VectorSettings),
+    "si": Entry(lambda s, o: si(s.index(o.stop), _space(s, o)), own.VectorSettings),
+    "sentence": Entry(lambda s, o: sentence(s.collection, o.encoder, s.track), own.SentenceSettings),
+    **{name: Entry(partial(_neural, name), own.NeuralSettings) for name in ("drmm", "matchpyramid")},
     "perfect": Entry(lambda s, o: Perfect(s.collection), Settings),
-    "random": Entry(lambda s, o: Random(s.index().documents, o.seed), RandomSettings),
+    "random": Entry(lambda s, o: Random(s.index().documents, o.seed), own.RandomSettings),
     **{name: Entry(partial(_stereotyped, name), Settings) for name in REFERENCES},
 }
 

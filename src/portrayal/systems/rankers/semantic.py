@@ -22,8 +22,7 @@ from portrayal.systems.rankers.base import Hits, best
 from portrayal.text.collections import Collection, in_batches
 from portrayal.text.collections.index import Index, tie_order
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.vectors.debias import debias
-from portrayal.text.vectors.direction import find_direction
+from portrayal.text.vectors.direction import debias, find_direction
 from portrayal.text.vectors.space import WordSpace, unit_rows
 from portrayal.text.words.tokens import words
 

@@ -5,29 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from portrayal.errors import PortrayalError
 
-
-class Rows(Protocol):
-    """An array of vectors, or anything that gives rows as one does."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The numbers of rows and columns."""
-        ...
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The precision of the numbers."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, rows: Any) -> Any: ...
+Rows = Any  # an array of vectors, or anything that gives rows as one does
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

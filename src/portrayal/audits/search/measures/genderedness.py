@@ -53,14 +53,8 @@ def query_scores(queries: Iterable[Sequence[str]], score: Mapping[str, float]) -
     return np.array([np.mean(known) if known else np.nan for known in scored], dtype=np.float64)
 
 
-def query_columns(queries: Iterable[Sequence[str]], bags: Bags, inflected: bool = True) -> list[np.ndarray]:
-    """Return, per query, the columns of its words and their inflected forms."""
-    reach = _inflected if inflected else (lambda word: frozenset((word,)))
-    return [bags.columns(set().union(*map(reach, words))) for words in queries]
-
-
 @lru_cache(maxsize=4096)
-def _inflected(word: str) -> frozenset[str]:
+def inflected(word: str) -> frozenset[str]:
     """Return the word's forms; queries share their words."""
     return wordnet.load().inflected(word)
 

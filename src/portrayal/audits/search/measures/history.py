@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, repeat
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,8 +14,8 @@ import polars as pl
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.genderedness import (
     document_scores,
+    inflected,
     list_scores,
-    query_columns,
     query_scores,
     rank_weights,
     shared_weights,
@@ -61,7 +61,8 @@ class History:
     @cached_property
     def left_out(self) -> list[np.ndarray]:
         """For each query the columns of the words that are not counted in its documents."""
-        return query_columns(self.queries.values(), self.bags, self.inflected)
+        reach = inflected if self.inflected else (lambda word: frozenset((word,)))
+        return [self.bags.columns(set().union(*map(reach, words))) for words in self.queries.values()]
 
     def relevant(self, query: str) -> dict[str, int]:
         """Return the relevant documents of a query that the collection has, best first."""
@@ -113,42 +114,35 @@ def score_many(
     history: History, systems: Mapping[Key, tuple[Lists, bool]], scores: Mapping[str, float]
 ) -> dict[Key, pl.DataFrame]:
     """Return `score_history` of several systems; the documents are gone over once."""
-    return score_laid(lay_out(history, systems), scores)
+    return score_by_rulers(history, {"": scores}, systems)[""]
 
 
-@dataclass(frozen=True, eq=False)
-class LaidOut(Generic[Key]):
-    """The lists of several systems one behind the other, the same for every ruler."""
-
-    history: History
-    systems: Sequence[Key]
-    rows: Sequence[np.ndarray]  # of each list, its documents by rank
-    weights: np.ndarray  # of each document of each list, that of its rank
-
-
-def lay_out(history: History, systems: Mapping[Key, tuple[Lists, bool]]) -> LaidOut[Key]:
-    """Cut each system's lists and look up their documents and the weights of their ranks."""
-    rows, weights = [], []
+def score_by_rulers(
+    history: History, rulers: Mapping[str, Mapping[str, float]], systems: Mapping[Key, tuple[Lists, bool]]
+) -> dict[str, dict[Key, pl.DataFrame]]:
+    """Return, by ruler (its word scores), the scored queries of each system; `True` beside lists shares weights."""
+    rows, ranks, discount, count = [], [], history.discount, len(systems)
     for lists, shared in systems.values():
         for query, listed in history.cut(lists).items():
             rows.append(history.bags.rows(listed))
-            levels, discount = history.qrels.get(query, {}), history.discount
+            levels = history.qrels.get(query, {})
             grades = (levels.get(doc, 0) for doc in listed)
-            weights.append(shared_weights([*grades], discount) if shared else rank_weights(len(listed), discount))
-    return LaidOut(history, list(systems), rows, np.concatenate(weights) if weights else np.zeros(0))
-
-
-def score_laid(laid: LaidOut[Key], scores: Mapping[str, float]) -> dict[Key, pl.DataFrame]:
-    """Return the scored queries of each system, measured with these word scores."""
-    history, count = laid.history, len(laid.systems)
-    by_column = np.fromiter(map(scores.get, history.bags.words, repeat(np.nan)), np.float64)
-    documents = document_scores(laid.rows, history.left_out * count, history.bags, by_column)
-    sizes = np.array([len(rows) for rows in laid.rows], dtype=np.int64)
-    of_lists = list_scores(documents, laid.weights, sizes)
-    unscored = np.bincount(np.repeat(np.arange(len(sizes)), sizes), np.isnan(documents), len(sizes))
-    of_query, shape = query_scores(history.queries.values(), scores), (count, len(history.queries))
-    parts = (numbers.reshape(shape) for numbers in (of_lists, sizes, unscored.astype(np.int64)))
-    return {name: _table(history, of_query, *columns) for name, *columns in zip(laid.systems, *parts, strict=True)}
+            ranks.append(shared_weights([*grades], discount) if shared else rank_weights(len(listed), discount))
+    weights, sizes = (
+        np.concatenate(ranks) if ranks else np.zeros(0),
+        np.array([len(listed) for listed in rows], np.int64),
+    )
+    tables = {}
+    for ruler, scores in rulers.items():
+        by_column = np.fromiter(map(scores.get, history.bags.words, repeat(np.nan)), np.float64)
+        documents = document_scores(rows, history.left_out * count, history.bags, by_column)
+        of_lists = list_scores(documents, weights, sizes)
+        unscored = np.bincount(np.repeat(np.arange(len(sizes)), sizes), np.isnan(documents), len(sizes))
+        of_query, shape = query_scores(history.queries.values(), scores), (count, len(history.queries))
+        parts = (numbers.reshape(shape) for numbers in (of_lists, sizes, unscored.astype(np.int64)))
+        columns = zip(systems, *parts, strict=True)
+        tables[ruler] = {name: _table(history, of_query, *of_system) for name, *of_system in columns}
+    return tables
 
 
 def _table(

@@ -96,7 +96,14 @@ class Gains(NamedTuple):
 
 def gains_of(run: pl.DataFrame, qrels: Qrels) -> Iterator[Gains]:
     """Yield the gains of every judged query in the order of the judgments."""
-    listed, judgments = _listed(run, qrels), _judgments(qrels)
+    listed, judged = _listed(run, qrels), list(qrels.values())
+    judgments = pl.DataFrame(
+        {
+            "place": np.repeat(np.arange(len(judged), dtype=np.int32), list(map(len, judged))),
+            "doc": pl.Series(list(chain.from_iterable(judged)), dtype=pl.String),
+            "level": np.fromiter(chain.from_iterable(levels.values() for levels in judged), np.float64),
+        }
+    )
     levels = np.zeros(len(listed))
     both = listed.with_row_index("row").join(judgments, on=["place", "doc"], how="inner")
     levels[both["row"].to_numpy()] = both["level"].to_numpy()
@@ -112,28 +119,10 @@ def _listed(run: pl.DataFrame, qrels: Qrels) -> pl.DataFrame:
     place = np.repeat(np.array(places, np.int32), rows.field("len").to_numpy())
     table = run.select("doc", "rank", pl.Series("place", place))
     table = table if -1 not in places else table.filter(pl.col("place") >= 0)
-    return (table if _is_ordered(table) else table.sort("place", "rank")).select("place", "doc")
-
-
-def _is_ordered(table: pl.DataFrame) -> bool:
-    """Tell whether rows are by query and rank already, as most runs are."""
-    if table["rank"].null_count():
-        return False
-    further = np.diff(table["place"].to_numpy())
-    return bool(((further > 0) | ((further == 0) & (np.diff(table["rank"].to_numpy()) >= 0))).all())
-
-
-def _judgments(qrels: Qrels) -> pl.DataFrame:
-    """Return all judgments as a table, by query."""
-    judged = list(qrels.values())
-    levels = chain.from_iterable(levels.values() for levels in judged)
-    return pl.DataFrame(
-        {
-            "place": np.repeat(np.arange(len(judged), dtype=np.int32), list(map(len, judged))),
-            "doc": pl.Series(list(chain.from_iterable(judged)), dtype=pl.String),
-            "level": np.fromiter(levels, np.float64),
-        }
-    )
+    further, ranks = np.diff(table["place"].to_numpy()), table["rank"]
+    if not ranks.null_count() and ((further > 0) | ((further == 0) & (np.diff(ranks.to_numpy()) >= 0))).all():
+        return table.select("place", "doc")  # ordered already, as most runs are
+    return table.sort("place", "rank").select("place", "doc")
 
 
 def _parts(values: Array, places: NDArray[np.int32], count: int) -> list[Array]:

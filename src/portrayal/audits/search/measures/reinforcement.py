@@ -1,12 +1,13 @@
-"""GSR of every system and against the perfect one (Table 2, Figures 8, 9; sections 3.5, 4)."""
+"""GSR of every system and against the perfect one (Table 2, Figures 8, 9), and single queries (Figures 2, 7)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from portrayal.audits.search.measures.gsr import SMALL, UNIT, Slope, gsr, relative_gsr
@@ -14,7 +15,16 @@ from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult,
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
 from portrayal.text.formatting import plural
+from portrayal.text.words import wordnet
 
+EACH = 10  # queries of each pole, as in Figure 7
+TERMS_SHOWN = 10  # of a query; longer ones go on
+WORDS = 40  # of the document of Figure 2
+
+TERMS = {
+    "query": pl.String, "pole": pl.String, "genderedness": pl.Float64, "place": pl.Int64, "term": pl.String,
+    "score": pl.Float64,
+}  # fmt: skip
 NEGATIONS = re.compile(r"\b(no|not|never|without|neither|nor|cannot)\b|n't\b", re.IGNORECASE)
 
 
@@ -114,3 +124,33 @@ def _remarks(scored: ScoredRuns) -> list[str]:
         hold = "holds" if negated == 1 else "hold"
         remarks.append(f"{negated} of {count} queries {hold} a negation, which a mean of word scores cannot see.")
     return remarks
+
+
+def most_gendered(scored: ScoredRuns, example: Any = None) -> PartialResult:
+    """Return the terms of the most gendered queries, and those of the example."""
+    scores = scored.query_scores(scored.first.name)
+    order = [place for place in np.argsort(scores, kind="stable") if not np.isnan(scores[place])]
+    queries, each = list(scored.history.queries.items()), min(EACH, len(order) // 2)
+    sides = zip(scored.settings.poles, (order[::-1][:each], order[:each]), strict=True)
+    rows = [
+        (queries[query][0], pole, scores[query], place, word, scored.first.scores.get(word))
+        for pole, side in sides
+        for query in side
+        for place, word in enumerate(queries[query][1][:TERMS_SHOWN])
+    ]
+    tables = {"most_gendered": pl.DataFrame(rows, schema=TERMS, orient="row")}
+    if example:
+        tables["example"] = _example(scored, *example)
+    return PartialResult(tables=tables)
+
+
+def _example(scored: ScoredRuns, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:
+    """Return the words of a query and document, each with score and state."""
+    asked = scored.history.queries[query]
+    reach = set().union(*map(wordnet.load().inflected, asked))
+    rows = [("query", word, scored.first.scores.get(word), "counted") for word in asked]
+    for word in words[:WORDS]:
+        state = "stop word" if word in stop else "in the query" if word in reach else "counted"
+        rows.append(("document", word, scored.first.scores.get(word) if state == "counted" else None, state))
+    schema = {"part": pl.String, "word": pl.String, "score": pl.Float64, "state": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit(query))

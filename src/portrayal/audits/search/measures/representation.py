@@ -87,7 +87,7 @@ def _outcomes(scored: ScoredQueries) -> list[str]:
 
 def _compared(scored: ScoredRuns, system: str) -> pl.DataFrame:
     """Return the outcome of each answered judged query, by its place among all."""
-    own, perfect, names = scored.cut(system), scored.cut(PERFECT), _outcomes(scored)
+    own, perfect, names = scored.cuts[system], scored.cuts[PERFECT], _outcomes(scored)
     groups = _groups_of_documents(scored)
     codes = np.full(len(own), np.nan)
     for place, query in enumerate(scored.history.queries):
@@ -172,7 +172,7 @@ def _exposures(scored: ScoredRuns, system: str) -> pl.DataFrame:
     groups, names = _groups_of_documents(scored), _named_groups(scored)
     shares = [
         exposure(groups[scored.bags.rows(listed)], rank_weights(len(listed), scored.history.discount), len(names))
-        for listed in scored.cut(system).values()
+        for listed in scored.cuts[system].values()
     ]
     table = np.array(shares).reshape(len(shares), len(names))
     columns = dict(zip(names, table.T, strict=True)) | {DIFFERENCE: table[:, 0] - table[:, 1]}
@@ -209,7 +209,7 @@ def _biases(scored: ScoredRuns, system: str) -> pl.DataFrame:
     if scored.settings.about_gender and scored.settings.mentions is None:  # ARaB's own 64 words
         terms = {pole: read_lexicon("arab_terms").filter(group=pole)["word"].to_list() for pole in poles}
     counts = count_mentions(scored.bags, terms)
-    listed = [counts[scored.bags.rows(docs)] for docs in scored.cut(system).values()]
+    listed = [counts[scored.bags.rows(docs)] for docs in scored.cuts[system].values()]
     biases = {name: np.array([rank_bias(part, name) for part in listed], np.float64) for name in MAGNITUDES}
     return pl.DataFrame({"query": list(scored.history.queries), **biases})
 

@@ -16,11 +16,10 @@ from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import (
     History,
     Lists,
-    lay_out,
     lists_of,
     perfect_lists,
     random_lists,
-    score_laid,
+    score_by_rulers,
     word_scores,
 )
 from portrayal.audits.search.settings import SearchSettings
@@ -139,12 +138,9 @@ class ScoredRuns(ScoredQueries):
     runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
     answered: Mapping[str, frozenset[str]]  # queries each system answered; an empty list is an answer
 
-    def cut(self, system: str) -> dict[str, list[str]]:
-        """Return a system's lists, or the perfect system's, cut at K."""
-        return self._cuts[system]
-
     @cached_property
-    def _cuts(self) -> dict[str, dict[str, list[str]]]:
+    def cuts(self) -> dict[str, dict[str, list[str]]]:
+        """Each system's lists and the perfect system's, cut at K."""
         lists = {PERFECT: perfect_lists(self.history)} | {name: lists_of(run) for name, run in self.runs.items()}
         return {name: self.history.cut(listed) for name, listed in lists.items()}
 
@@ -192,7 +188,11 @@ def score_runs(
     """Score runs (query, doc, rank, score) of systems and repeats with every ruler."""
     faults = {system: _fault(run, history) for (system, _), run in runs.items()}
     unusable = {system: fault for system, fault in faults.items() if fault}
-    usable = {key: _once(run) for key, run in runs.items() if key[0] not in unusable}
+    usable = {  # each document of a list at its first place
+        key: run.sort("query", "rank", maintain_order=True).unique(["query", "doc"], keep="first", maintain_order=True)
+        for key, run in runs.items()
+        if key[0] not in unusable
+    }
     systems = list(dict.fromkeys(name for name, _ in usable))
     lists: dict[Repeat, Laid] = {key: (lists_of(run), False) for key, run in usable.items()}
     lists |= reference_lists(history, seed, references)
@@ -224,11 +224,6 @@ def _fault(run: pl.DataFrame, history: History) -> str:
     return STRANGE.format(*strange.select("query", "doc").row(0)) if not strange.is_empty() else ""
 
 
-def _once(run: pl.DataFrame) -> pl.DataFrame:
-    """Return a run with each document of a list at its first place."""
-    return run.sort("query", "rank", maintain_order=True).unique(["query", "doc"], keep="first", maintain_order=True)
-
-
 def _repeated(runs: Iterable[pl.DataFrame]) -> str:
     """Say how many lists of a system name a document twice; nothing when none does."""
     twice = pl.concat([run.filter(pl.struct("query", "doc").is_duplicated()) for run in runs])
@@ -242,11 +237,10 @@ def reference_lists(
     history: History, seed: int | np.random.Generator, names: Sequence[str] = REFERENCES
 ) -> dict[Repeat, Laid]:
     """Return the lists of the reference systems; a generator is used as it stands."""
-    makers: dict[str, Callable[[], Laid]] = {
-        PERFECT: lambda: (perfect_lists(history), True),
-        RANDOM: lambda: (random_lists(history, seed), False),
+    return {
+        (name, 0): (perfect_lists(history), True) if name == PERFECT else (random_lists(history, seed), False)
+        for name in names
     }
-    return {(name, 0): makers[name]() for name in names}
 
 
 def score_lists(
@@ -256,24 +250,12 @@ def score_lists(
     scores = {name: ruler.scores for name, ruler in rulers.items()}
     # In this process all systems go over the documents together; workers take one system each.
     systems = [{key: lists[key]} for key in lists] if current_engine().named else [lists]
-    parts = list(engine_map(partial(_scorer, history, scores), systems, "system's list"))
+    parts = list(engine_map(partial(partial, score_by_rulers, history, scores), systems, "system's list"))
     merged: dict[str, dict[str, list[pl.DataFrame]]] = {ruler: {} for ruler in rulers}
     for part, ruler in product(parts, rulers):
         for (system, _), table in part[ruler].items():
             merged[ruler].setdefault(system, []).append(table)
     return {ruler: {name: _mean(repeats) for name, repeats in tables.items()} for ruler, tables in merged.items()}
-
-
-def _scorer(
-    history: History, scores: Mapping[str, Mapping[str, float]]
-) -> Callable[[Mapping[Repeat, Laid]], dict[str, dict[Repeat, pl.DataFrame]]]:
-    """Return a function that scores systems' lists: ruler to system and repeat to table."""
-
-    def scored(systems: Mapping[Repeat, Laid]) -> dict[str, dict[Repeat, pl.DataFrame]]:
-        laid = lay_out(history, systems)
-        return {name: score_laid(laid, of_words) for name, of_words in scores.items()}
-
-    return scored
 
 
 def _mean(parts: list[pl.DataFrame]) -> pl.DataFrame:

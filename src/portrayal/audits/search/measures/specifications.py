@@ -6,7 +6,7 @@ queries' parts in the mean of the standardised slopes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, product
@@ -33,15 +33,11 @@ def specifications(scored: ScoredRuns, pairs: Any) -> PartialResult:
     if not scored.settings.variants or not scored.systems:
         return PartialResult()
     ways = list(product(scored.rulers, METHODS))
-    measured = engine_map(partial(_measurer, scored, pairs), ways, "ruler and direction")
+    measured = engine_map(partial(partial, _ways, scored, pairs), ways, "ruler and direction")
     rows, slopes = zip(*chain.from_iterable(measured), strict=True)
     table = _what_matters(pl.DataFrame(rows, infer_schema_length=None).with_row_index("place"), scored)
     joint = _joint(table, slopes, scored)
     return PartialResult(tables={"specifications": table.drop("place"), "specification_tests": joint})
-
-
-def _measurer(scored: ScoredRuns, pairs: Any) -> Callable[[tuple[str, str]], list[tuple[dict[str, Any], Slope]]]:
-    return partial(_ways, scored, pairs)
 
 
 def _ways(scored: ScoredRuns, pairs: Any, way: tuple[str, str]) -> list[tuple[dict[str, Any], Slope]]:
