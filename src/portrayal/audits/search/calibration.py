@@ -105,7 +105,7 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
 def plans() -> dict[str, tuple[float, float]]:
     """Return by shape a slope and the power that `portrayal plan` states for it."""
     return {
-        shape: (slope, power(SHAPES[shape].questions, len(SYSTEMS), slope, rulers=len(RULERS)))
+        shape: (slope, power(SHAPES[shape][0], len(SYSTEMS), slope, rulers=len(RULERS)))
         for shape, slope in (("demo", 0.1), ("small", 0.3))
     }
 
@@ -139,13 +139,9 @@ def _finds(bank: Bank, queries: int, tests: int, rulers: int, rng: np.random.Gen
         return False
     signs = rng.choice([-1.0, 1.0], (tests - 1, queries))  # the other systems, each with its own noise
     systems = [y, *(bank.null[drawn] * sign for sign in signs)]
-    tested = [*systems, *(_by_another(one, bank, rng) for one in systems for _ in range(rulers - 1))]
-    columns = [parts_of_slope(x, one, units) for one in tested]
-    return bool(flip_jointly(np.column_stack(columns)).adjusted[0] < LEVEL)
-
-
-def _by_another(lists: np.ndarray, bank: Bank, rng: np.random.Generator) -> np.ndarray:
-    """Return the same lists by another ruler."""
     agreement = np.corrcoef(vocabulary().scores)[0, 1]
-    own = rng.choice(bank.null, len(lists)) * rng.choice([-1.0, 1.0], len(lists))
-    return agreement * lists + np.sqrt(1 - agreement**2) * own
+    for lists in [one for one in systems for _ in range(rulers - 1)]:  # the same lists by other rulers
+        own = rng.choice(bank.null, queries) * rng.choice([-1.0, 1.0], queries)
+        systems.append(agreement * lists + np.sqrt(1 - agreement**2) * own)
+    columns = [parts_of_slope(x, one, units) for one in systems]
+    return bool(flip_jointly(np.column_stack(columns)).adjusted[0] < LEVEL)

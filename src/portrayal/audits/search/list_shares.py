@@ -216,8 +216,10 @@ class Lists:
             np.vstack([self._column(name, ruler, system, number) for number in repeats])
             for name in ("list_score", "unscored")
         )
-        known = (~np.isnan(lists)).sum(axis=0)  # repeats that have a query
-        means = np.where(known > 0, np.nansum(lists, axis=0) / np.maximum(known, 1), np.nan)
+        means = lists[0]
+        if len(repeats) > 1:
+            known = (~np.isnan(lists)).sum(axis=0)  # repeats that have a query
+            means = np.where(known > 0, np.nansum(lists, axis=0) / np.maximum(known, 1), np.nan)
         return {
             "query_score": self._column("query_score", ruler),
             "list_score": means,

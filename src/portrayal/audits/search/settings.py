@@ -15,7 +15,7 @@ class SearchSettings(Settings):
     """The search audit's own settings."""
 
     collection: str = Field(min_length=1)
-    vectors: list[str] = Field(default_factory=lambda: ["glove"], min_length=1)
+    vectors: list[str] = Field(default_factory=lambda: ["glove"], min_length=1)  # that measure; never debiased
     pairs: list[tuple[str, str]] | None = None
     poles: tuple[str, str] = ("female", "male")  # positive, negative
     direction: Literal["component", "mean", "first"] = "component"
@@ -26,10 +26,8 @@ class SearchSettings(Settings):
     mentions: dict[str, list[str]] | None = None
     names_percent: float = Field(0.02, ge=0)  # census names rarer than this are not counted as names
     bins: list[float] | None = Field(None, min_length=1)  # None: five bins of as many queries each
-    compare: dict[str, list[str]] = Field(default_factory=dict)
-    published: dict[str, str] = Field(
-        default_factory=dict
-    )  # a system to its row of Table 2, such as "w2v_add, regular"
+    compare: dict[str, list[str]] = Field(default_factory=dict)  # a system to its variants
+    published: dict[str, str] = Field(default_factory=dict)  # a system to its row of Table 2: "w2v_add, regular"
     quality: list[str] = Field(default_factory=lambda: list(QUALITY))  # in trec_eval's or ir_measures' names
     top: int = Field(100, ge=1)  # results compared by Kendall's distance
     penalty: float = Field(0.0, ge=0, le=0.5)  # p of Fagin's K(p)

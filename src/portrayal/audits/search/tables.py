@@ -29,7 +29,15 @@ def _tables(measured: Measured, settings: SearchSettings) -> Iterator[ReportTabl
         "GSR of every system, its difference to the perfect system, and the relative value of the paper's Table 2 (ratio less "
         "1), which is left out where the perfect system's own slope may be zero. In brackets the measuring word vectors."
     )
-    yield ReportTable("grid", "GSR of all systems (Table 2)", text, _grid(results))
+    wanted = results.filter(pl.col("measure").is_in(list(GRID)), pl.col("system") != INSTRUMENT)
+    percent = 100 * (pl.col("value") - 1)
+    cells = wanted.select(
+        "system",
+        key=pl.format("{} ({})", pl.col("measure").replace(GRID), "ruler"),
+        value=pl.when(pl.col("measure") == "gsr_ratio").then(percent).otherwise("value"),
+    )
+    grid = cells.pivot(on="key", index="system", values="value", aggregate_function="first")
+    yield ReportTable("grid", "GSR of all systems (Table 2)", text, grid)
     text = "Quality of the rankings; for variants the mean change with Student's paired t-test."
     yield ReportTable("quality", "Quality (Table 3)", text, quality.select(columns))
     yield from _published_tables(measured)
@@ -43,18 +51,6 @@ def _tables(measured: Measured, settings: SearchSettings) -> Iterator[ReportTabl
     unused = measured.tables["queries"].filter(pl.col("reason") != "", ~pl.col("system").is_in(REFERENCES))
     text = "Queries that could not be used, with the reason; they are missing, not zero."
     yield ReportTable("unused", "Queries not used", text, unused.select("ruler", "system", "query", "text", "reason"))
-
-
-def _grid(results: pl.DataFrame) -> pl.DataFrame:
-    """Return GSR, difference and relative value of each system under each set of vectors."""
-    wanted = results.filter(pl.col("measure").is_in(list(GRID)), pl.col("system") != INSTRUMENT)
-    percent = 100 * (pl.col("value") - 1)
-    columns = wanted.select(
-        "system",
-        key=pl.format("{} ({})", pl.col("measure").replace(GRID), "ruler"),
-        value=pl.when(pl.col("measure") == "gsr_ratio").then(percent).otherwise("value"),
-    )
-    return columns.pivot(on="key", index="system", values="value", aggregate_function="first")
 
 
 def published(name: str) -> pl.DataFrame:

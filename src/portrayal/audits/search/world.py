@@ -58,15 +58,7 @@ STUDY = {
 BANK = 20_000  # phantom questions that planned audits are drawn from
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The number of questions of an audit, and of wordings of each."""
-
-    questions: int
-    wordings: int = 1
-
-
-SHAPES = {"demo": Shape(79), "small": Shape(10), "clustered": Shape(15, 3), "large": Shape(250)}
+SHAPES = {"demo": (79, 1), "small": (10, 1), "clustered": (15, 3), "large": (250, 1)}  # questions, wordings of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +181,10 @@ def phantom_tables(size: int, effects: Sequence[float], rng: np.random.Generator
 
 def make_phantoms(shape: str, seed: int, effect: float, *further: float) -> Phantoms:
     """Return the world of one audit: an effect, none, and `further` ones."""
-    made = SHAPES[shape]
-    phantoms = Phantoms((effect, 0.0, *further), np.random.default_rng([seed, made.questions, made.wordings]))
-    for question in range(made.questions):
-        phantoms.ask(question, made.wordings)
+    questions, wordings = SHAPES[shape]
+    phantoms = Phantoms((effect, 0.0, *further), np.random.default_rng([seed, questions, wordings]))
+    for question in range(questions):
+        phantoms.ask(question, wordings)
     return phantoms
 
 

@@ -25,9 +25,18 @@ def read_run(path: Path | str) -> pl.DataFrame:
     Scores decide, as in trec_eval: documents come by falling score, ids descending where scores are equal. A run whose scores are all
     one number has none, and its ranks decide.
     """
-    path = Path(path)
+    path, rows = Path(path), []
     form = "query Q0 document rank score tag"
-    rows = [_row(fields, path) for fields in read_fields(path, 5, form)]
+    for query, _, doc, place, points, *_ in read_fields(path, 5, form):
+        try:
+            score = float(points)
+            if score != score:  # NaN has no place in an order
+                raise ValueError
+        except ValueError:
+            raise PortrayalError(
+                f"{path}: the score of {doc!r} for query {query!r} is {points!r}. Expected a number."
+            ) from None
+        rows.append((query, doc, whole(place, path, f"the rank of {doc!r} for query {query!r}"), score))
     if not rows:
         raise PortrayalError(f"{path} has no results. Expected lines of: {form}.")
     run = run_table(rows)
@@ -83,16 +92,3 @@ def without_result(run: pl.DataFrame, queries: Container[str]) -> list[str]:
     """Return the queries that have no result in the run, in order: missing, never zero."""
     seen = set(run["query"].unique())
     return [query for query in queries if query not in seen]
-
-
-def _row(fields: list[str], path: Path) -> tuple[str, str, int, float]:
-    query, _, doc, rank, score = fields[:5]
-    try:
-        value = float(score)
-        if value != value:  # NaN has no place in an order
-            raise ValueError
-    except ValueError:
-        raise PortrayalError(
-            f"{path}: the score of {doc!r} for query {query!r} is {score!r}. Expected a number."
-        ) from None
-    return query, doc, whole(rank, path, f"the rank of {doc!r} for query {query!r}"), value

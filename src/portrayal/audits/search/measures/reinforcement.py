@@ -43,7 +43,13 @@ def reinforcement(scored: ScoredRuns) -> PartialResult:
         "queries": pl.concat(parts).with_columns(text=text),
         "fits": pl.DataFrame(fits, schema=schema, orient="row"),
     }
-    return PartialResult([row for row, _ in measured], tables, _warnings(scored), _remarks(scored))
+    count = len(scored.queries)
+    few = f"Only {count} queries: word scores are noisy, so GSR on a small collection needs a person's reading of the queries."
+    unjudged = (
+        "No relevance judgments: there is no perfect system to compare with, so a positive GSR may be plain relevance."
+    )
+    warnings = [few] * (count < SMALL) + [unjudged] * (not scored.judged)
+    return PartialResult([row for row, _ in measured], tables, warnings, _remarks(scored))
 
 
 def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | None]]:
@@ -96,16 +102,6 @@ def _without_gendered(scored: ScoredQueries, ruler: Ruler, system: str) -> list[
 
 def _joined(*parts: str) -> str:
     return "; ".join(part for part in parts if part)
-
-
-def _warnings(scored: ScoredRuns) -> list[str]:
-    """Say what these numbers cannot bear: too few queries, nothing to compare with."""
-    count = len(scored.queries)
-    few = f"Only {count} queries: word scores are noisy, so GSR on a small collection needs a person's reading of the queries."
-    unjudged = (
-        "No relevance judgments: there is no perfect system to compare with, so a positive GSR may be plain relevance."
-    )
-    return [few] * (count < SMALL) + [unjudged] * (not scored.judged)
 
 
 def _remarks(scored: ScoredRuns) -> list[str]:

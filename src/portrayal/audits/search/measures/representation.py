@@ -110,21 +110,16 @@ def _outcome_rows(scored: ScoredQueries, system: str, table: pl.DataFrame) -> li
         wilson(count, sum(counts)).row("over_representation", group=outcome, n_missing=missing, **about)
         for outcome, count in zip(names, counts, strict=True)
     ]
-    return [*rows, _trend_row(scored, system, outcomes)]
-
-
-def _trend_row(scored: ScoredQueries, system: str, outcomes: np.ndarray) -> Row:
-    """Return Pearson's r of the outcome and genderedness, tested as a slope."""
-    poles = scored.settings.poles
+    poles = scored.settings.poles  # the trend: Pearson's r of the outcome and genderedness, tested as a slope
     x = scored.query_scores(scored.first.name)
     y = np.select([outcomes == 0, outcomes == 1, outcomes == 2], [1.0, -1.0, 0.0], np.nan)
     slope = measure_slope(x, y, scored.queries.units, scored.seed)
     both = ~(np.isnan(x) | np.isnan(y))
     scale = float(x[both].std() / y[both].std()) if both.any() and y[both].std() > 0 else 1.0
     note = f"{poles[0]} +1, {poles[1]} -1, neither 0; queries with no documents of either are missing"
-    about = {"system": system, "versus": PERFECT, "ruler": scored.first.name, "note": note}
+    about |= {"ruler": scored.first.name, "note": note, "unit": "Pearson's r with query genderedness"}
     r = slope.map(lambda end: float(np.clip(end * scale, -1, 1)))
-    return r.row("over_representation_trend", unit="Pearson's r with query genderedness", **about)
+    return [*rows, r.row("over_representation_trend", **about)]
 
 
 def representation_bars(scored: ScoredRuns) -> dict[str, pl.DataFrame]:

@@ -17,7 +17,7 @@ import polars as pl
 
 from portrayal.audits.search.measures.genderedness import DISCOUNTS
 from portrayal.audits.search.measures.gsr import Slope, gsr, relative_gsr
-from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, score_many
+from portrayal.audits.search.measures.history import lists_of, perfect_lists, score_many
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler
 from portrayal.engine import engine_map
 from portrayal.stats.tests.max_t import flip_jointly
@@ -44,24 +44,22 @@ def _ways(scored: ScoredRuns, pairs: Any, way: tuple[str, str]) -> list[tuple[di
     """Measure all systems with one ruler and direction in every further way."""
     name, method = way
     scores = make_ruler(scored.rulers[name].space, pairs, method, scored.history).scores
+    lists: dict[str, Any] = {system: (lists_of(run), False) for system, run in scored.runs.items()}
+    lists[PERFECT] = (perfect_lists(scored.history), True)
     made = []
     for inflected, discount in product(KEPT, DISCOUNTS):
         history = replace(scored.history, discount=discount, inflected=inflected)
         taken = {"ruler": name, "direction": method, "discount": discount, "inflected": KEPT[inflected]}
-        for system, slope in _specified(scored, history, scores).items():
+        tables = score_many(history, lists, scores)
+        for system in scored.runs:
+            if scored.judged:
+                slope = relative_gsr(tables[system], tables[PERFECT], scored.seed).difference
+            else:
+                slope = gsr(tables[system], scored.seed)
             columns = slope.columns()
             figures = {key: columns[key] for key in ("value", "low", "high", "n")}
             made.append(({"system": system, **taken, **figures}, slope))
     return made
-
-
-def _specified(scored: ScoredRuns, history: History, scores: Any) -> dict[str, Slope]:
-    """Measure all systems one way."""
-    lists: dict[str, Any] = {system: (lists_of(run), False) for system, run in scored.runs.items()}
-    tables = score_many(history, {**lists, PERFECT: (perfect_lists(history), True)}, scores)
-    if scored.judged:
-        return {name: relative_gsr(tables[name], tables[PERFECT], scored.seed).difference for name in scored.runs}
-    return {name: gsr(tables[name], scored.seed) for name in scored.runs}
 
 
 def _what_matters(table: pl.DataFrame, scored: ScoredRuns) -> pl.DataFrame:
