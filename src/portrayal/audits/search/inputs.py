@@ -133,20 +133,20 @@ def _example(collection: Collection, history: History, space: WordSpace, setting
     return [query, words(text)]
 
 
-def open_inputs(kept: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
+def open_inputs(run: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
     """Return the inputs of the measure from the tables of a run."""
-    example = kept.get("example")
+    example = run.get("example")
     # A run recorded by an earlier version does not keep its stop words; they were of a list that ships.
-    stop = frozenset(kept["stop"]) if "stop" in kept else measuring_stop_words(settings.stop)
+    stop = frozenset(run["stop"]) if "stop" in run else measuring_stop_words(settings.stop)
     return {
-        "history": _history_of(kept, settings),
-        "texts": dict(kept["queries"].select("query", "text").iter_rows()),
-        "spaces": _spaces_of(kept),
+        "history": _history_of(run, settings),
+        "texts": dict(run["queries"].select("query", "text").iter_rows()),
+        "spaces": _spaces_of(run),
         "pairs": pole_pairs(settings),
         "example": (*example, stop) if example else None,
         "mentions": mentions(settings),
         "checks": _checks(settings),
-        "gaps": kept.get("gaps", []),
+        "gaps": run.get("gaps", []),
     }
 
 
@@ -197,27 +197,27 @@ def _history_tables(history: History, texts: Mapping[str, str]) -> dict[str, pl.
     }
 
 
-def _history_of(kept: Mapping[str, Any], settings: SearchSettings) -> History:
+def _history_of(run: Mapping[str, Any], settings: SearchSettings) -> History:
     """Return the history from the tables of a run."""
-    documents, terms = kept["documents"]["doc"].to_list(), kept["words"]["word"].to_list()
-    document, word, count = (kept["counts"][name].to_numpy() for name in ("document", "word", "count"))
+    documents, terms = run["documents"]["doc"].to_list(), run["words"]["word"].to_list()
+    document, word, count = (run["counts"][name].to_numpy() for name in ("document", "word", "count"))
     bags = Bags.of_counts(documents, terms, (document, word, count))
     qrels: dict[str, dict[str, int]] = {}
-    for query, doc, level in kept["judgments"].iter_rows():
+    for query, doc, level in run["judgments"].iter_rows():
         qrels.setdefault(query, {})[doc] = level
-    queries = dict(kept["queries"].select("query", "words").iter_rows())
+    queries = dict(run["queries"].select("query", "words").iter_rows())
     return History(queries, bags, qrels, settings.cutoff, settings.discount, settings.inflected)
 
 
-def document_words(kept: Mapping[str, Any], most: int = 6) -> dict[str, str]:
+def document_words(run: Mapping[str, Any], most: int = 6) -> dict[str, str]:
     """Return the rarest words of each document, to recognise it by."""
-    if not {"documents", "words", "counts"} <= set(kept):
+    if not {"documents", "words", "counts"} <= set(run):
         return {}
-    text = pl.lit(kept["words"]["word"]).gather(pl.col("word"))
-    counted = kept["counts"].with_columns(text=text, spread=pl.len().over("word"))
-    rarest = counted.filter(~pl.col("text").is_in(list(kept.get("stop", ())))).sort("document", "spread", "text")
+    text = pl.lit(run["words"]["word"]).gather(pl.col("word"))
+    counted = run["counts"].with_columns(text=text, spread=pl.len().over("word"))
+    rarest = counted.filter(~pl.col("text").is_in(list(run.get("stop", ())))).sort("document", "spread", "text")
     joined = rarest.group_by("document", maintain_order=True).agg(pl.col("text").head(most).str.join(" "))
-    names = kept["documents"]["doc"]
+    names = run["documents"]["doc"]
     return {names[place]: text for place, text in joined.iter_rows()}
 
 
@@ -231,9 +231,9 @@ def _space_tables(spaces: Spaces, wanted: Container[str]) -> dict[str, Any]:
     return {**tables, "vectors": [[name, space.name] for name, space in spaces.items()]}
 
 
-def _spaces_of(kept: Mapping[str, Any]) -> dict[str, WordSpace]:
+def _spaces_of(run: Mapping[str, Any]) -> dict[str, WordSpace]:
     """Return the sets of vectors from the tables of a run, by name."""
-    tables = {name: (own, kept[f"vectors_{place}"]) for place, (name, own) in enumerate(kept["vectors"])}
+    tables = {name: (own, run[f"vectors_{place}"]) for place, (name, own) in enumerate(run["vectors"])}
     return {
         name: WordSpace.build(own, table["word"], table["vector"].to_numpy()) for name, (own, table) in tables.items()
     }

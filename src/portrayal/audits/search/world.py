@@ -217,8 +217,8 @@ def put_down(phantoms: Phantoms) -> tuple[Study, Evidence]:
     study = make_study(STUDY)
     queries = {query: " ".join(words) for query, words in phantoms.words_of_queries().items()}
     collection = collection_of(phantoms.texts(), queries, phantoms.qrels(), "collection")
-    kept = inputs_of(collection, study, lambda wanted: _spaces())
-    return study, Evidence(stimuli_of(collection), _responses(phantoms), kept, seed=study.seed)
+    tables = inputs_of(collection, study, lambda wanted: _spaces())
+    return study, Evidence(stimuli_of(collection), _responses(phantoms), tables, seed=study.seed)
 
 
 def responses_of(study: Study, table: pl.DataFrame) -> pl.DataFrame:

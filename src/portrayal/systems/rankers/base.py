@@ -56,9 +56,9 @@ def search(ranker: Ranker, queries: Mapping[str, str], depth: int) -> dict[str, 
     }
 
 
-def run_of(found: Mapping[str, Sequence[tuple[str, float]]]) -> pl.DataFrame:
+def run_of(results: Mapping[str, Sequence[tuple[str, float]]]) -> pl.DataFrame:
     """Return the results of `search` as a run table, ranks counted from 1."""
-    rows = [(query, doc, place, score) for query, hits in found.items() for place, (doc, score) in enumerate(hits, 1)]
+    rows = [(query, doc, place, score) for query, hits in results.items() for place, (doc, score) in enumerate(hits, 1)]
     return run_table(rows)
 
 

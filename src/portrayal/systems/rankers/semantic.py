@@ -81,8 +81,8 @@ def needed_words(index: Index, queries: Iterable[str]) -> set[str]:
     """Return the words whose vectors a ranker may need."""
     tables = map(read_lexicon, ("gender_pairs", "gender_equalize_pairs", "gender_specific"))
     lists = {word for table in tables for row in table.iter_rows() for word in row}
-    asked = (word for text in queries for word in words(text))
-    return {*index.words, *asked, *lists, *map(str.lower, lists)}
+    terms = (word for text in queries for word in words(text))
+    return {*index.words, *terms, *lists, *map(str.lower, lists)}
 
 
 def without_direction(space: WordSpace, kind: str) -> WordSpace:

@@ -57,8 +57,8 @@ class RankerSystem(BaseSystem):
         return await asyncio.to_thread(self._answers, questions)
 
     def _answers(self, questions: Sequence[Question]) -> list[Answer]:
-        found = self.search({item.stimulus: item.content for item in questions})
-        return [Answer(json.dumps(found[item.stimulus]).encode()) for item in questions]
+        results = self.search({item.stimulus: item.content for item in questions})
+        return [Answer(json.dumps(results[item.stimulus]).encode()) for item in questions]
 
 
 def open_system(settings: SystemSettings, folder: Path) -> RankerSystem:

@@ -87,9 +87,9 @@ def collection_of(
     name: str = "in memory",
 ) -> Collection:
     """Return a collection of documents held in memory, such as the toy and synthetic ones."""
-    held = tuple(documents.items() if isinstance(documents, Mapping) else documents)
+    pairs = tuple(documents.items() if isinstance(documents, Mapping) else documents)
     judgments = {query: dict(levels) for query, levels in (qrels or {}).items()}
-    return Collection(name, lambda: iter(held), dict(queries), judgments)
+    return Collection(name, lambda: iter(pairs), dict(queries), judgments)
 
 
 class RollCall:

@@ -142,9 +142,9 @@ class Index:
 
     def encode(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ids of the text's known words, each once, and how often each occurs."""
-        asked = stems([word for word in words(text) if word not in self.stop], self.stem)
+        terms = stems([word for word in words(text) if word not in self.stop], self.stem)
         # A query is a few words: counting them in Python is faster than sorting an array.
-        counted = sorted(Counter(self.numbers[word] for word in asked if word in self.numbers).items())
+        counted = sorted(Counter(self.numbers[word] for word in terms if word in self.numbers).items())
         ids, counts = np.array(counted, np.int64).reshape(-1, 2).T
         return np.ascontiguousarray(ids), np.ascontiguousarray(counts)
 
@@ -203,11 +203,11 @@ def stemmed(index: Index, stemmer: str) -> Index:
     """Return the index with words of the same stem counted as one."""
     from scipy import sparse
 
-    kept = [number for number, word in enumerate(index.words) if word not in index.stop]
-    cut = stems([index.words[number] for number in kept], stemmer)
+    content = [number for number, word in enumerate(index.words) if word not in index.stop]
+    cut = stems([index.words[number] for number in content], stemmer)
     numbers = {stem: number for number, stem in enumerate(dict.fromkeys(cut))}
-    places = (kept, [numbers[stem] for stem in cut])
-    merge = sparse.coo_array((np.ones(len(kept), np.int32), places), shape=(len(index.words), len(numbers))).tocsc()
+    places = (content, [numbers[stem] for stem in cut])
+    merge = sparse.coo_array((np.ones(len(content), np.int32), places), shape=(len(index.words), len(numbers))).tocsc()
     counts = (index.matrix @ merge).tocsc().sorted_indices()
     borders, postings = counts.indptr.astype(np.int64), counts.indices.astype(np.int32)
     return Index(

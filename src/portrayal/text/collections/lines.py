@@ -132,8 +132,8 @@ def _codes(data: np.ndarray, position: int, bits: int, most: int) -> list[int]:
     piece = np.unpackbits(data[position : position + -(-count * bits // 8)], bitorder="little")
     wide = np.zeros((count, 16), np.uint8)
     wide[:, :bits] = piece[: count * bits].reshape(count, bits)
-    found: list[int] = np.packbits(wide, axis=1, bitorder="little").view("<u2").ravel().tolist()
-    return found
+    codes: list[int] = np.packbits(wide, axis=1, bitorder="little").view("<u2").ravel().tolist()
+    return codes
 
 
 def _read(

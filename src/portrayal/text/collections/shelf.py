@@ -51,8 +51,8 @@ def shelve(collection: Collection, spell: Callable[[str], list[str]]) -> Iterato
             queries = read_queries(files.queries) if files.queries else collection.queries.items()
             shelf.ask(((name, spell(text)) for name, text in queries), files.queries)
             levels = collection.levels().items()
-            kept = ((query, doc, level) for query, judged in levels for doc, level in judged.items())
-            shelf.judge(chain(read_judgments(files.judgments) if files.judgments else (), kept), source=files.judgments)
+            own = ((query, doc, level) for query, judged in levels for doc, level in judged.items())
+            shelf.judge(chain(read_judgments(files.judgments) if files.judgments else (), own), source=files.judgments)
             if files.graded:
                 shelf.judge(read_judgments(files.graded), "gain", files.graded)
                 file.execute(GRADED)
@@ -103,8 +103,8 @@ class Shelf:
     def some(self, names: Iterable[str]) -> Some:
         """Return those of these queries that are there, in their order."""
         one = "SELECT number, name, words FROM query WHERE name = ?"
-        found = (self._file.execute(one, (name,)).fetchone() for name in names)
-        return self._some(sorted(row for row in found if row is not None))
+        rows = (self._file.execute(one, (name,)).fetchone() for name in names)
+        return self._some(sorted(row for row in rows if row is not None))
 
     def pieces(self, size: int) -> Iterator[Some]:
         """Yield all queries that are asked, in their order, so many at a time."""

@@ -123,14 +123,14 @@ class Without:
         return len(self.vectors)
 
     def __getitem__(self, rows: Any) -> np.ndarray:
-        asked = np.arange(len(self))[rows] if isinstance(rows, slice) else np.asarray(rows) % len(self)
-        vectors = np.asarray(self.vectors[asked], np.float64)
+        wanted = np.arange(len(self))[rows] if isinstance(rows, slice) else np.asarray(rows) % len(self)
+        vectors = np.asarray(self.vectors[wanted], np.float64)
         rest = vectors - (vectors @ self.direction)[..., None] * self.direction
         lengths = np.linalg.norm(rest, axis=-1, keepdims=True)
         rest *= np.linalg.norm(vectors, axis=-1, keepdims=True) / np.where(lengths == 0, 1.0, lengths)
         if len(self.rows):
-            place = np.minimum(np.searchsorted(self.rows, asked), len(self.rows) - 1)
-            rest = np.where((self.rows[place] == asked)[..., None], self.others[place], rest)
+            place = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
+            rest = np.where((self.rows[place] == wanted)[..., None], self.others[place], rest)
         return rest.astype(self.dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -101,18 +101,18 @@ def _binary(path: Path, wanted: frozenset[str] | None) -> Pairs:
 
 def _records(file: IO[bytes], count: int, size: int) -> Iterator[tuple[str, bytes]]:
     """Yield each word and the bytes of its vector."""
-    held, place = b"", 0
+    buffer, place = b"", 0
     for _ in range(count):
-        end = held.find(b" ", place)
-        if end < 0 or len(held) < end + 1 + size:
-            held, place = held[place:] + file.read(max(CHUNK, 2 * size)), 0
-            end = held.find(b" ")
+        end = buffer.find(b" ", place)
+        if end < 0 or len(buffer) < end + 1 + size:
+            buffer, place = buffer[place:] + file.read(max(CHUNK, 2 * size)), 0
+            end = buffer.find(b" ")
         if end < 0 or end - place > LONGEST_WORD:
             raise ValueError("it ends early, or a word has no end")
-        word, place = held[place:end].lstrip(b"\n").decode("utf-8", errors="replace"), end + 1 + size
-        if len(held) < place:
+        word, place = buffer[place:end].lstrip(b"\n").decode("utf-8", errors="replace"), end + 1 + size
+        if len(buffer) < place:
             raise ValueError(f"it ends early, in the vector of {word!r}")
-        yield word, held[end + 1 : place]
+        yield word, buffer[end + 1 : place]
 
 
 def _text(path: Path, wanted: frozenset[str] | None) -> Pairs:
@@ -226,18 +226,18 @@ def _parquet(path: Path, wanted: frozenset[str] | None) -> Pairs:
         name = _named(columns, ("word", "name", "stimulus"))
         if name is None or "embedding" not in columns:
             raise ValueError(f"it lacks the columns word and embedding (found: {', '.join(columns)})")
-        kept = table.select(word=pl.col(name).cast(pl.String), embedding="embedding").drop_nulls()
+        pairs = table.select(word=pl.col(name).cast(pl.String), embedding="embedding").drop_nulls()
         if wanted is not None:
-            kept = kept.filter(pl.col("word").is_in(list(wanted)))
-        rows = kept.collect().iter_rows()
+            pairs = pairs.filter(pl.col("word").is_in(list(wanted)))
+        rows = pairs.collect().iter_rows()
     except pl.exceptions.PolarsError as error:
         raise ValueError(str(error)) from None
     return ((word, np.array(vector, float)) for word, vector in rows)
 
 
-def _named(found: Iterable[str], names: Sequence[str]) -> str | None:
+def _named(there: Iterable[str], names: Sequence[str]) -> str | None:
     """Return the first of these names that a file has."""
-    return next((name for name in names if name in found), None)
+    return next((name for name in names if name in there), None)
 
 
 def _paired(words: list[str], vectors: np.ndarray, wanted: frozenset[str] | None) -> Pairs:

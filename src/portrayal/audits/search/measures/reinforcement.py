@@ -142,9 +142,9 @@ def most_gendered(scored: ScoredRuns, example: Any = None) -> PartialResult:
 
 def _example(scored: ScoredRuns, query: str, words: Sequence[str], stop: frozenset[str]) -> pl.DataFrame:
     """Return the words of a query and document, each with score and state."""
-    asked = scored.history.queries[query]
-    reach = set().union(*map(wordnet.load().inflected, asked))
-    rows = [("query", word, scored.first.scores.get(word), "counted") for word in asked]
+    terms = scored.history.queries[query]
+    reach = set().union(*map(wordnet.load().inflected, terms))
+    rows = [("query", word, scored.first.scores.get(word), "counted") for word in terms]
     for word in words[:WORDS]:
         state = "stop word" if word in stop else "in the query" if word in reach else "counted"
         rows.append(("document", word, scored.first.scores.get(word) if state == "counted" else None, state))
