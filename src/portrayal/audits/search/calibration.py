@@ -13,21 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from portrayal.audits.search import world
 from portrayal.audits.search.measures.gsr import FEWEST, Slope, fit_with_error, parts_of_slope, quantile, relative_gsr
-from portrayal.audits.search.world import (
-    BANK,
-    RULERS,
-    SHAPES,
-    SYSTEMS,
-    Bank,
-    bank_of,
-    make_phantoms,
-    make_wave,
-    phantom_tables,
-    put_down,
-    read_back,
-    vocabulary,
-)
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.calibration import Calibration, Simulated, over_seeds
@@ -52,15 +39,11 @@ def calibrate(runs: int = 1000, seed: int = 0, sizes: Sequence[int] = SIZES) -> 
     conditions = [_condition(*cell, tested[place * runs : (place + 1) * runs]) for place, cell in enumerate(cells)]
     nulls = [row["false_alarm"] for row in conditions if row["planted"] == 0]
     power = [row["found"] for row in conditions if row["planted"] and row["queries"] == NAMED]
+    coverage = float(np.mean([row["coverage"] for row in conditions]))
     return Calibration(
-        stem="search",
-        false_alarm=float(np.mean(nulls)),
-        power=float(power[0]) if power else float("nan"),
-        coverage=float(np.mean([row["coverage"] for row in conditions])),
-        runs=runs,
-        seed=seed,
-        conditions=conditions,
-    )
+        stem="search", false_alarm=float(np.mean(nulls)), power=float(power[0]) if power else float("nan"),
+        coverage=coverage, runs=runs, seed=seed, conditions=conditions,
+    )  # fmt: skip
 
 
 def _condition(size: int, slope: float, tested: Sequence[Tested]) -> dict[str, Any]:
@@ -83,7 +66,7 @@ def _test_phantoms(cells: Sequence[tuple[int, float]], runs: int, seed: int, pla
     """Make one phantom collection and measure its two systems against the perfect one."""
     size, slope = cells[place // runs]
     rng = np.random.default_rng([seed, size, round(1000 * slope), place % runs])
-    tables = phantom_tables(size, (slope, 0.0), rng)
+    tables = world.phantom_tables(size, (slope, 0.0), rng)
     flips = int(rng.integers(2**31))
     slopes = [relative_gsr(tables[name], tables["perfect"], flips).difference for name in ("0", "1")]
     flipped = flip_jointly(np.column_stack([one.influence for one in slopes]), flips)
@@ -97,15 +80,17 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
     One seed in `THROUGH_FILES` goes through files as a study does; the others are put down as the tables this gives, in half the time.
     `wave` 1 and 2 are lists of the same collection by other chance, the effect in the second only; 0 is an audit of its own.
     """
-    phantoms = make_wave(shape, seed, effect, wave) if wave else make_phantoms(shape, seed, effect)
-    study, evidence = (read_back if seed % THROUGH_FILES == 0 else put_down)(phantoms)
-    return Simulated(study, evidence, {"measure": "gsr_difference", "ruler": RULERS[0], "system": SYSTEMS[0]})
+    phantoms = world.make_wave(shape, seed, effect, wave) if wave else world.make_phantoms(shape, seed, effect)
+    study, evidence = (world.read_back if seed % THROUGH_FILES == 0 else world.put_down)(phantoms)
+    return Simulated(
+        study, evidence, {"measure": "gsr_difference", "ruler": world.RULERS[0], "system": world.SYSTEMS[0]}
+    )
 
 
 def plans() -> dict[str, tuple[float, float]]:
     """Return by shape a slope and the power that `portrayal plan` states for it."""
     return {
-        shape: (slope, power(SHAPES[shape][0], len(SYSTEMS), slope, rulers=len(RULERS)))
+        shape: (slope, power(world.SHAPES[shape][0], len(world.SYSTEMS), slope, rulers=len(world.RULERS)))
         for shape, slope in (("demo", 0.1), ("small", 0.3))
     }
 
@@ -126,20 +111,20 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
 
 def power(queries: int, tests: int, slope: float, rulers: int = 1, seed: int = 0) -> float:
     """Return the share of audits that find one system's slope after correction."""
-    bank, rng = bank_of(slope), np.random.default_rng(seed)
+    bank, rng = world.bank_of(slope), np.random.default_rng(seed)
     return float(np.mean([_finds(bank, queries, tests, rulers, rng) for _ in range(AUDITS)]))
 
 
-def _finds(bank: Bank, queries: int, tests: int, rulers: int, rng: np.random.Generator) -> bool:
+def _finds(bank: world.Bank, queries: int, tests: int, rulers: int, rng: np.random.Generator) -> bool:
     """Tell whether one audit finds the slope, by corrected p and interval."""
-    drawn = rng.integers(0, BANK, queries)
+    drawn = rng.integers(0, world.BANK, queries)
     x, y, units = bank.genders[drawn], bank.planted[drawn], np.arange(queries)
     line = fit_with_error(x, y, units)
     if abs(line.slope) <= quantile(x, units) * line.error:
         return False
     signs = rng.choice([-1.0, 1.0], (tests - 1, queries))  # the other systems, each with its own noise
     systems = [y, *(bank.null[drawn] * sign for sign in signs)]
-    agreement = np.corrcoef(vocabulary().scores)[0, 1]
+    agreement = np.corrcoef(world.vocabulary().scores)[0, 1]
     for lists in [one for one in systems for _ in range(rulers - 1)]:  # the same lists by other rulers
         own = rng.choice(bank.null, queries) * rng.choice([-1.0, 1.0], queries)
         systems.append(agreement * lists + np.sqrt(1 - agreement**2) * own)

@@ -19,16 +19,8 @@ from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import check_queries, open_collection, pole_pairs
 from portrayal.engine import current_engine
 from portrayal.study.study import Study
-from portrayal.text.collections import Collection, RollCall
+from portrayal.text.collections import Collection, RollCall, synthetic
 from portrayal.text.collections.collection import Document
-from portrayal.text.collections.synthetic import (
-    PERSONS,
-    Words,
-    authors_words,
-    paper_words,
-    synthetic_collection,
-    toy_collection,
-)
 from portrayal.text.lexicons import READ_AS, read_lexicon
 from portrayal.text.vectors.direction import find_direction
 from portrayal.text.vectors.sets import open_vectors
@@ -83,8 +75,7 @@ def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
         index = build_index(documents, stop=stop)
         counts = index.matrix.tocoo()
         return Bags.of_counts(index.documents, index.words, (counts.row, counts.col, counts.data))
-    read = read_numbered(documents, stop)
-    return Bags(read.documents, read.words, read.ids, read.borders)
+    return Bags(*read_numbered(documents, stop))
 
 
 def open_spaces(settings: SearchSettings, folder: Path, wanted: set[str]) -> dict[str, WordSpace]:
@@ -97,7 +88,7 @@ def wanted_words(history: History, settings: SearchSettings) -> set[str]:
     of_queries = {word for words in history.queries.values() for word in words}
     poles = {word for pair in pole_pairs(settings) for word in pair}
     checked = {word for name in DICHOTOMIES for word in read_lexicon(name)["word"]}
-    extra = {*READ_AS.values(), *PERSONS.values(), *authors_words().jobs}
+    extra = {*READ_AS.values(), *synthetic.PERSONS.values(), *synthetic.authors_words().jobs}
     every = {*history.bags.words, *of_queries, *poles, *checked, *extra}
     return {*every, *map(str.lower, every)}
 
@@ -167,13 +158,13 @@ def _shipped_mentions(groups: tuple[str, ...], percent: float) -> dict[str, set[
     return {group: words | set(entities.filter(group=group)["word"]) for group, words in own.items()}
 
 
-def _checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, Words, History]]:
+def _checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection, synthetic.Words, History]]:
     """Return the toy and synthetic collections by the paper's words and the authors' code."""
     if not (settings.about_gender and settings.validate_direction):
         return {}
-    made: dict[tuple[str, str], tuple[Collection, Words, History]] = {}
-    for setting, lists in (("tables", paper_words()), ("code", authors_words())):
-        for name, make in (("toy", toy_collection), ("synthetic", synthetic_collection)):
+    made: dict[tuple[str, str], tuple[Collection, synthetic.Words, History]] = {}
+    for setting, lists in (("tables", synthetic.paper_words()), ("code", synthetic.authors_words())):
+        for name, make in (("toy", synthetic.toy_collection), ("synthetic", synthetic.synthetic_collection)):
             collection = make(lists)
             # The authors' code measures its toy collections without a discount.
             discount = "none" if setting == "code" else settings.discount

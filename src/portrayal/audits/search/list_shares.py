@@ -25,25 +25,13 @@ from portrayal.audits.search.inputs import (
     wanted_words,
 )
 from portrayal.audits.search.measure import FACETS, QUERY_MEASURES
+from portrayal.audits.search.measures import scored_runs
 from portrayal.audits.search.measures.comparison import agreement_rows
 from portrayal.audits.search.measures.coverage import coverage
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.quality import QUALITY
 from portrayal.audits.search.measures.reinforcement import slope_rows
-from portrayal.audits.search.measures.scored_runs import (
-    REFERENCES,
-    PerQuery,
-    Queries,
-    Repeat,
-    Row,
-    Ruler,
-    ScoredQueries,
-    make_rulers,
-    queries_of,
-    reference_lists,
-    score_answers,
-    score_lists,
-)
+from portrayal.audits.search.measures.scored_runs import REFERENCES, PerQuery, Repeat, Row, Ruler, ScoredQueries
 from portrayal.audits.search.run_files import HERE, own_settings
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import check_queries, open_collection, pole_pairs
@@ -112,7 +100,7 @@ def list_shares(
         # A ruler looks at the words that are asked, whichever query has them.
         every = History({"": list(shelf.words)}, bags)
         spaces = open_spaces(chosen, HERE, wanted_words(every, chosen))
-        rulers = make_rulers(spaces, pole_pairs(chosen), chosen.direction, every)
+        rulers = scored_runs.make_rulers(spaces, pole_pairs(chosen), chosen.direction, every)
         columns = Columns(Path(folder), len(shelf))
         lists = Lists(chosen, seed, shelf, history, rulers, mentions(chosen), columns)
         lists.add_references(np.random.default_rng(seed))
@@ -141,10 +129,10 @@ class Lists:
         """Score the reference systems, some queries at a time with one generator."""
         for some in self.shelf.pieces(PIECE):
             history = replace(self.history, queries=some.queries, qrels=some.qrels)
-            queries, places = queries_of(history, self.mentions), _places(some, some.queries)
+            queries, places = scored_runs.queries_of(history, self.mentions), _places(some, some.queries)
             self.columns.put(("judged",), places, queries.judged)
             self.columns.put(("gendered",), places, queries.gendered)
-            tables = score_lists(history, reference_lists(history, random), self.rulers)
+            tables = scored_runs.score_lists(history, scored_runs.reference_lists(history, random), self.rulers)
             for name in REFERENCES:
                 self._put_scores(some, (name, 0), {ruler: tables[ruler][name] for ruler in tables})
 
@@ -153,7 +141,7 @@ class Lists:
         some = self.shelf.some(part["stimulus"].unique())
         history = replace(self.history, queries=some.queries, qrels=some.qrels)
         further = {"seed": self.seed, "mentions": self.mentions, "references": ()}
-        scored = score_answers(part, history, self.rulers, self.settings, **further)
+        scored = scored_runs.score_answers(part, history, self.rulers, self.settings, **further)
         self.repeats[key] = None
         self.unusable = {**scored.unusable, **self.unusable}
         tables = {ruler: of_systems[key[0]] for ruler, of_systems in scored.tables.items() if key[0] in of_systems}
@@ -187,7 +175,7 @@ class Lists:
     def _whole(self) -> ScoredQueries:
         """Return all systems with lazily read tables of all their queries."""
         judged, gendered = self._column("judged") > 0, self._column("gendered") > 0
-        queries = Queries(self.shelf.units(), judged, gendered, self.shelf.words)
+        queries = scored_runs.Queries(self.shelf.units(), judged, gendered, self.shelf.words)
         usable = [name for name in dict.fromkeys(name for name, _ in self.repeats) if name not in self.unusable]
         tables = {ruler: Tables(self, ruler, [*usable, *REFERENCES], queries.units) for ruler in self.rulers}
         return ScoredQueries(

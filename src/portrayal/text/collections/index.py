@@ -38,18 +38,10 @@ BATCH, CHARACTERS = 1000, 2_000_000
 AHEAD = 2  # batches for each thread that are looked up while earlier ones are taken
 
 
-@dataclass(frozen=True)
-class Numbered:
-    """Documents whose words are numbers: those of document d are `ids[borders[d]:borders[d + 1]]`."""
-
-    documents: list[str]
-    words: list[str]
-    ids: Ids
-    borders: NDArray[np.int64]
-
-
-def read_numbered(documents: Iterable[tuple[str, str]], stop: Iterable[str]) -> Numbered:
-    """Read documents given as (id, text), without these stop words."""
+def read_numbered(
+    documents: Iterable[tuple[str, str]], stop: Iterable[str]
+) -> tuple[list[str], list[str], Ids, NDArray[np.int64]]:
+    """Return names, words, ids and borders: the words of document d are `ids[borders[d]:borders[d + 1]]`."""
     tokeniser, names = Tokeniser(stop), list[str]()
     parts, lengths = list[Ids](), list[NDArray[np.int64]]()
     for some, ids, borders in number_batches(documents, tokeniser):
@@ -58,7 +50,7 @@ def read_numbered(documents: Iterable[tuple[str, str]], stop: Iterable[str]) -> 
         lengths.append(np.diff(borders))
     check_names(names)
     every = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    return Numbered(names, tokeniser.vocabulary.words, np.concatenate(parts), every)
+    return names, tokeniser.vocabulary.words, np.concatenate(parts), every
 
 
 def number_batches(

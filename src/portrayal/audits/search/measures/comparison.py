@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,14 +17,7 @@ import polars as pl
 from portrayal.audits.search.measures.gsr import UNIT, fit, relative_gsr
 from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.quality import QUALITY
-from portrayal.audits.search.measures.scored_runs import (
-    INSTRUMENT,
-    PERFECT,
-    PartialResult,
-    Row,
-    ScoredQueries,
-    ScoredRuns,
-)
+from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PERFECT, PartialResult, ScoredQueries, ScoredRuns
 from portrayal.audits.search.tables import published
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
@@ -82,7 +76,7 @@ def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
     return pairs
 
 
-def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]) -> list[Row]:
+def _changes(base: str, variant: str, tables: dict[str, pl.DataFrame], names: Sequence[str]) -> list[dict[str, Any]]:
     """Return the mean change of quality with the paired t-test of Table 3."""
     both = tables[variant].join(tables[base], on="query", suffix="_base")
     about = {"system": variant, "versus": base, "unit": "mean paired difference", "counted": "queries"}
@@ -109,7 +103,7 @@ def _distances(scored: ScoredRuns, base: str, variant: str) -> pl.DataFrame:
     return pl.DataFrame(columns).fill_nan(None).with_columns(base=pl.lit(base), variant=pl.lit(variant))
 
 
-def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> list[Row]:
+def _distance_rows(table: pl.DataFrame, base: str, variant: str, seed: int) -> list[dict[str, Any]]:
     """Return the mean distance and its correlation with |g(q)|."""
     about = {"system": variant, "versus": base, "counted": "queries"}
     values = table["distance"].drop_nulls().to_numpy()
@@ -150,7 +144,7 @@ def agreement(scored: ScoredRuns) -> PartialResult:
     return PartialResult(agreement_rows(scored), {"agreement": pl.concat(points)} if points else {})
 
 
-def agreement_rows(scored: ScoredQueries) -> list[Row]:
+def agreement_rows(scored: ScoredQueries) -> list[dict[str, Any]]:
     """Return the agreement of each two sets of vectors on queries and systems (Table 2)."""
     rows = []
     for first, second in combinations(scored.rulers, 2):
