@@ -122,7 +122,7 @@ def test_google_news_gives_the_published_slopes(make, published):
 
 def test_published_spearman_of_table_2():
     # Table 2: Spearman's rho 0.96 between w2v and ftt, recomputed from the printed relative values
-    from portrayal.audits.search.tables import published
+    from portrayal.audits.search.measures.comparison import published
 
     table = published("gsr").pivot(on="embedding", index="name", values="relative_percent")
     first, second = (table[name].cast(float).to_numpy() for name in ("w2v", "ftt"))

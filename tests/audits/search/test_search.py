@@ -11,7 +11,7 @@ import pytest
 
 from portrayal import flow
 from portrayal.audits.search.measure import FACETS
-from portrayal.audits.search.tables import published
+from portrayal.audits.search.measures.comparison import published
 from portrayal.errors import PortrayalError
 from portrayal.reporting.charts.drawing import to_svg
 from portrayal.study.audit import Evidence

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import polars as pl
 
+from portrayal.audits.search.measures.comparison import published
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, REFERENCES
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.study.audit import Measured, ReportTable
@@ -51,12 +51,6 @@ def _tables(measured: Measured, settings: SearchSettings) -> Iterator[ReportTabl
     unused = measured.tables["queries"].filter(pl.col("reason") != "", ~pl.col("system").is_in(REFERENCES))
     text = "Queries that could not be used, with the reason; they are missing, not zero."
     yield ReportTable("unused", "Queries not used", text, unused.select("ruler", "system", "query", "text", "reason"))
-
-
-def published(name: str) -> pl.DataFrame:
-    """Return one of the paper's tables; a row is named by its system, with the variant where it has one."""
-    table = pl.read_csv(Path(__file__).with_name(f"published_{name}.csv"), null_values="NA")
-    return table.with_columns(name=pl.concat_str("system", "variant", separator=", ", ignore_nulls=True))
 
 
 def _published_tables(measured: Measured) -> Iterator[ReportTable]:

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from portrayal.audits.search.measures.gsr import UNIT, fit, relative_gsr
 from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.quality import QUALITY
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PERFECT, PartialResult, ScoredQueries, ScoredRuns
-from portrayal.audits.search.tables import published
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
@@ -63,6 +63,12 @@ def _published(scored: ScoredRuns) -> pl.DataFrame:
                 f"[search.published] sets {system!r} beside {name!r}, which Table 2 does not have.{nearest(name, known)}"
             )
     return pl.DataFrame(rows, schema={"system": pl.String, "name": pl.String}, orient="row")
+
+
+def published(name: str) -> pl.DataFrame:
+    """Return one of the paper's tables; a row is named by its system, with the variant where it has one."""
+    table = pl.read_csv(Path(__file__).parents[1] / f"published_{name}.csv", null_values="NA")
+    return table.with_columns(name=pl.concat_str("system", "variant", separator=", ", ignore_nulls=True))
 
 
 def _pairs(scored: ScoredRuns) -> list[tuple[str, str]]:
