@@ -172,7 +172,7 @@ def _panels(points: pl.DataFrame, fits: pl.DataFrame) -> Any:
 
     ends = [points["query_score"].min(), points["query_score"].max()]
     fitted = fits.drop_nulls().filter(pl.col("slope").is_not_nan())
-    lines = {system: (slope, intercept) for _, system, slope, intercept in fitted.unique("system").rows()}
+    lines = {system: (slope, intercept) for _, system, slope, intercept in fitted.rows()}
     columns = {"system": pl.String, "x": pl.Float64, "y": pl.Float64, "kind": pl.String}
     rows = []
     systems = points["system"].unique(maintain_order=True) if None not in ends else ()
