@@ -12,7 +12,7 @@ import polars as pl
 from PIL import Image
 
 from portrayal.reporting.answers.answers import answers_of
-from portrayal.reporting.answers.behind import level_names
+from portrayal.reporting.answers.behind import Bases, level_names
 from portrayal.reporting.page.measured_run import as_shown, find
 from portrayal.reporting.page.section import STATES, Section
 from portrayal.reporting.page.systems import shown_names
@@ -57,6 +57,7 @@ def _section(name: str, earlier: int) -> Section:
         anchor=audit.stem if not earlier else f"{audit.stem}-{earlier + 1}",
         stimuli=evidence.stimuli,
         answers=answers_of(evidence.responses, audit.kind),
+        bases=Bases(audit, study.settings, evidence),
         level_names=level_names(evidence.inputs),
         documents=audit.documents(evidence.inputs),
         **_shown(audit, measured, study),

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import polars as pl
 
+from portrayal.reporting.answers.behind import Bases
 from portrayal.reporting.page.evidence import MOST_ANSWERS, trace
 from portrayal.reporting.page.files import write_report
 from portrayal.reporting.page.page import row_pages
-from portrayal.study.audit import Finding, Measured
+from portrayal.study.audit import Evidence, Finding, Measured, basis_of
 from portrayal.tables import results
 from reporting.factory import NASTY, make_section
 from reporting.reader import read
@@ -46,7 +47,9 @@ def section_with_answers(size: int = 240):
         ]
     )
     said = [Finding("A calls women nurses.", 0)]
-    return replace(section, stimuli=stimuli, answers=answers, measured=Measured(rows), findings=said)
+    audit = replace(section.audit, basis=lambda row, evidence, settings: basis_of(row, {"group": "gender"}))
+    bases = Bases(audit, None, Evidence(stimuli, answers))
+    return replace(section, stimuli=stimuli, answers=answers, measured=Measured(rows), findings=said, bases=bases)
 
 
 def test_rows_that_stand_on_the_same_answers_share_a_page_of_them():
@@ -70,7 +73,7 @@ def test_the_answers_behind_a_row_are_those_of_its_system_and_group():
     assert "40 of 80, evenly spread" in page.text
     assert page.find("script") == [] and "<script>window.__ran" in page.text
     everybody = read(pages["contexts-answers-3.html"])
-    assert everybody.find("h1")[0].text.endswith(": 480 answers")  # both systems, all pictures
+    assert everybody.find("h1")[0].text.endswith(": 0 answers")  # a row of no system rests on nobody's answers
 
 
 def test_every_address_of_a_row_is_a_file_and_the_table_has_every_answer(tmp_path):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from portrayal.reporting.answers.answers import Chosen, answers_of, factors_of, narrowed, raw_text
-from portrayal.reporting.answers.behind import behind
+from portrayal.reporting.answers.behind import Bases
 from portrayal.review.compare import side_by_side
 from portrayal.review.listing import listed
+from portrayal.study.audit import Evidence
+from portrayal.study.registry import get_audit
 from review.made_runs import SCRIPT
 
 TAGS = pl.DataFrame(
@@ -69,15 +72,40 @@ def test_factors_are_what_varies() -> None:
     assert factors_of(table) == {"gender": ["female", "male"], "value": ["-2.0", "1.5"]}
 
 
-def test_a_row_stands_on_the_answers_of_its_system_groups_place_and_label() -> None:
-    row = {"system": "a", "measure": "m", "group": "female", "versus": "male", "value": 0.1, "n": 3, "place": "Wedding Dress Shop",
-           "attribute": "hat", "ruler": "glove"}  # fmt: skip
-    factors = {"gender": ["female", "male"], "context": ["F1", "M1"]}
-    told = behind(row, ["a", "b"], factors, ["hat", "man"], {"context": {"F1": "Wedding Dress Shop"}})
-    assert told.chosen == Chosen(("a",), label="hat", factors={"gender": ["female", "male"], "context": ["F1"]})
-    assert told.narrowed_by == ("group: female", "versus: male", "place: Wedding Dress Shop", "attribute: hat")
-    assert told.not_narrowed_by == ("ruler: glove",)
-    assert behind({"system": "raters", "group": None}, ["a"], factors, [], {}).chosen == Chosen(())
+NOTHING = dict.fromkeys(("group", "versus", "place", "background", "factor", "of", "axis", "within", "inferred"))
+
+
+def contexts_bases() -> Bases:
+    places = pl.DataFrame({"context": ["F1"], "name": ["Wedding Dress Shop"], "stereotype": ["female"]})
+    audit = get_audit("contexts")
+    return Bases(audit, audit.settings(), Evidence(STIMULI, pl.DataFrame(), {"contexts": places}))
+
+
+@pytest.mark.parametrize(
+    ("own", "factors", "words"),
+    [
+        ({"measure": "attribute_between", "group": "female", "versus": "male", "place": "Wedding Dress Shop"},
+         {"gender": ["female", "male"], "context": ["F1"]}, ("group: female", "versus: male", "place: Wedding Dress Shop")),
+        ({"measure": "inferred_change", "inferred": "female", "place": "baseline"}, {"role": ["baseline"]}, ("place: baseline",)),
+        ({"measure": "distance", "group": "female, dark"}, {"gender": ["female"], "race": ["dark"]}, ("group: female, dark",)),
+        # Groups that the tagger sees pick out no pictures of people of these groups.
+        ({"measure": "recognition_independence", "group": "female", "versus": "male"}, {}, ()),
+    ],
+)  # fmt: skip
+def test_a_row_of_contexts_stands_on_pictures_of_its_place_and_of_people_of_its_groups(own, factors, words) -> None:
+    behind = contexts_bases().behind({**NOTHING, "system": "a", **own})
+    assert behind.chosen == Chosen(["a"], factors=factors)
+    assert behind.narrowed_by == words
+
+
+def test_a_row_about_silence_stands_on_questions_about_its_groups() -> None:
+    groups = pl.DataFrame(
+        {"stimulus": ["x", "y", "z"], "axis": "gender", "group": ["f", "m", "n"], "unit": ["1", "2", "3"]}
+    )
+    bases = replace(contexts_bases(), audit=replace(get_audit("contexts"), groups=lambda evidence, settings: groups))
+    row = {**NOTHING, "system": "a", "measure": "unanswered_difference", "axis": "gender", "group": "f", "versus": "m"}
+    assert bases.behind(row).chosen == Chosen(["a"], stimuli=["x", "y"])
+    assert bases.behind({**row, "versus": "the others"}).chosen == Chosen(["a"], stimuli=["x", "y", "z"])
 
 
 def test_two_systems_are_compared_by_what_both_say() -> None:
@@ -136,7 +164,7 @@ def test_a_row_opens_the_answers_behind_it(site) -> None:
     row = results.filter(pl.col("system") == "girls", pl.col("group") == "female").row(0, named=True)
     text = client.get(f"/run/1/answers?row={row['row']}").text
     assert f"behind row {row['row'] + 1}" in text
-    assert total(text) == 48  # captions carry no gender of their own here: all of the system's
+    assert total(text) == 24  # half of the images are annotated female
     for finding in opened.findings:
         assert client.get(f"/run/1/answers?row={finding.row}").status_code == 200
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from portrayal.reporting.answers.answers import Chosen, narrowed, one_answer, raw_text
-from portrayal.reporting.answers.behind import Behind, behind
+from portrayal.reporting.answers.behind import Behind
 from portrayal.reporting.words.names import NAMES
 from portrayal.review.compare import side_by_side
 from portrayal.review.listing import listed
@@ -170,9 +170,8 @@ def _behind(opened: OpenRun, asked: Mapping[str, str]) -> list[Behind]:
         rows = table.filter(pl.col("decision") == asked["decision"]).to_dicts()
     else:
         return []
-    about = (opened.systems, opened.factors, opened.labels, opened.level_names)
-    told = {repr(one.chosen): one for one in (behind(row, *about) for row in rows)}
-    return list(told.values())
+    rests = [opened.bases.behind(row) for row in rows]
+    return list({repr(one.chosen): one for one in rests}.values())
 
 
 def _chosen(asked: Any, opened: OpenRun) -> Chosen:

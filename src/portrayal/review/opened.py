@@ -13,14 +13,14 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.reporting.answers.answers import answers_of, factors_of, labels_of
-from portrayal.reporting.answers.behind import level_names
+from portrayal.reporting.answers.behind import Bases, level_names
 from portrayal.reporting.page.measured_run import find
 from portrayal.reporting.page.systems import shown_names
 from portrayal.review.pictures import picture_key
 from portrayal.run.contents import MEND, RECORD, read_inputs, read_measured, study_of
 from portrayal.run.folder import Run, existing_run, kept_json, kept_table, reading
 from portrayal.run.reviews import reviews_of
-from portrayal.study.audit import Audit, Finding, Measured
+from portrayal.study.audit import Audit, Evidence, Finding, Measured
 from portrayal.study.registry import get_audit
 from portrayal.tables import check_responses, check_stimuli
 
@@ -35,6 +35,7 @@ class OpenRun:
     name: str
     seed: int
     audit: Audit
+    settings: Any
     measured: Measured
     findings: Sequence[Finding]
     stimuli: pl.DataFrame
@@ -62,6 +63,11 @@ class OpenRun:
     def level_names(self) -> dict[str, dict[str, str]]:
         """Return what levels are called where they are codes: the places of a contexts study."""
         return level_names(self.inputs)
+
+    @cached_property
+    def bases(self) -> Bases:
+        """Return the answers behind every row."""
+        return Bases(self.audit, self.settings, Evidence(self.stimuli, pl.DataFrame(), self.inputs))
 
     @cached_property
     def shown(self) -> dict[str, dict[str, Any]]:
@@ -98,6 +104,7 @@ def _read(run: Run) -> OpenRun:
         study.name,
         study.seed,
         audit,
+        study.settings,
         measured,
         find(study, measured),
         check_stimuli(kept_table(run.stimuli, RECORD)),

@@ -49,6 +49,17 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Basis:
+    """Answers that a row rests on: of its system, and as far as these fields narrow them down."""
+
+    columns: Sequence[str] = ()  # of the row, that say so
+    factors: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that stimuli have
+    label: str = ""  # that answers have
+    stimuli: Sequence[str] = ()
+    systems: Sequence[str] = ()  # beside the row's own
+
+
+@dataclass(frozen=True)
 class Chart:
     """A figure: an altair chart, or a picture's PNG bytes, with its text.
 
@@ -114,10 +125,22 @@ class Audit:
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}
     tables: Callable[[Measured, Any], list[ReportTable]] = lambda measured, settings: []
     power: Callable[[Study, pl.DataFrame], Sequence[str]] = lambda study, stimuli: ()  # for `portrayal plan`
+    # The answers that a row of the results rests on: all of its system when left out.
+    basis: Callable[[Mapping[str, Any], Evidence, Any], Basis] = lambda row, evidence, settings: Basis()
     demo: Sequence[Path] = ()  # studies that ship and run on what ships
     names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report
     # What the documents that a ranker lists say, in a few words: from what `inputs` kept.
     documents: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda inputs: {}
+
+
+def basis_of(row: Mapping[str, Any], factors: Mapping[str, str], label: str = "") -> Basis:
+    """Return the basis of a row whose columns name levels of factors, and perhaps a label."""
+    columns = [name for name in factors if row.get(name) not in (None, "")]
+    levels: dict[str, list[str]] = {}
+    for name in columns:
+        levels.setdefault(factors[name], []).append(str(row[name]))
+    labelled = [label] if label and row.get(label) else []
+    return Basis((*columns, *labelled), levels, str(row[label]) if labelled else "")
 
 
 def no_groups() -> pl.DataFrame:

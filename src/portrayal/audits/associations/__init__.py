@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 import polars as pl
 
 from portrayal.audits.associations.charts import charts
 from portrayal.audits.associations.findings import MEASURES, findings, tables
-from portrayal.audits.associations.measures.declaration import declared_test
+from portrayal.audits.associations.measures.declaration import SETS, declared_test
 from portrayal.audits.associations.measures.declared import measure
 from portrayal.audits.associations.power import power_lines
 from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.audits.associations.shipped import TEXTS, shipped_study
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
-from portrayal.study.audit import GROUPS, Audit, Evidence
+from portrayal.study.audit import GROUPS, Audit, Basis, Evidence
 
 
 def _groups(evidence: Evidence, settings: AssociationsSettings) -> pl.DataFrame:
@@ -34,6 +36,14 @@ def _groups(evidence: Evidence, settings: AssociationsSettings) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(GROUPS, pl.String)).unique(maintain_order=True)
 
 
+def _basis(row: Mapping[str, Any], evidence: Evidence, settings: AssociationsSettings) -> Basis:
+    """Return the texts and pictures of a row's test."""
+    tests = {test.name: test for test in map(declared_test, evidence.inputs["tests"])}
+    test = tests.get(row["test"])
+    items = [item.content for name in SETS for item in test.items(name)] if test else []
+    return Basis(("test",) if test else (), stimuli=list(dict.fromkeys(items)))
+
+
 AUDIT = Audit(
     stem="associations",
     settings=AssociationsSettings,
@@ -44,6 +54,7 @@ AUDIT = Audit(
     family=MEASURES,
     inputs=lambda study: {"tests": [asdict(test) for test in declared_tests(study)]},
     groups=_groups,
+    basis=_basis,
     tables=tables,
     power=power_lines,
     demo=(shipped_study("associations.toml"), shipped_study("associations_templates.toml")),

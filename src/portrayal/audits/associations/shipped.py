@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from portrayal.reporting.words.sentences import Claim, say
-from portrayal.study.audit import Audit, groups_by
+from portrayal.study.audit import Audit, Basis, Evidence, basis_of, groups_by
 
 FOLDER = Path(__file__).parent / "studies"
 TEXTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "audits.toml").read_text(encoding="utf-8"))
@@ -35,6 +36,18 @@ def experiment(name: str, **parts: Any) -> Audit:
         family=tuple(claims),
         groups=lambda evidence, _: groups_by(evidence.stimuli, [axis], unit),
         demo=(shipped_study(f"associations_{name}.toml"),),
+        basis=lambda row, evidence, _: own_basis(row, evidence, axis),
         **texts,
         **parts,
+    )
+
+
+def own_basis(row: Mapping[str, Any], evidence: Evidence, axis: str) -> Basis:
+    """Return the stimuli that a row's columns name; a group that no stimulus shows is one that answers name."""
+    if row["measure"] == "false_mention":  # counted where no emotion is shown
+        row = {**row, "emotion": None}
+    shown = set(evidence.stimuli[axis])
+    factors = {name: axis for name in ("group", "versus") if row[name] in shown}
+    return basis_of(
+        row, factors | {name: name for name in ("emotion", "intensity", "occupation", "age") if name in row}
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -10,10 +12,11 @@ from portrayal.audits.captions.figures import all_charts, report_tables
 from portrayal.audits.captions.findings import CLAIMS, TEXTS, find_sentences
 from portrayal.audits.captions.inputs import read_inputs
 from portrayal.audits.captions.measure import measure
+from portrayal.audits.captions.measures.audit import PAIRED_TEST
 from portrayal.audits.captions.power import say_power
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
-from portrayal.study.audit import Audit, Evidence
+from portrayal.study.audit import Audit, Basis, Evidence
 
 FAMILY = tuple(CLAIMS)
 
@@ -21,6 +24,17 @@ FAMILY = tuple(CLAIMS)
 def groups_shown(evidence: Evidence, settings: CaptionsSettings) -> pl.DataFrame:
     """Return the group in each image on every annotated axis; the image is the unit."""
     return evidence.inputs["people"].select(pl.col("image").alias("stimulus"), "axis", "group", unit="image")
+
+
+def basis(row: Mapping[str, Any], evidence: Evidence, settings: CaptionsSettings) -> Basis:
+    """Return the images that a row rests on: of people of its groups; two systems where two are compared."""
+    columns = tuple(name for name in ("axis", "group", "versus") if row[name])
+    systems = [row["against"]] if row["measure"] == PAIRED_TEST else []
+    if not row["axis"] or row["group"] == "all":
+        return Basis(columns, systems=systems)
+    people: pl.DataFrame = evidence.inputs["people"]
+    shown = people.filter(pl.col("group").is_in([row["group"], row["versus"] or row["group"]]), axis=row["axis"])
+    return Basis(columns, stimuli=shown["image"].unique(maintain_order=True).to_list(), systems=systems)
 
 
 AUDIT = Audit(
@@ -36,6 +50,7 @@ AUDIT = Audit(
     validity=tuple(TEXTS["validity"]),
     family=FAMILY,
     groups=groups_shown,
+    basis=basis,
     units="images",
     shows="pictures of people annotated {group}",
     names=TEXTS["names"],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -13,11 +15,14 @@ from portrayal.audits.contexts.measures.membership import WordLists, coverage_by
 from portrayal.audits.contexts.measures.pictures import describe_pictures
 from portrayal.audits.contexts.measures.questions import answers_and_differences
 from portrayal.audits.contexts.measures.ratings import QUESTIONS, rating_table, ratings
+from portrayal.audits.contexts.measures.views import BASELINE
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.warnings import remarks_of, warnings_of
 from portrayal.errors import PortrayalError, nearest
-from portrayal.study.audit import Evidence, Measured, groups_by
+from portrayal.study.audit import Basis, Evidence, Measured, basis_of, groups_by
 from portrayal.tables import results
+
+OF_INFERRED = ("recognition_independence", "expectancy", "expectancy_of_place", "place_rating")  # groups nobody shows
 
 
 def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
@@ -63,6 +68,22 @@ def groups_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame
     overall = groups_by(people, [*axes, "place"], "person").with_columns(within=pl.lit(None, pl.String))
     placed = people.select("stimulus", within="place").drop_nulls()
     return pl.concat([overall, groups_by(people, axes, "person").join(placed, on="stimulus")])
+
+
+def basis(row: Mapping[str, Any], evidence: Evidence, settings: ContextsSettings) -> Basis:
+    """Return the pictures that a row rests on: in its place, of people of its groups."""
+    codes = {name: code for code, name in place_names(evidence.inputs["contexts"]).items()}
+    place = "role" if row["place"] == BASELINE else "context"
+    factors = {"place": place, "background": "background"}
+    if (row["of"] or row["measure"]) not in OF_INFERRED:
+        groups = {name: str(row[name]).split(", ") for name in ("group", "versus") if row[name]}
+        cells = {len(levels) for levels in groups.values()} - {1}
+        varied = settings.factors if cells else [row["factor"] or settings.gender]
+        levels = {axis: [cell[at] for cell in groups.values()] for at, axis in enumerate(varied) if groups}
+    else:
+        groups, levels = {}, {}
+    own = basis_of({**row, "place": codes.get(row["place"], row["place"])}, factors)
+    return Basis((*groups, *own.columns), {**own.factors, **levels})
 
 
 def _genders(settings: ContextsSettings, typology: pl.DataFrame) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from portrayal.audits.counterfactuals.charts import all_charts
-from portrayal.audits.counterfactuals.ends import groups, silence_groups
+from portrayal.audits.counterfactuals.ends import basis, groups, silence_groups
 from portrayal.audits.counterfactuals.findings import find_sentences
 from portrayal.audits.counterfactuals.inputs import read_inputs
 from portrayal.audits.counterfactuals.measure import measure
@@ -32,6 +32,7 @@ AUDIT = Audit(
     power=say_power,
     family=FAMILY,
     groups=groups,
+    basis=basis,
     silence_groups=silence_groups,
     shows="faces {group}",
     empty_answers=True,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import Axis, axes_of, fill_poles
 from portrayal.audits.counterfactuals.measures.presence import FACTORS, START
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.study.audit import GROUPS, Evidence, no_groups
+from portrayal.study.audit import GROUPS, Basis, Evidence, basis_of, no_groups
 
 
 def groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:
@@ -20,6 +23,13 @@ def silence_groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.
     """Return the groups compared for silence; ends without refusals, whose slope is tested."""
     steps = _steps(evidence, settings)
     return pl.concat([_ends(steps).with_columns(without=pl.lit("refused")), _starts(steps)], how="diagonal")
+
+
+def basis(row: Mapping[str, Any], evidence: Evidence, settings: CounterfactualsSettings) -> Basis:
+    """Return the faces that a row rests on: of its axis, at its step, with its label."""
+    factors = {"attribute": "attribute", "pole_low": "pole_low", "pole_high": "pole_high", "step": "value"}
+    starts = {"group": START} if START in evidence.stimuli.columns else {}
+    return basis_of(row, {**factors, **starts}, label="label")
 
 
 def _steps(evidence: Evidence, settings: CounterfactualsSettings) -> pl.DataFrame:

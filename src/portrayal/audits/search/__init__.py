@@ -8,7 +8,7 @@ from portrayal.audits.search.calibration import say_power
 from portrayal.audits.search.figures import charts
 from portrayal.audits.search.findings import VALIDITY, findings
 from portrayal.audits.search.inputs import document_words, inputs
-from portrayal.audits.search.measure import FAMILY, measure
+from portrayal.audits.search.measure import FAMILY, basis, measure
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import groups, stimuli
 from portrayal.audits.search.tables import tables
@@ -27,6 +27,7 @@ AUDIT = Audit(
     validity=VALIDITY,
     family=FAMILY,
     groups=groups,
+    basis=basis,
     units="queries",
     shows="queries that lean {group}",
     inputs=inputs,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -10,12 +13,12 @@ from portrayal.audits.search.measures.comparison import agreement, comparison
 from portrayal.audits.search.measures.coverage import coverage, faults
 from portrayal.audits.search.measures.reinforcement import most_gendered, reinforcement
 from portrayal.audits.search.measures.representation import ARAB, EXPOSURE, REPRESENTATION, representation_bars
-from portrayal.audits.search.measures.scored_runs import PartialResult, make_rulers, score_answers
+from portrayal.audits.search.measures.scored_runs import REFERENCES, PartialResult, make_rulers, score_answers
 from portrayal.audits.search.measures.specifications import specifications
 from portrayal.audits.search.measures.validation import failed_checks, validation
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
-from portrayal.study.audit import Evidence, Measured
+from portrayal.study.audit import Basis, Evidence, Measured
 from portrayal.tables import results
 
 FAMILY = ("gsr", "gsr_difference", "gsr_change")
@@ -66,3 +69,9 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
         differences=pl.DataFrame(differences, schema=schema, orient="row"),
         remarks=[remark for part in parts for remark in part.remarks],
     )
+
+
+def basis(row: Mapping[str, Any], evidence: Evidence, settings: SearchSettings) -> Basis:
+    """Return the lists that a row rests on: of its system, and of the system it is compared with."""
+    compared = row["versus"] if row["versus"] not in (None, *REFERENCES) else None
+    return Basis(("versus",), systems=[compared]) if compared else Basis()

@@ -1,55 +1,60 @@
-"""Answers behind a row of the results."""
+"""Answers that a row of the results rests on, as its audit declares them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from portrayal.reporting.answers.answers import Chosen
-from portrayal.tables import RESULTS
+from portrayal.run.silence import ANSWERED, DIFFERENCE, UNANSWERED
+from portrayal.study.audit import Audit, Basis, Evidence
 from portrayal.text.formatting import plain
-
-# Columns that say how a row was made, not of which answers.
-NOT_STIMULI = frozenset(RESULTS) - {"group", "versus"} | {"status", "sided", "bound", "confidence"}
 
 
 @dataclass(frozen=True)
 class Behind:
-    """Answers that a row rests on, and columns that did not narrow them down."""
+    """Answers that a row rests on, and in words what narrowed them down."""
 
     chosen: Chosen
-    narrowed_by: tuple[str, ...]
-    not_narrowed_by: tuple[str, ...]
+    narrowed_by: tuple[str, ...] = ()
 
 
-def behind(
-    row: Mapping[str, Any],
-    systems: Sequence[str],
-    factors: Mapping[str, Sequence[str]],
-    labels: Sequence[str],
-    names: Mapping[str, Mapping[str, str]],
-) -> Behind:
-    """Return the choice of answers that a result row stands on."""
-    chosen: dict[str, list[str]] = {}
-    used, unused, label = [], [], ""
-    system = row.get("system")
-    for column, value in row.items():
-        if column in NOT_STIMULI or value is None or value == "":
-            continue
-        found = _factor(column, str(value), factors, names)
-        if found:
-            chosen.setdefault(found[0], []).append(found[1])
-            used.append(f"{plain(column)}: {value}")
-        elif str(value) in labels and not label:
-            label = str(value)
-            used.append(f"{plain(column)}: {value}")
-        else:
-            unused.append(f"{plain(column)}: {value}")
-    of = (str(system),) if system in systems else ()
-    return Behind(Chosen(of, label=label, factors=chosen), tuple(used), tuple(unused))
+@dataclass(frozen=True)
+class Bases:
+    """The answers behind every row of a measured run."""
+
+    audit: Audit
+    settings: Any
+    evidence: Evidence
+
+    def behind(self, row: Mapping[str, Any]) -> Behind:
+        """Return the answers that a row rests on."""
+        silent = row["measure"] in (ANSWERED, UNANSWERED, DIFFERENCE)
+        basis = self._silence(row) if silent else self.audit.basis(row, self.evidence, self.settings)
+        systems = [str(name) for name in (row.get("system"), *basis.systems) if name]
+        chosen = Chosen(systems, label=basis.label, factors=basis.factors, stimuli=basis.stimuli)
+        return Behind(chosen, tuple(f"{plain(name)}: {row[name]}" for name in basis.columns))
+
+    @cached_property
+    def _groups(self) -> pl.DataFrame:
+        return self.audit.groups(self.evidence, self.settings)
+
+    def _silence(self, row: Mapping[str, Any]) -> Basis:
+        """Return the questions about the groups whose silence a row compares."""
+        if not row.get("axis"):
+            return Basis()
+        mine = self._groups.filter(axis=row["axis"])
+        compared = [row["group"], row["versus"] or row["group"]]
+        if set(compared) <= set(mine["group"]):
+            mine = mine.filter(pl.col("group").is_in(compared))
+        if row.get("within"):
+            mine = mine.filter(within=row["within"])
+        columns = tuple(name for name in ("axis", "group", "versus", "within") if row.get(name))
+        return Basis(columns, stimuli=mine["stimulus"].unique(maintain_order=True).to_list())
 
 
 def level_names(inputs: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -58,15 +63,3 @@ def level_names(inputs: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     if not isinstance(places, pl.DataFrame) or not {"context", "name"} <= set(places.columns):
         return {}
     return {"context": dict(places.select("context", "name").drop_nulls().iter_rows())}
-
-
-def _factor(
-    column: str, value: str, factors: Mapping[str, Sequence[str]], names: Mapping[str, Mapping[str, str]]
-) -> tuple[str, str] | None:
-    """Return the factor and level of a facet, its own name first."""
-    ordered = sorted(factors, key=lambda name: name != column)
-    for name in ordered:
-        for level in factors[name]:
-            if value in (level, names.get(name, {}).get(level)):
-                return name, level
-    return None

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.reporting.answers.answers import factors_of, labels_of, narrowed_rows
-from portrayal.reporting.answers.behind import Behind, behind
+from portrayal.reporting.answers.answers import factors_of, narrowed_rows
+from portrayal.reporting.answers.behind import Behind
 from portrayal.reporting.page.section import Section
 from portrayal.tables import STIMULI
 from portrayal.text.formatting import cell, number, plain
@@ -42,15 +42,14 @@ class Traced:
 
 def trace(section: Section) -> Traced:
     """Find the answers behind every row of a section."""
-    if section.answers is None or section.stimuli is None:
+    if section.answers is None or section.stimuli is None or section.bases is None:
         return Traced(section, [], [])
-    systems = section.answers["system"].unique(maintain_order=True).to_list()
-    factors, labels = factors_of(section.stimuli), labels_of(section.answers, section.audit.kind)
+    factors = factors_of(section.stimuli)
     places: dict[str, int] = {}
     choices: list[Behind] = []
     of_row: list[int] = []
     for row in section.measured.results.iter_rows(named=True):
-        found = behind(row, systems, factors, labels, section.level_names)
+        found = section.bases.behind(row)
         key = repr(found.chosen)
         if key not in places:
             places[key] = len(choices)

@@ -10,7 +10,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.reporting.answers.answers import READ, answers_of
-from portrayal.reporting.answers.behind import level_names
+from portrayal.reporting.answers.behind import Bases, level_names
 from portrayal.reporting.page.section import Section
 from portrayal.reporting.page.systems import shown_names
 from portrayal.reporting.words.sentences import in_order
@@ -19,7 +19,7 @@ from portrayal.run.contents import MEND, RECORD, read_inputs, read_measured, stu
 from portrayal.run.folder import Run, kept_json, kept_table
 from portrayal.run.silence import silent_in
 from portrayal.run.status import states_table
-from portrayal.study.audit import Audit, Finding, Measured
+from portrayal.study.audit import Audit, Evidence, Finding, Measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 
@@ -52,6 +52,7 @@ def read_section(run: Run, earlier: Sequence[str] = ()) -> Section:
     measured = replace(read_measured(run), shown_names=shown_names(systems))
     count = earlier.count(stem.stem)
     inputs = read_inputs(run) if run.inputs.is_dir() else {}
+    stimuli = kept_table(run.stimuli, RECORD)
     return Section(
         audit=stem,
         study_name=study.name,
@@ -63,7 +64,8 @@ def read_section(run: Run, earlier: Sequence[str] = ()) -> Section:
         states=states_table(run),
         manifest=manifest,
         anchor=stem.stem if not count else f"{stem.stem}-{count + 1}",
-        stimuli=kept_table(run.stimuli, RECORD),
+        stimuli=stimuli,
+        bases=Bases(stem, study.settings, Evidence(stimuli, pl.DataFrame(), inputs)),
         answers=read_answers(run, stem.kind),
         level_names=level_names(inputs),
         documents=stem.documents(inputs),

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.reporting.answers.behind import Bases
 from portrayal.reporting.charts.drawing import Draw, Drawing, Drawn, Sketch, draw_here, spec_of
 from portrayal.reporting.charts.looks import Looks, looks_of
 from portrayal.reporting.page.systems import simulated
@@ -37,6 +38,7 @@ class Section:
     stimuli: pl.DataFrame | None = None  # what was shown; pictures are counted, never printed
     answers: pl.DataFrame | None = None  # one row a question, with what was read from the answer
     level_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of codes in stimuli
+    bases: Bases | None = None  # the answers behind each row
     documents: Mapping[str, str] = field(default_factory=dict)  # what a ranked document says, in a few words
 
     def total(self, *states: str) -> int:
