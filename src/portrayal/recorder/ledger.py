@@ -1,8 +1,7 @@
 """The ledger: one SQLite file per run with every question and its answer.
 
-A question is written before it is asked (its intent), marked in flight before the call, and its raw answer
-is stored before anything reads it; reading it then settles its state (`portrayal.recorder.responses`). The journal is a
-write-ahead log with synchronous=FULL, so an answer that was acknowledged survives a kill or a power cut.
+A question is written before it is asked and marked in flight before the call; its raw answer is stored before anything reads it. The
+log is a write-ahead log with synchronous=FULL, so an answer that was acknowledged survives a kill or a power cut.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from portrayal.recorder.ledger_file import STATES, has_hashes, open_readonly, open_writable
+from portrayal.recorder.ledger_file import STATES, columns_of, open_readonly, open_writable
 from portrayal.recorder.storable import kept_words, short_text
 from portrayal.systems.core.base import BROKEN, Answer
 
@@ -195,10 +194,8 @@ class Ledger:
             ("refused" if a.refused else "done", a.raw, hash_of(a.raw), a.media, a.version, a.cost, now, key)
             for key, a in answers
         ]
-        stored = (
-            "UPDATE questions SET state = ?, raw = ?, sha256 = ?, media = ?, version_answered = ?, cost = cost + ?,"
-        )
-        self._write(f"{stored} ended = ?, error = NULL WHERE key = ?", rows)
+        answered = "state = ?, raw = ?, sha256 = ?, media = ?, version_answered = ?, cost = cost + ?"
+        self._write(f"UPDATE questions SET {answered}, ended = ?, error = NULL WHERE key = ?", rows)
 
     def restate(self, states: Iterable[tuple[str, str, str | None]]) -> None:
         """Put answered questions into the state that reading their answers gave: (key, state, reason)."""
@@ -235,7 +232,7 @@ class Ledger:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the study's questions with their raw answers, in the order first planned."""
-        sha256 = "sha256" if has_hashes(self._connection) else "''"
+        sha256 = "sha256" if "sha256" in columns_of(self._connection) else "''"
         rows = self._connection.execute(
             "SELECT key, system, hash, repeat, kind, reader, parameters, state, raw, media, version_answered, cost, error,"
             f" {sha256} FROM questions WHERE current ORDER BY rowid"  # as they lie in the file: nothing is sorted
@@ -299,11 +296,6 @@ class Ledger:
         """Return start and end of each wave; a wave that was killed has no end."""
         rows = self._connection.execute("SELECT started, ended, portrayal FROM waves ORDER BY started").fetchall()
         return [{"started": started, "ended": ended, "portrayal": version} for started, ended, version in rows]
-
-    def was_killed(self) -> bool:
-        """Return True where the last wave has no end, and answers may be unread."""
-        waves = self.waves()
-        return bool(waves) and waves[-1]["ended"] is None
 
     def put_fact(self, name: str, value: Any) -> None:
         """Keep a fact about the run, such as the folder its study came from."""

@@ -46,10 +46,9 @@ def check_ours(connection: sqlite3.Connection, path: Path) -> None:
 
 STATES = ("planned", "in_flight", "done", "refused", "unreadable", "failed", "unknown")
 _SCHEMA = Path(__file__).with_name("ledger.sql").read_text(encoding="utf-8")
-# Columns that ledgers of earlier versions lack; they are filled when the run is recorded again.
+# Columns that ledgers of earlier versions lack. They are filled when the run is recorded again, but for sha256: answers that came
+# before there were hashes are read without being checked.
 _ADDED = ("kind", "reader")
-# This one is not: answers that came before there were hashes are read without being checked.
-_ADDED_EMPTY = ("sha256",)
 
 
 def open_writable(path: Path) -> sqlite3.Connection:
@@ -66,8 +65,8 @@ def open_writable(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(_SCHEMA)
-        for column in (*_ADDED, *_ADDED_EMPTY):
-            if column not in _columns(connection):
+        for column in (*_ADDED, "sha256"):
+            if column not in columns_of(connection):
                 connection.execute(f"ALTER TABLE questions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
                 with connection:  # what the plan's hash was of has lost a column
                     connection.execute("DELETE FROM facts WHERE name = 'plan'")
@@ -94,7 +93,7 @@ def _allow_all_states(connection: sqlite3.Connection) -> None:
     ((table,),) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'questions'").fetchall()
     if all(f"'{state}'" in table for state in STATES):
         return
-    names = ", ".join(sorted(_columns(connection)))
+    names = ", ".join(sorted(columns_of(connection)))
     connection.executescript(
         "BEGIN IMMEDIATE; DROP INDEX IF EXISTS questions_by_state; ALTER TABLE questions RENAME TO questions_before;"
         f"{_SCHEMA} INSERT INTO questions ({names}) SELECT {names} FROM questions_before;"
@@ -102,21 +101,13 @@ def _allow_all_states(connection: sqlite3.Connection) -> None:
     )
 
 
-def has_hashes(connection: sqlite3.Connection) -> bool:
-    """Return True where the ledger keeps hashes of its answers; earlier versions do not."""
-    return set(_ADDED_EMPTY) <= _columns(connection)
-
-
-def _columns(connection: sqlite3.Connection) -> set[str]:
+def columns_of(connection: sqlite3.Connection) -> set[str]:
+    """Return the columns that a ledger's questions have."""
     return {row[1] for row in connection.execute("PRAGMA table_info(questions)")}
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
-    """Open without writing.
-
-    Without a write-ahead log all is in the one file, which is read as it stands: SQLite would put two files beside
-    it, and could not in a folder that may not be written to.
-    """
+    """Open without writing; a ledger without a log is read as it stands, so that no file is put beside it."""
     if not path.exists():
         raise PortrayalError(f"no ledger at {path}. Record a run first: portrayal audit STUDY.toml")
     refuse_strange(path)
@@ -127,19 +118,15 @@ def open_readonly(path: Path) -> sqlite3.Connection:
         try:
             check_ours(connection, path)
             connection.execute("SELECT count(*) FROM questions")
-            return _complete(connection, path)
+            if set(_ADDED) <= columns_of(connection):
+                return connection
         except sqlite3.DatabaseError as error:
             reason = error
             connection.close()
+            continue
+        connection.close()
+        raise PortrayalError(  # its answers cannot be read without their systems
+            f"{path.parent} was recorded by an earlier version of Portrayal. Complete it once, where its study's files are: "
+            f"portrayal record {path.parent}. Answers are kept and nothing is asked twice."
+        )
     raise PortrayalError(f"{path} cannot be read as a ledger of Portrayal ({reason}).")
-
-
-def _complete(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """Refuse the ledger of an earlier version, whose answers cannot be read without their systems."""
-    if set(_ADDED) <= _columns(connection):
-        return connection
-    connection.close()
-    raise PortrayalError(
-        f"{path.parent} was recorded by an earlier version of Portrayal. Complete it once, where its study's files are: "
-        f"portrayal record {path.parent}. Answers are kept and nothing is asked twice."
-    )

@@ -1,11 +1,8 @@
 """The recorder: the only caller of systems.
 
-For each system a few workers take questions from a queue. Before a call its intent is in the ledger, after it the raw answer is,
-and only then does a worker go on. What proves that no answer was produced is asked again with a growing, jittered pause; what
-proves nothing becomes unknown; what cannot be mended by waiting stops the system and leaves the rest planned.
-
-A commit waits for the disk. While it does, answers of other calls arrive; all that is ready by then is written by the next commit
-together. Where a group cannot be written its parts are tried one by one, so that only the one at fault fails.
+What proves that no answer was produced is asked again with a growing, jittered pause; what proves nothing becomes unknown; what cannot
+be mended by waiting stops the system and leaves the rest planned. A commit waits for the disk: answers that arrive meanwhile are
+written by the next one together, and where a group cannot be written its parts are tried one by one.
 """
 
 from __future__ import annotations
@@ -111,7 +108,7 @@ def draining(stop: Callable[[int], None]) -> Iterator[None]:
 
 LONGEST_PAUSE = 60.0  # seconds between two tries where the service names none
 LONGEST_WAIT = 300.0  # seconds that a service may make us wait, whatever it says
-TOLD_FROM = 10.0  # seconds; a shorter pause is nobody's concern
+LONG_WAIT = 10.0  # seconds; a shorter pause is nobody's concern
 
 
 @dataclass
@@ -217,7 +214,7 @@ class _Asking:
     throttled_batches: int = 0
     answered: bool = False
     in_vain: list[str] = field(default_factory=list)  # keys since the last answer whose errors may stop the system
-    told_until: float = float("-inf")
+    quiet_until: float = float("-inf")
 
     async def work(self) -> None:
         for batch in self.queue:
@@ -249,14 +246,12 @@ class _Asking:
     async def _wait(self, attempt: int, errors: Sequence[Throttled], key: str) -> None:
         """Wait before asking again; of long waits one worker tells."""
         seconds, now = pause(attempt, errors, key), self.recorder.monotonic()
-        if seconds >= TOLD_FROM and now >= self.told_until:
-            self.told_until = now + seconds
+        if seconds >= LONG_WAIT and now >= self.quiet_until:
+            self.quiet_until = now + seconds
             wish = asked_for(errors)
-            more = (
-                f" (it asks for {wish:,.0f} s; {LONGEST_WAIT:.0f} s is the longest wait)" if wish > LONGEST_WAIT else ""
-            )
-            line = f"{self.system.name}: waiting {seconds:.0f} s before asking again{more}: {errors[0]}"
-            self.recorder.tell(line)
+            asks = f" (it asks for {wish:,.0f} s; {LONGEST_WAIT:.0f} s is the longest wait)"
+            more = asks if wish > LONGEST_WAIT else ""
+            self.recorder.tell(f"{self.system.name}: waiting {seconds:.0f} s before asking again{more}: {errors[0]}")
         await self.recorder.rest(seconds)
 
     async def _ask_once(self, batch: Batch) -> list[tuple[tuple[str, Question], Throttled]]:
@@ -272,14 +267,12 @@ class _Asking:
         except PortrayalError:  # nothing was sent: a credential, an extra or a program is missing
             self._settle(keys, "planned", "could not be asked")
             raise
-        price = self.system.limits.price
-        await self._finish(
-            [(key, storable(o, price)) for key, o in zip(keys, outcomes, strict=True) if isinstance(o, Answer)]
-        )
-        for key, outcome in zip(keys, outcomes, strict=True):
-            if isinstance(outcome, Exception):
-                self._settle_error(key, outcome)
-        return [(pair, o) for pair, o in zip(batch, outcomes, strict=True) if isinstance(o, Throttled)]
+        price, ends = self.system.limits.price, list(zip(batch, outcomes, strict=True))
+        await self._finish([(key, storable(end, price)) for (key, _), end in ends if isinstance(end, Answer)])
+        for (key, _), end in ends:
+            if isinstance(end, Exception):
+                self._settle_error(key, end)
+        return [(pair, end) for pair, end in ends if isinstance(end, Throttled)]
 
     async def _outcomes(self, questions: Sequence[Question]) -> Sequence[Outcome]:
         """Return one outcome per question, whatever happens, except what the user must mend first."""
@@ -314,10 +307,7 @@ class _Asking:
             self._stop_if_in_vain(key, error)
 
     def _stop_if_in_vain(self, key: str, error: Exception) -> None:
-        """Stop a system that would say the same to every question.
-
-        Where it never answered, what it turned down was not answered either and stays planned.
-        """
+        """Stop a system that would say the same to every question; where it never answered all stays planned."""
         limit = getattr(error, "stops_after", 0)
         if not limit:
             return
@@ -347,15 +337,10 @@ class _Asking:
         await self.recorder.journal.write(lambda: ledger.finish(answers, now))
         self.answered = True
         self.in_vain.clear()
-        read = [read_outcome(system.reader, answer, system.kind, system.parameters) for _, answer in answers]
-        states = [
-            (key, outcome.state, outcome.reason)
-            for (key, _), outcome in zip(answers, read, strict=True)
-            if outcome.reason
-        ]
-        if states:
+        read = [(key, a, read_outcome(system.reader, a, system.kind, system.parameters)) for key, a in answers]
+        if states := [(key, outcome.state, outcome.reason) for key, _, outcome in read if outcome.reason]:
             await self.recorder.journal.write(lambda: ledger.restate(states))
-        for (_, answer), outcome in zip(answers, read, strict=True):
+        for _, answer, outcome in read:
             self.recorder.listen(system.name, outcome.state, 1, answer.cost)
 
     def _settle(

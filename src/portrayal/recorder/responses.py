@@ -1,8 +1,7 @@
 """Answers that are read: their outcomes, and the Responses table of every question.
 
-The recorder asks for the outcome of every answer it has stored, so that the ledger's states tell it; the Responses table asks again of
-the same bytes. Ledgers that were written before this was asked, or by a process that died between storing and reading, are put right
-when the run is next recorded.
+The recorder reads each answer once it is stored, so that the ledger has its state; ledgers of earlier versions, and of processes that
+died between storing and reading, are put right when the run is next recorded.
 """
 
 from __future__ import annotations
@@ -44,13 +43,7 @@ class Outcome:
 
 
 def read_outcome(reader: str, answer: Answer, kind: str, parameters: Mapping[str, Any]) -> Outcome:
-    """Read a raw answer.
-
-    Returns
-    -------
-    Outcome
-        With status answered, empty, refused (with the words as reason) or unparsable (with what is wrong).
-    """
+    """Read a raw answer: answered, empty, refused (with its words) or unparsable (with the reason)."""
     if answer.refused:
         return Outcome("refused")
     if answer.media.startswith(BROKEN):
@@ -71,14 +64,11 @@ def read_outcome(reader: str, answer: Answer, kind: str, parameters: Mapping[str
 
 def put_right(ledger: Ledger) -> None:
     """Read again what earlier versions, or a process that died, left without being read."""
-    if not is_read(ledger) or ledger.was_killed():
-        ledger.restate(
-            [
-                (entry.key, outcome.state, outcome.reason)
-                for entry, outcome in _read(ledger)
-                if (outcome.state, outcome.reason) != (entry.state, entry.error)
-            ]
-        )
+    waves = ledger.waves()
+    if not is_read(ledger) or (waves and waves[-1]["ended"] is None):
+        outcomes = [(entry.key, *each) for entry, outcome in _read(ledger)
+                    if (each := (outcome.state, outcome.reason)) != (entry.state, entry.error)]  # fmt: skip
+        ledger.restate(outcomes)
         ledger.put_fact("reading", READING)
 
 
@@ -141,43 +131,17 @@ def outcome_of(entry: Entry) -> Outcome:
 
 
 PART = 200_000  # rows, or numbers of vectors, held as Python objects
-# What a state of the ledger means for a reader of responses.
-STATUS_OF_STATE = {
-    "planned": "planned",
-    "in_flight": "unknown",
-    "failed": "failed",
-    "refused": "refused",
-    "unknown": "unknown",
-}
-QUESTIONS = {
-    "system": pl.String,
-    "hash": pl.String,
-    "repeat": pl.Int64,
-    "status": pl.String,
-    "reason": pl.String,
-    "rows": pl.Int64,  # how many its answer has
-}
+TEXT = dict.fromkeys(("system", "hash", "status", "reason"), pl.String)
+QUESTIONS = {"system": pl.String, "hash": pl.String, "repeat": pl.Int64, **TEXT, "rows": pl.Int64}  # its answer has
 
 
-@dataclass(frozen=True)
-class Answers:
-    """Questions with the place of each answer's `first` row; the last row is null."""
-
-    questions: pl.DataFrame
-    rows: pl.DataFrame
-
-
-@dataclass
 class _Part:
     """Some questions and their rows, not yet in tables."""
 
-    kind: str
-    questions: list[tuple[Any, ...]] = field(default_factory=list)
-    columns: list[list[Any]] = field(default_factory=list)
-    size: int = 0
-
-    def __post_init__(self) -> None:
-        self.columns = [[] for _ in ROWS[self.kind]]
+    def __init__(self, kind: str) -> None:
+        self.kind, self.size = kind, 0
+        self.questions: list[tuple[Any, ...]] = []
+        self.columns: list[list[Any]] = [[] for _ in ROWS[kind]]
 
     def add(self, entry: Entry) -> None:
         status, reason, rows = read_entry(entry)
@@ -188,31 +152,15 @@ class _Part:
 
     def frames(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return the questions and their rows as tables."""
-        schema = ROWS[self.kind]
-        rows = pl.DataFrame(
-            [_series(name, values, schema[name]) for name, values in zip(schema, self.columns, strict=True)]
-        )
+        columns = zip(ROWS[self.kind].items(), self.columns, strict=True)
+        rows = pl.DataFrame([_series(name, values, kind) for (name, kind), values in columns])
         return pl.DataFrame(self.questions, QUESTIONS, orient="row"), rows
-
-
-def gather(entries: Iterable[Entry], kind: str) -> Answers:
-    """Read every answer of systems of this kind."""
-    part, parts = _Part(kind), []
-    for entry in entries:
-        part.add(entry)
-        if part.size >= PART:
-            parts.append(part.frames())
-            part = _Part(kind)
-    questions, rows = zip(*parts, part.frames(), strict=True)
-    first = pl.col("rows").cum_sum() - pl.col("rows")
-    nothing = pl.DataFrame({name: [None] for name in ROWS[kind]}, schema=dict(ROWS[kind]))
-    return Answers(pl.concat(questions).with_columns(first=first), pl.concat([*rows, nothing], rechunk=True))
 
 
 def read_entry(entry: Entry) -> tuple[str, str | None, list[dict[str, Any]]]:
     """Return status, reason and rows of one question."""
     if entry.answer is None or entry.state == "refused":
-        return STATUS_OF_STATE[entry.state], entry.error, []
+        return "unknown" if entry.state == "in_flight" else entry.state, entry.error, []
     outcome = outcome_of(entry)
     return outcome.status, outcome.reason, outcome.rows
 
@@ -226,33 +174,28 @@ def _series(name: str, values: Sequence[Any], kind: Any) -> pl.Series:
 
 
 def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Read every raw answer into rows; no system is opened.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `RESPONSES`, those of the kind, and `reason` for questions without a usable answer.
-    """
-    answers = gather(entries, kind)
-    table = _spread(answers, stimuli)
-    if kind == "encoder":
-        table = _of_one_width(table)
-    return check_responses(table, kind)
-
-
-def _spread(answers: Answers, stimuli: pl.DataFrame) -> pl.DataFrame:
-    """Give every stimulus the rows of its content's answer, or one row without any."""
+    """Read every raw answer into rows, each stimulus with those of its content; no system is opened."""
+    part, parts = _Part(kind), []
+    for entry in entries:
+        part.add(entry)
+        if part.size >= PART:
+            parts.append(part.frames())
+            part = _Part(kind)
+    asked, answers = zip(*parts, part.frames(), strict=True)
+    nothing = pl.DataFrame({name: [None] for name in ROWS[kind]}, schema=dict(ROWS[kind]))
+    rows = pl.concat([*answers, nothing], rechunk=True)  # the last row is for questions without any
     questions = (
-        answers.questions.join(stimuli.select("hash", "stimulus"), on="hash", maintain_order="left_right")
+        pl.concat(asked)
+        .with_columns(first=pl.col("rows").cum_sum() - pl.col("rows"), here=pl.max_horizontal("rows", 1))
+        .join(stimuli.select("hash", "stimulus"), on="hash", maintain_order="left_right")
         .sort("system", "stimulus", "repeat", maintain_order=True)
-        .with_columns(pl.max_horizontal("rows", 1).alias("here"))
     )
     here = questions["here"].to_numpy()
-    first = np.where(questions["rows"].to_numpy() > 0, questions["first"].to_numpy(), answers.rows.height - 1)
+    first = np.where(questions["rows"].to_numpy() > 0, questions["first"].to_numpy(), rows.height - 1)
     within = np.arange(here.sum()) - np.repeat(here.cumsum() - here, here)
     about = questions.select(*RESPONSES, "reason")[np.repeat(np.arange(len(here)), here)]
-    rows = answers.rows[np.repeat(first, here) + within]
-    return about.hstack(rows).select(*RESPONSES, *rows.columns, "reason")
+    table = about.hstack(rows[np.repeat(first, here) + within]).select(*RESPONSES, *rows.columns, "reason")
+    return check_responses(_of_one_width(table) if kind == "encoder" else table, kind)
 
 
 def _of_one_width(table: pl.DataFrame) -> pl.DataFrame:

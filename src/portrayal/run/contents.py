@@ -7,7 +7,7 @@ import shutil
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -26,14 +26,11 @@ from portrayal.study.study import Study
 from portrayal.study.study_file import make_study
 from portrayal.tables import check_results
 
-# A table, a picture's PNG bytes, or plain data. Nothing an audit reads is None: it is left out instead.
-Input: TypeAlias = "pl.DataFrame | bytes | dict[str, Any] | list[Any] | str | int | float | bool"
-
 PLAIN = "inputs.json"
 
 
 def write_inputs(run: Run, inputs: Mapping[str, Any]) -> None:
-    """Write an audit's inputs into the run, in place of those of an earlier recording."""
+    """Write tables, PNG bytes and plain data that an audit read, in place of those of an earlier recording."""
     part = run.inputs.with_name("inputs.part")
     _remove(part)
     _refuse_others(run.inputs)
@@ -80,25 +77,20 @@ def read_inputs(run: Run) -> dict[str, Any]:
             f"{run.folder} keeps nothing of what its audit read from outside: an earlier version recorded it. Complete it once,"
             f" where its study's files are: portrayal record {run.folder}. Answers are kept and nothing is asked twice."
         )
+    check_size(run.inputs / PLAIN, LARGEST_TABLE)
+    inputs: dict[str, Any] = {}
     try:
-        check_size(run.inputs / PLAIN, LARGEST_TABLE)
         listed = parse_json((run.inputs / PLAIN).read_text(encoding="utf-8"))
-        return {Path(name).stem: _read(run.inputs, str(name)) for name in listed["files"]} | listed["plain"]
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        for name in map(str, listed["files"]):
+            if Path(name).name != name:
+                raise ValueError(f"it names {name!r}, which is no file of its own")
+            inputs[Path(name).stem] = (kept_table if name.endswith(".parquet") else kept_bytes)(run.inputs / name, "")
+        return inputs | listed["plain"]
+    except (PortrayalError, OSError, ValueError, KeyError, TypeError) as error:
         raise PortrayalError(
             f"{run.inputs} is damaged ({str(error).splitlines()[0]}). Complete it where the study's files are: portrayal record"
             f" {run.folder}. Answers are kept and nothing is asked twice."
         ) from None
-
-
-def _read(folder: Path, name: str) -> pl.DataFrame | bytes:
-    """Read one file of the folder; a name that leads out of it is refused."""
-    if Path(name).name != name:
-        raise ValueError(f"it names {name!r}, which is no file of its own")
-    try:
-        return kept_table(folder / name, "") if name.endswith(".parquet") else kept_bytes(folder / name, "")
-    except PortrayalError as error:
-        raise ValueError(str(error)) from None
 
 
 RECORD = "Make it anew: portrayal record RUN; answers are kept and nothing is asked twice."
@@ -133,11 +125,8 @@ REMARK = "remark"
 
 
 def write_measured(run: Run, measured: Measured) -> None:
-    """Write results, tables, warnings and cases to review into the run.
-
-    Results come last and the earlier ones go first, so that a kill never leaves results beside tables of others.
-    """
-    run.results.unlink(missing_ok=True)
+    """Write results, tables, warnings and cases to review into the run."""
+    run.results.unlink(missing_ok=True)  # first, and written last: a kill never leaves results beside tables of others
     make_inside(run.tables)
     names = [f"{name}.parquet" for name in measured.tables] + [f"{name}.png" for name in measured.pictures]
     replace_belongings(run.folder, MEASURED, [f"tables/{name}" for name in names])

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.edges.folders import LISTED_IN, MARK, claim, first_entry, read_mark, refuse_strange_entries, write_mark
+from portrayal.edges.folders import LISTED_IN, MARK, claim, read_mark, refuse_strange_entries, write_mark
 from portrayal.edges.sizes import LARGEST_PICTURE, LARGEST_TABLE, check_parquet, check_size, parse_json, read_toml
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
@@ -43,12 +43,10 @@ class Run:
 
 
 # Every name we write in a run folder. None of them may be a link.
-_NAMES = """
+NAMES = f"""{MARK}
 lock study.toml ledger.sqlite ledger.sqlite-wal ledger.sqlite-shm ledger.sqlite-journal stimuli.parquet inputs inputs.part shards
 responses.parquet results.parquet results.json results.csv warnings.json tables charts reviews.csv judgments.jsonl reviewers.json
-manifest.json report.html redacted.json
-"""
-NAMES = (MARK, *_NAMES.split())
+manifest.json report.html redacted.json""".split()
 
 
 def default_folder(name: str) -> Path:
@@ -67,16 +65,14 @@ def existing_run(folder: Path | str) -> Run:
 
 def claim_run(run: Run) -> None:
     """Make the folder this run's: it must be new, empty, or a run already."""
-    if run.folder.is_dir() and read_mark(run.folder) is None and first_entry(run.folder):
+    if run.ledger.is_file() and read_mark(run.folder) is None:
         _mark_earlier(run)
     claim(run.folder, "run")
     refuse_strange_entries(run.folder, NAMES)
 
 
 def _mark_earlier(run: Run) -> None:
-    """Mark the run of an earlier version, which has a ledger of ours."""
-    if not run.ledger.is_file():
-        return
+    """Mark the run of an earlier version."""
     refuse_strange_entries(run.folder, NAMES)
     Ledger(run.ledger).close()  # raises where it is none of ours
     made = [path for part in LISTED_IN for path in (run.folder / part).glob("*") if path.is_file()]
@@ -127,12 +123,8 @@ FILE = "redacted.json"
 
 def redaction_of(run: Run) -> str:
     """Return in one line what was taken out of a redacted run."""
-    path = run.folder / FILE
-    if not path.is_file():
-        return ""
-    return str(
-        kept_json(path, dict, "Redact the run again: portrayal redact RUN --out NEW").get("said") or "it was redacted"
-    )
+    path, mend = run.folder / FILE, "Redact the run again: portrayal redact RUN --out NEW"
+    return str(kept_json(path, dict, mend).get("said") or "it was redacted") if path.is_file() else ""
 
 
 def refuse_redacted(run: Run) -> None:
@@ -161,8 +153,7 @@ def refuse_other_study(run: Run, study: Study, file: str, named: bool) -> None:
 def other_study(run: Run, study: Study, file: str, named: bool) -> str:
     """Return in words the other study that a run is of, if it is.
 
-    The audit must be the same. In a folder the user named, either the name or the file may have changed; in the folder of
-    the study's name, the file must be the same where both are known.
+    In a folder that the user named either the name or the file may have changed; in one of the study's name neither.
     """
     if not run.ledger.is_file():
         return ""
@@ -239,9 +230,23 @@ def is_recording(run: Run) -> bool:
 
 @contextmanager
 def _holding(descriptor: int, run: Run, kind: int, patience: float) -> Iterator[int]:
+    """Hold the lock, waiting a moment for it: `portrayal status` may be looking just now."""
     _open_locks.add(descriptor)
+    give_up = time.monotonic() + patience
     try:
-        _take(descriptor, run, kind, patience)
+        while True:
+            try:
+                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= give_up:
+                    holder = os.pread(descriptor, 100, 0).decode(errors="replace").partition(" ")[0].strip()
+                    lives = holder.isdigit() and Path("/proc", holder).exists()
+                    raise PortrayalError(
+                        f"{f'process {holder}' if lives else 'another process'} is working on {run.folder}. Wait for it or stop it;"
+                        f" portrayal status {run.folder} shows how far it is."
+                    ) from None
+                time.sleep(0.05)
         yield descriptor
     finally:
         if descriptor in _open_locks:  # a forked child has let go already
@@ -263,30 +268,3 @@ def _open(run: Run) -> int:
         os.close(descriptor)
         raise PortrayalError(f"{path} is shared with another file or no plain file. Remove it.")
     return descriptor
-
-
-def _take(descriptor: int, run: Run, kind: int, patience: float) -> None:
-    """Take the lock, waiting a moment: `portrayal status` may be looking just now."""
-    give_up = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= give_up:
-                holder = os.pread(descriptor, 100, 0).decode(errors="replace").partition(" ")[0].strip()
-                who = f"process {holder}" if holder.isdigit() and _lives(int(holder)) else "another process"
-                raise PortrayalError(
-                    f"{who} is working on {run.folder}. Wait for it or stop it; portrayal status {run.folder} shows how far it is."
-                ) from None
-            time.sleep(0.05)
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        pass
-    return True

@@ -1,7 +1,4 @@
-"""The manifest of a run, and the sources of its functions and programs.
-
-Answers of two sources are never mixed.
-"""
+"""The manifest of a run, and the sources of its functions and programs, whose answers are never mixed."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -25,7 +22,7 @@ from portrayal.recorder.ledger import Ledger
 from portrayal.run.folder import Run
 from portrayal.study.questions import Work
 from portrayal.study.study import Study
-from portrayal.systems.core.settings import SystemSettings
+from portrayal.systems.core.settings import SystemSettings, without_secrets
 from portrayal.systems.plugins.sources import Source, source_of
 
 PACKAGES = ("numpy", "scipy", "polars", "onnxruntime", "torch", "torchvision", "transformers", "spacy", "pillow")
@@ -45,59 +42,41 @@ def write_manifest(run: Run, study: Study, stimuli: pl.DataFrame) -> None:
             "hypotheses": {**(ledger.fact("hypotheses") or {}), "named": [one.name for one in study.hypotheses]},
             "versions": versions(),
             "systems": _systems(study, ledger),
-            "waves": [
-                {**wave, **{name: _time(wave[name]) for name in ("started", "ended")}} for wave in ledger.waves()
-            ],
+            "waves": [wave | {name: _time(wave[name]) for name in ("started", "ended")} for wave in ledger.waves()],
             "dollars": ledger.spent(),
             "stimuli_sha256": hashlib.sha256(digested.encode()).hexdigest(),
         }
     # One line a part: indented, a hundred thousand stimuli take as long as all the rest of a resumed run.
     lines = [f" {json.dumps(name)}: {json.dumps(part, default=str)}" for name, part in manifest.items()]
-    head = "{\n" + ",\n".join(lines)
-    if _begins(run.manifest, head):
+    head = "{\n" + ",\n".join(lines) + ',\n "stimuli": '
+    try:
+        there = run.manifest.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        there = ""
+    if there.startswith(head) and there.endswith("}\n}\n"):
         forget_part(run.manifest)
     else:
-        hashes = json.dumps(dict(stimuli.select("stimulus", "hash").iter_rows()))
-        write_text(run.manifest, f'{head},\n "stimuli": {hashes}\n}}\n')
-
-
-def _begins(path: Path, head: str) -> bool:
-    """Return True where a whole manifest begins so, with its hash of the stimuli."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return False
-    return text.startswith(f'{head},\n "stimuli": ') and text.endswith("}\n}\n")
+        write_text(run.manifest, f"{head}{json.dumps(dict(stimuli.select('stimulus', 'hash').iter_rows()))}\n}}\n")
 
 
 def versions() -> dict[str, str]:
     """Return the versions of Portrayal, Python and the packages results depend on."""
     numbers = {"portrayal": portrayal.__version__, "python": platform.python_version(), "machine": platform.machine()}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             numbers[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return numbers
 
 
 def _systems(study: Study, ledger: Ledger) -> list[dict[str, Any]]:
     """Describe the systems as the study names them, without credentials."""
-    from portrayal.systems.core.settings import without_secrets
-
-    answered = ledger.versions_answered()
-    described = [
-        {
-            "name": system.name,
-            "use": system.use,
-            "version_asked": system.version,
-            "versions_answered": answered.get(system.name, []),
-            "parameters": system.parameters,
-            **({"source": source} if (source := noted_source(ledger, system)) else {}),
-        }
-        for system in study.systems
-    ]
-    return [without_secrets(system) for system in described]
+    answered, sources, described = ledger.versions_answered(), ledger.fact(FACT) or {}, []
+    for system in study.systems:
+        about: dict[str, Any] = {"name": system.name, "use": system.use, "version_asked": system.version}
+        about |= {"versions_answered": answered.get(system.name, []), "parameters": system.parameters}
+        source = sources.get(_name(system))
+        described.append(without_secrets(about | ({"source": source} if source else {})))
+    return described
 
 
 def _time(seconds: float | None) -> str | None:
@@ -120,10 +99,7 @@ def refuse_mixed(run: Run, study: Study, work: Work, wanted: Sequence[str]) -> N
 
 
 def hold_sources(ledger: Ledger, study: Study, work: Work, wanted: Sequence[str]) -> list[str]:
-    """Note the source of each function and program; return lines about changes.
-
-    With 'changed' among the `wanted` states such a system's questions are put back to planned.
-    """
+    """Note the source of each function and program; return lines about changes not asked again."""
     changed, lines = {_name(system): states for system, states in _changed(ledger, study, work)}, []
     noted = dict(ledger.fact(FACT) or {})
     for system, source in _sources(study):
@@ -148,11 +124,6 @@ def _changed(ledger: Ledger, study: Study, work: Work) -> Iterator[tuple[SystemS
             states = Counter(known.get(key, "planned") for key in keys[system.name])
             if any(states[state] for state in ANSWERED):
                 yield system, states
-
-
-def noted_source(ledger: Ledger, system: SystemSettings) -> dict[str, Any] | None:
-    """Return the source that gave a system's answers, for the manifest."""
-    return (ledger.fact(FACT) or {}).get(_name(system))
 
 
 def _sources(study: Study) -> Iterator[tuple[SystemSettings, Source]]:

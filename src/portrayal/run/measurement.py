@@ -41,10 +41,7 @@ def are_late(study: Study, noted: Any) -> bool:
 
 
 def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return results with rows outside the hypotheses marked exploratory, and the family's measures.
-
-    Without hypotheses both are as they were. The test of silence is in every family.
-    """
+    """Return results with rows outside the hypotheses marked exploratory, and the family's measures."""
     if not study.hypotheses:
         return rows, [*measures, DIFFERENCE]
     picked = pl.Series([False] * rows.height)
@@ -55,11 +52,10 @@ def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple
                 f"the hypothesis {hypothesis.name!r} names no row of the results. Name rows by their columns: where = {{ measure = ... }}."
             )
         picked |= mine
+    # The test of silence is in every family.
     family = sorted({DIFFERENCE, *rows.filter(picked)["measure"]})
-    outside = (
-        ~picked & (rows["measure"] != DIFFERENCE) if not study.hypotheses_late else pl.Series([True] * rows.height)
-    )
-    marked = pl.when(outside).then(pl.lit(EXPLORATORY)).otherwise(pl.col("family"))
+    inside = pl.lit(False) if study.hypotheses_late else picked | (rows["measure"] == DIFFERENCE)
+    marked = pl.when(inside).then("family").otherwise(pl.lit(EXPLORATORY))
     return rows.with_columns(family=marked), family
 
 
@@ -79,7 +75,10 @@ def _hash(study: Study) -> str:
 def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     """Measure, test unanswered questions, correct over the family and decide."""
     stem = get_audit(study.audit)
-    checked = _checked(evidence, stem)
+    hint = f"A {stem.stem} audit needs one row per {NOUNS[stem.kind]}; see docs/{stem.stem}.md."
+    reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
+    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, stem.kind, hint)
+    checked = replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
     measured = stem.measure(checked, study.settings)
     # For some audits an answer without a label is an answer.
     status = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
@@ -93,14 +92,6 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
     results = check_results(with_counts(decided, answers))
     return replace(measured, results=results, warnings=warnings)
-
-
-def _checked(evidence: Evidence, stem: Audit) -> Evidence:
-    """Check the tables a measure is handed; the message names the audit's page."""
-    hint = f"A {stem.stem} audit needs one row per {NOUNS[stem.kind]}; see docs/{stem.stem}.md."
-    reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
-    stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, stem.kind, hint)
-    return replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
 
 
 def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:

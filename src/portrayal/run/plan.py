@@ -1,12 +1,9 @@
-"""Plan and trial of a study, before it is recorded.
-
-The plan says calls, cost and the effects it could find; the trial asks a few questions.
-"""
+"""Plan (calls, cost, effects that could be found) and trial of a study, before it is recorded."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from portrayal.edges.console import aligned
 from portrayal.recorder.ledger import Entry, Ledger
 from portrayal.recorder.responses import read_entry
 from portrayal.run.folder import Run, default_folder, file_of, other_study
-from portrayal.run.recording import ask, dollars_text, write_questions
+from portrayal.run.recording import Say, ask, dollars_text, wanted_again, write_questions
 from portrayal.study.questions import make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
@@ -25,6 +22,7 @@ from portrayal.systems.core.base import Question, System
 from portrayal.tables import NOUNS, ROWS
 
 LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes by tokens
+Asked = Mapping[str, Sequence[Question]]
 
 
 def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
@@ -50,9 +48,8 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     for system, _ in work:
         getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
     rows = [_system_plan(system, questions, states, study) for system, questions in work]
-    head = (
-        f"{study.name}: {len(stimuli)} stimuli, {_counted(study.repeats, 'time')} each, {_counted(len(rows), 'system')}"
-    )
+    times, systems = _counted(study.repeats, "time"), _counted(len(rows), "system")
+    head = f"{study.name}: {len(stimuli)} stimuli, {times} each, {systems}"
     calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
     total = f"in all {calls} calls, about ${dollars_text(dollars)}"
     table = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
@@ -68,15 +65,10 @@ def _states(study: Study, file: str) -> dict[str, str]:
         return ledger.states()
 
 
-def _system_plan(
-    system: Any, questions: Mapping[str, Sequence[Question]], states: dict[str, str], study: Study
-) -> dict[str, Any]:
+def _system_plan(system: Any, questions: Asked, states: dict[str, str], study: Study) -> dict[str, Any]:
     known = [states.get(key, "planned") for key in questions]
-    open_states = {"planned"}
-    open_states |= {"unknown", "in_flight"} if study.ask_unknown_again else set()
-    open_states |= {"failed"} if study.ask_failed_again else set()
-    open_states |= {"unreadable"} if study.ask_unreadable_again else set()
-    calls = sum(state in open_states for state in known)
+    again = {"planned", *wanted_again(study)} | ({"in_flight"} if study.ask_unknown_again else set())
+    calls = sum(state in again for state in known)
     # The mean price of a few questions from the first to the last; a plug-in may know nothing of prices.
     expect = getattr(system, "expected_price", lambda question: system.limits.price)
     keys = list(questions)
@@ -95,7 +87,6 @@ QUESTIONS = 3
 LONGEST = 300  # characters shown of a question or an answer
 LARGEST = 64 * 1024  # bytes looked at of an answer
 SHOWN = 5  # tags, results or labels shown of one answer
-Say = Callable[[Sequence[str]], None]
 
 
 @dataclass(frozen=True)
@@ -181,7 +172,7 @@ def tried_text(tried: Sequence[Tried]) -> str:
     return "\n".join(lines[1:])
 
 
-def _some(table: Mapping[str, Sequence[Question]], count: int) -> dict[str, Sequence[Question]]:
+def _some(table: Asked, count: int) -> Asked:
     """Return a few questions, evenly from the first to the last."""
     keys = list(table)
     places = {round(step * (len(keys) - 1) / max(count - 1, 1)) for step in range(min(count, len(keys)))}

@@ -6,11 +6,10 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -32,7 +31,6 @@ from portrayal.study.questions import Work, make_stimuli, plan_work, refuse_with
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.study.trust import admit, code_lines
-from portrayal.systems.core.base import Question, System
 from portrayal.systems.core.settings import without_secrets
 
 STATES_SHOWN = ("done", "refused", "unreadable", "failed", "unknown")
@@ -94,41 +92,39 @@ class RecordingProgress:
 
 def write_questions(ledger: Ledger, work: Work) -> None:
     """Make these the ledger's questions; answers already there are kept."""
-    if not ledger.is_plan([(system.name, system.kind, system.reader, table.keys()) for system, table in work]):
-        ledger.plan(planned for system, table in work for planned in _planned(system, table))
-
-
-def _planned(system: System, table: Mapping[str, Sequence[Question]]) -> Iterator[Planned]:
+    if ledger.is_plan([(system.name, system.kind, system.reader, table.keys()) for system, table in work]):
+        return
     # The key is made of the parameters as they are; what is kept to be read holds no credential.
-    of_system = (system.name, system.identity, system.version, without_secrets(system.parameters))
-    for key, (question, *_) in table.items():
-        yield Planned(key, *of_system, question.hash, question.repeat, system.kind, system.reader)
+    parameters = {system.name: without_secrets(system.parameters) for system, _ in work}
+    ledger.plan(
+        Planned(key, s.name, s.identity, s.version, parameters[s.name], one.hash, one.repeat, s.kind, s.reader)
+        for s, table in work
+        for key, (one, *_) in table.items()
+    )
 
 
 def ask(
-    ledger: Ledger, work: Work, listen: Listener | None = None, tell: Callable[[str], None] = lambda line: None
+    ledger: Ledger,
+    work: Work,
+    listen: Listener = lambda *outcome: None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Recorder:
     """Ask what is still planned; the recorder reports outcomes and long waits."""
     planned = {system.name: ledger.open_keys(system.name) for system, _ in work}
     first = [(system, {key: table[key][0] for key in table if key in planned[system.name]}) for system, table in work]
-    recorder = Recorder(ledger, listen, tell=tell) if listen else Recorder(ledger, tell=tell)
+    recorder = Recorder(ledger, listen, tell=tell)
     stream = Hiding(sys.stderr)
-    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
-        _run(recorder.record(first))  # what a user's function prints is no answer of ours
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):  # what a user's function prints
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            asyncio.run(recorder.record(first))
+        else:  # beside a notebook's own running loop only another thread can
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(asyncio.run, recorder.record(first)).result()
     for system, _ in work:
         recorder.messages += map(hidden, getattr(system, "notes", ()))  # what of a request a server did not take
     return recorder
-
-
-def _run(recording: Coroutine[Any, Any, None]) -> None:
-    """Run to the end; beside a notebook's own running loop only another thread can."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(recording)
-    else:
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, recording).result()
 
 
 Say = Callable[[Sequence[str]], None]
@@ -165,7 +161,7 @@ def record_study(study: Study, text: str, run: Run, how: Options) -> Recorded:
     work = plan_work(study, stimuli)
     refuse_without_consent(work, stimuli)
     inputs = get_audit(study.audit).inputs(study)
-    refuse_mixed(run, study, work, _wanted(study, how.again))
+    refuse_mixed(run, study, work, wanted_again(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
     write_text(run.study, text)
     if not _is_kept(stimuli, run.stimuli):
@@ -194,7 +190,7 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
     write_questions(ledger, work)
     note_hypotheses(ledger, study)
     put_right(ledger)
-    wanted = _wanted(study, again)
+    wanted = wanted_again(study, again)
     if "unreadable" in wanted:
         find_unreadable(ledger)
     lines = hold_sources(ledger, study, work, wanted)
@@ -206,7 +202,7 @@ def _prepare(ledger: Ledger, study: Study, work: Work, again: Sequence[str]) -> 
     return lines
 
 
-def _wanted(study: Study, again: Sequence[str]) -> list[str]:
+def wanted_again(study: Study, again: Sequence[str] = ()) -> list[str]:
     """Return the states that are asked again, as the study or the command says."""
     more = [state for state in AGAIN if state in again or getattr(study, f"ask_{state}_again")]
     return [*more, *(state for state in again if state == CHANGED)]

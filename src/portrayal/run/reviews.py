@@ -1,7 +1,6 @@
 """Reviews: people's judgments, in a CSV that anyone can fill in, and from the viewer.
 
-The viewer adds acts, a line of JSON each, and changes none: an undo is an act too. A judgment carries whole rows of the Reviews table,
-so that it stands by itself when the cases of a run are made anew.
+The viewer adds acts and changes none (an undo is an act too); a judgment carries whole rows, so that it outlives its case.
 """
 
 from __future__ import annotations
@@ -60,11 +59,7 @@ def standing(acts: Iterable[Act]) -> dict[Place, Act]:
 
 
 def fold(reviews: pl.DataFrame | None, acts: Iterable[Act]) -> pl.DataFrame | None:
-    """Return the Reviews with what reviewers did in the viewer.
-
-    What stands in the viewer goes before what the table says of the same item, question and reviewer; what was undone there
-    is gone here. A case that somebody judged waits no longer.
-    """
+    """Return the Reviews with what reviewers did in the viewer, which goes before what the table says."""
     acts = list(acts)
     touched = {tuple(row[name] for name in KEY) for act in acts for row in act.get("rows", ())}
     if not touched:

@@ -1,7 +1,6 @@
 """Silence as an outcome: unanswered questions, and whether of some people more than others.
 
-It is the same for every audit. A question counts as unanswered when it was refused, filtered, failed, empty or could not
-be read; one that was not asked yet, or whose fate is unknown, does not count.
+A question is unanswered when it was refused, filtered, failed, empty or unreadable; one not asked, or of unknown fate, does not count.
 """
 
 from __future__ import annotations

@@ -74,14 +74,11 @@ def asking_again(run: Run, states: Mapping[str, int]) -> str:
 
 
 def states_table(run: Run) -> pl.DataFrame:
-    """Return one row per system: its name and how many questions are in each state.
-
-    A call that was in flight when its process died is unknown, whether or not a process has come since to say so.
-    """
+    """Return one row per system: its name and how many questions are in each state."""
     recording = is_recording(run)
     with Ledger.reading(run.ledger) as ledger:
         counts = responses.counts(ledger)
-    if not recording:
+    if not recording:  # what was in flight when its process died is unknown, though no process has come to say so
         for states in counts.values():
             states["unknown"] += states["in_flight"]
             states["in_flight"] = 0
@@ -91,8 +88,6 @@ def states_table(run: Run) -> pl.DataFrame:
 
 def status_text(folder: Path | str) -> str:
     """Return the states of a run's questions and the commonest reasons for missing answers.
-
-    Another process may be recording it.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def guard_question(question: Question, parameters: Mapping[str, Any], identity: 
     if "?" in identity or "#" in identity:
         raise PromptRefused("the address carries a query of its own")
     refuse_listed(re.sub(r"[_/:.]", " ", identity))
-    for path, value in _leaves(parameters):
+    for path, value in leaves(parameters):
         _check_parameter(path, value, question)
 
 
@@ -149,13 +149,14 @@ def _only_labels(raw: bytes) -> bool:
     return short and re.fullmatch(r"[0-9a-f]{64}|", str(data.get("sha256", ""))) is not None
 
 
-def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every value of nested settings with the names it stands under."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _leaves(inner, (*path, str(key)))
+            yield from leaves(inner, (*path, str(key)))
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _leaves(inner, path)
+            yield from leaves(inner, path)
     else:
         yield path, value
 

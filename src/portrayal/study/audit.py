@@ -32,16 +32,14 @@ class Measured:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     warnings: Sequence[str] = ()  # checks that failed: what the reader must know before all else
     reviews: pl.DataFrame | None = None  # cases for people to judge
-    # PNGs that charts show: a contact sheet, a strip.
-    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    pictures: Mapping[str, bytes] = field(default_factory=dict)  # PNGs that charts show: a contact sheet, a strip
     # Of rows that test the same people: row (its number in results), unit (the person), difference. Tested together by
     # joint sign flips; see portrayal.stats.decisions.decision.
     differences: pl.DataFrame | None = None
     # Systems as readers see them, where that is not their name: a phantom is said to be simulated.
     shown_names: Mapping[str, str] = field(default_factory=dict)
-    remarks: Sequence[
-        str
-    ] = ()  # smaller things, said in the section alone: a word without a vector, a picture left out
+    # Smaller things, said in the section alone: a word without a vector, a picture left out.
+    remarks: Sequence[str] = ()
 
     def shown(self, system: str) -> str:
         """Return a system's name as sentences and charts say it."""
@@ -61,10 +59,7 @@ class Basis:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure: an altair chart, or a picture's PNG bytes, with its text.
-
-    A report shows pictures first, then the main chart; all others are folded.
-    """
+    """A figure: an altair chart, or a picture's PNG bytes, with its text."""
 
     name: str  # the file's stem, unique in the audit
     title: str
@@ -72,7 +67,7 @@ class Chart:
     chart: Any = None  # an altair chart
     png: bytes | None = None
     of: Sequence[str] = ()  # the measures and tables it is drawn from, which a reader can open from it
-    main: bool = False  # the one to show where there is room for one; without any, the first
+    main: bool = False  # the one that a report shows unfolded, after pictures; without any, the first
     system: str = ""  # the only one it is about: its figure is grey where that is simulated
 
 
@@ -143,6 +138,9 @@ def basis_of(row: Mapping[str, Any], factors: Mapping[str, str], label: str = ""
     return Basis((*columns, *labelled), levels, str(row[label]) if labelled else "")
 
 
+GROUPS = ("stimulus", "axis", "group", "unit")
+
+
 def no_groups() -> pl.DataFrame:
     """Return an empty table of groups, for audits whose stimuli show nobody."""
     return pl.DataFrame(schema=dict.fromkeys(GROUPS, pl.String))
@@ -150,15 +148,7 @@ def no_groups() -> pl.DataFrame:
 
 def groups_by(stimuli: pl.DataFrame, axes: Sequence[str], unit: str = "stimulus") -> pl.DataFrame:
     """Return the groups of stimuli from columns; a stimulus without a group is left out."""
-    parts = [
-        stimuli.select(
-            "stimulus", axis=pl.lit(axis), group=pl.col(axis).cast(pl.String), unit=pl.col(unit).cast(pl.String)
-        )
-        for axis in axes
-        if axis in stimuli.columns
-    ]
-    whole = pl.concat(parts) if parts else no_groups()
-    return whole.filter(pl.col("group").is_not_null(), pl.col("group") != "")
-
-
-GROUPS = ("stimulus", "axis", "group", "unit")
+    about = {axis: {"axis": pl.lit(axis), "group": pl.col(axis).cast(pl.String)} for axis in axes}
+    own_unit = pl.col(unit).cast(pl.String).alias("unit")
+    parts = [stimuli.select("stimulus", **about[axis], unit=own_unit) for axis in axes if axis in stimuli.columns]
+    return pl.concat([no_groups(), *parts]).filter(pl.col("group") != "")

@@ -1,9 +1,7 @@
 """Calibration against phantoms: false alarms, planted effects found, coverage of intervals.
 
-A calibration module has `calibrate(runs, seed) -> Calibration`, of the measures. A simulation module makes whole audits: `SHAPES`
-(by name: the demo's shape, a small, a clustered and a large one), `simulate(shape, seed, effect)`, which gives a study and the
-answers of two systems, and `plans()`, planted effects with the power that `portrayal plan` states. They go through the flow of real
-answers; what counts is whether a sentence is printed that something was found. Published figures use seed 0.
+A calibration module has `calibrate(runs, seed)`. A simulation module has `SHAPES` of audits, `simulate(shape, seed, effect)` and
+`plans()`, planted effects with the power that `portrayal plan` states: whole audits, which go through the flow of real answers.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import polars as pl
 
 from portrayal.engine import current_engine, cut, run
 from portrayal.engine.run import cores
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import check_name
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.study.audit import Evidence, Finding
@@ -39,8 +37,7 @@ def over_seeds(
 ) -> list[Result]:
     """Return the function of each seed, in order."""
     processes = processes or cores()
-    spread = current_engine().named or (processes > 1 and len(seeds) >= WORTH_IT)
-    if not spread:
+    if not current_engine().named and (processes < 2 or len(seeds) < WORTH_IT):
         return [function(seed) for seed in seeds]
     size = max(1, len(seeds) // (SHARDS * (current_engine().workers or processes)))
     make = partial(_make, function, prepare)
@@ -93,8 +90,7 @@ class Calibration:
 
 def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
     """Run an instrument against phantoms, and whole audits without an effect through the flow."""
-    if stem not in CALIBRATIONS:
-        raise PortrayalError(f"no calibration {stem!r}.{nearest(stem, CALIBRATIONS)} Known: {', '.join(CALIBRATIONS)}.")
+    check_name(stem, CALIBRATIONS, "calibration")
     calibration = import_module(CALIBRATIONS[stem]).calibrate(runs, seed)
     if stem not in SIMULATIONS:
         return calibration
@@ -107,10 +103,7 @@ def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
 def null_audits(
     stem: str, audits: int | Mapping[str, int], seed: int, flow: Flow, shapes: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Simulate audits without an effect in each shape, and count those that print a finding.
-
-    `audits` is how many of each shape (fewer of large ones), or by shape how many: all of them share the processes.
-    """
+    """Simulate audits without an effect, so many of each shape, and count those that print a finding."""
     module = SIMULATIONS[stem]
     if isinstance(audits, Mapping):
         counts = dict(audits)
@@ -122,10 +115,7 @@ def null_audits(
 
 
 def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Simulate audits with an effect; count those that find it beside the stated power.
-
-    `low` and `high` are the 95% interval of the share that find it, within which the stated power should lie.
-    """
+    """Simulate audits with an effect; count those that find it beside the stated power."""
     module = SIMULATIONS[stem]
     plans = import_module(module).plans()  # of a shape one effect with its power, or a list of them
     lists = {shape: one if isinstance(one, list) else [one] for shape, one in plans.items()}

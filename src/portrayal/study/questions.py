@@ -22,10 +22,11 @@ from portrayal.errors import PortrayalError
 from portrayal.pictures.images import cache_folder
 from portrayal.pictures.series.manifest import installed_sets
 from portrayal.safety.gates import open_guarded
+from portrayal.safety.guard import leaves
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.study.study_file import AnyStudy, read_any_study
-from portrayal.study.trust import leaves, refuse_untrusted
+from portrayal.study.trust import refuse_untrusted
 from portrayal.systems.core.base import Question, System, key_of
 from portrayal.systems.core.spread import spread
 from portrayal.tables import ROWS, check_stimuli
@@ -46,15 +47,9 @@ def is_picture_of(data: bytes, stimulus: str, known: str) -> bool:
 
 
 def refuse_pictures_outside(study: Study, stimuli: pl.DataFrame) -> None:
-    """Refuse a picture that lies in no folder the study names.
-
-    What is not there cannot be sent: recorded answers are often of pictures that are elsewhere.
-    """
-    folders = list(_folders(study))
-    paths = (
-        stimuli.filter(pl.col("kind") == "image").select("stimulus", "content").unique("content", maintain_order=True)
-    )
-    for stimulus, content in paths.iter_rows():
+    """Refuse a picture that lies in no folder the study names; one that is not there cannot be sent."""
+    folders, pictures = list(_folders(study)), stimuli.filter(pl.col("kind") == "image")
+    for stimulus, content in pictures.select("stimulus", "content").unique("content", maintain_order=True).iter_rows():
         if Path(content).exists() and not is_inside(Path(content), folders):
             raise PortrayalError(
                 f"stimulus {stimulus!r} is the file {content}, which lies in no folder of this study. Name its folder in the study:"
@@ -135,29 +130,23 @@ NO_CONSENT = ("", "none", "unknown")
 
 def make_stimuli(study: Study, planned: bool = False) -> pl.DataFrame:
     """Make and check the study's stimuli; for a plan, without making what takes long."""
-    audit_of_study = get_audit(study.audit)
-    make = audit_of_study.planned if planned and audit_of_study.planned else audit_of_study.stimuli
-    stimuli = check_stimuli(make(study))
+    audit = get_audit(study.audit)
+    stimuli = check_stimuli(((planned and audit.planned) or audit.stimuli)(study))
     refuse_pictures_outside(study, stimuli)
     return stimuli
 
 
 def plan_work(study: Study, stimuli: pl.DataFrame) -> Work:
     """Return each system of the study with its questions by ledger key."""
-    audit_of_study = get_audit(study.audit)
-    work: list[tuple[System, Questions]] = []
-    seen: dict[str, str] = {}
-    of_study = StudyStimuli(stimuli, study.repeats)
+    kind, of_study = get_audit(study.audit).kind, StudyStimuli(stimuli, study.repeats)
+    work: dict[str, tuple[System, Questions]] = {}
     for settings in study.systems:
-        system = open_guarded(settings, study.folder, audit_of_study.kind)
-        system = spread(system, settings, study.folder, audit_of_study.kind)
+        system = spread(open_guarded(settings, study.folder, kind), settings, study.folder, kind)
         questions = Questions(system, of_study)
-        key = next(iter(questions))
-        if key in seen:  # two systems that are one: their questions would be paid for once and counted twice
-            raise PortrayalError(f"systems {seen[key]!r} and {system.name!r} ask the same thing. Remove one of them.")
-        seen[key] = system.name
-        work.append((system, questions))
-    return work
+        twin, _ = work.setdefault(next(iter(questions)), (system, questions))
+        if twin is not system:  # two systems that are one: their questions would be paid for once and counted twice
+            raise PortrayalError(f"systems {twin.name!r} and {system.name!r} ask the same thing. Remove one of them.")
+    return list(work.values())
 
 
 def refuse_without_consent(work: Work, stimuli: pl.DataFrame) -> None:
@@ -166,8 +155,7 @@ def refuse_without_consent(work: Work, stimuli: pl.DataFrame) -> None:
     if not consents.is_in(NO_CONSENT).any():
         return
     for system, table in work:
-        for same in table.values() if system.remote else ():
-            question = same[0]
+        for question, *_ in table.values() if system.remote else ():
             if question.kind == "image" and question.consent.strip().lower() in NO_CONSENT:
                 raise PortrayalError(
                     f"stimulus {question.stimulus!r} has no recorded consent or licence, so {system.name!r} must not"

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import PortrayalError, check_name, nearest
 from portrayal.systems.core import registry as systems_registry
 from portrayal.systems.core.registry import SCHEMES, SYSTEMS
 
 if TYPE_CHECKING:
     from portrayal.study.audit import Audit
 
-_TABLES: dict[str, dict[str, str]] = tomllib.loads(
-    (Path(__file__).parent / "registry.toml").read_text(encoding="utf-8")
-)
+_TABLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("registry.toml").read_text("utf-8"))
 AUDITS, EXPERIMENTS, QUESTIONS = (_TABLES[name] for name in ("audits", "experiments", "questions"))
 CALIBRATIONS, SIMULATIONS = (_TABLES[name] for name in ("calibrations", "simulations"))
 
@@ -48,10 +45,8 @@ def get_audit(stem: str) -> Audit:
     if stem in ours:
         return import_module(ours[stem]).AUDIT
     others = plugged_in()
-    if stem in others:
-        return others[stem].load()
-    known = [*ours, *others]
-    raise PortrayalError(f"no audit {stem!r}.{nearest(stem, known)} Known: {', '.join(known)}.")
+    check_name(stem, [*ours, *others], "audit")
+    return others[stem].load()
 
 
 def names(what: str, about: bool = False) -> list[str]:
@@ -95,13 +90,10 @@ def _audits() -> dict[str, str]:
 def _lexicons() -> dict[str, str]:
     """Return the word lists that ship, each with the first line of its source note."""
     folder = Path(str(files("portrayal.text") / "lexicons"))
-    entries = sorted(path for path in folder.iterdir() if path.suffix in (".csv", ".json", ".txt"))
-    return {path.stem: _about(path) for path in entries}
-
-
-def _about(path: Path) -> str:
-    note = path.with_name(f"{path.stem}.source.md")
-    return note.read_text(encoding="utf-8").strip().splitlines()[0].lstrip("# ") if note.exists() else ""
+    names = sorted(path.stem for path in folder.iterdir() if path.suffix in (".csv", ".json", ".txt"))
+    notes = {name: folder / f"{name}.source.md" for name in names}
+    texts = {name: note.read_text("utf-8") if note.exists() else "#" for name, note in notes.items()}
+    return {name: text.strip().splitlines()[0].lstrip("# ") for name, text in texts.items()}
 
 
 def _datasets() -> dict[str, str]:
@@ -115,9 +107,4 @@ def _datasets() -> dict[str, str]:
     return {name: text.partition("\n")[0] for name, text in texts.items()}
 
 
-CATALOGUES: dict[str, Callable[[], dict[str, str]]] = {
-    "systems": _systems,
-    "audits": _audits,
-    "lexicons": _lexicons,
-    "datasets": _datasets,
-}
+CATALOGUES = {"systems": _systems, "audits": _audits, "lexicons": _lexicons, "datasets": _datasets}

@@ -133,11 +133,8 @@ def read_any_study(study: AnyStudy, systems: MoreSystems | None = None) -> Study
     own, more = data.get("systems") or [], systems or {}
     if isinstance(own, list | tuple):
         others = [one for one in own if not (isinstance(one, Mapping) and one.get("name") in more)]
-        added = [
-            {"name": name, **(one if isinstance(one, Mapping) else {"use": give(name, one)})}
-            for name, one in more.items()
-        ]
-        data["systems"] = [*others, *added]
+        settings = {name: one if isinstance(one, Mapping) else {"use": give(name, one)} for name, one in more.items()}
+        data["systems"] = [*others, *({"name": name, **one} for name, one in settings.items())]
     else:
         data["systems"] = [own]  # make_study says what is wrong with it
     return StudySource(make_study(data, folder), toml_text(data))

@@ -5,38 +5,20 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from portrayal.edges.secrets import looks_like_key, read_secrets_file
 from portrayal.errors import PortrayalError
+from portrayal.safety.guard import leaves
 from portrayal.study.study import Study
 from portrayal.systems.core.settings import LOGIN, SECRET
 from portrayal.systems.plugins.sources import is_code
 
-
-def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value of nested settings with the name it stands under.
-
-    Examples
-    --------
-    >>> list(leaves({"a": {"b": [1, 2]}}))
-    [('b', 1), ('b', 2)]
-    """
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from leaves(inner, str(key))
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from leaves(inner, name)
-    else:
-        yield name, value
-
-
-HASHES = re.compile(
-    r"(?i)(revision|commit|sha256|sha1|hash|digest)$"
-)  # names under which a long hexadecimal word is none
+# Names under which a long hexadecimal word is no credential.
+HASHES = re.compile(r"(?i)(revision|commit|sha256|sha1|hash|digest)$")
 _HEX = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _VARIABLE = re.compile(r"\$[A-Za-z_]\w*")
 IN_ADDRESS = ("code", "key", "sig", "token", "auth", "pwd", "pass")  # names in an address that only keys go under
@@ -49,9 +31,9 @@ ELSE = "take it from the environment: write $NAME in headers, query or body, or 
 def refuse_credentials(data: Mapping[str, Any]) -> None:
     """Refuse a study that holds a credential: by name, in an address, or by look."""
     fine = {value for _, value in leaves(data.get("not_secret", []))}
-    rest: Mapping[str, Any] = {key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")}
-    rest = _without_named_keys(rest)
-    for place, value in chain(leaves(rest), (("a key", key) for key in _keys(rest))):
+    rest = _without_named_keys({key: value for key, value in data.items() if key not in ("not_secret", "secrets_file")})
+    places = ((path[-1], value) for path, value in leaves(rest))
+    for place, value in chain(places, (("a key", key) for key in _keys(rest))):
         if isinstance(value, str) and value not in fine:
             _check(place, value)
 
@@ -65,7 +47,8 @@ def _without_named_keys(data: Mapping[str, Any]) -> Mapping[str, Any]:
     for system in systems:
         parameters = system.get("parameters") if isinstance(system, Mapping) else None
         if isinstance(parameters, Mapping) and "key" in parameters and system.get("use") in NAME_A_KEY:
-            if not is_variable(parameters["key"]):
+            key = parameters["key"]  # words in capitals, joined by underscores
+            if not isinstance(key, str) or not _NAME.fullmatch(key) or looks_like_key(key):
                 raise PortrayalError(
                     f"parameters.key of system {system.get('name')!r} is not the name of an environment variable. Expected a name such"
                     " as MY_API_KEY, never the key itself: a study is kept and shared."
@@ -73,11 +56,6 @@ def _without_named_keys(data: Mapping[str, Any]) -> Mapping[str, Any]:
             system = {**system, "parameters": {name: one for name, one in parameters.items() if name != "key"}}
         clean.append(system)
     return {**data, "systems": clean}
-
-
-def is_variable(value: Any) -> bool:
-    """Return True for the name of an environment variable: words in capitals, joined by underscores."""
-    return isinstance(value, str) and _NAME.fullmatch(value) is not None and not looks_like_key(value)
 
 
 def refuse_commented_keys(text: str, data: Mapping[str, Any]) -> None:
@@ -122,10 +100,9 @@ def is_taken(value: str) -> bool:
 def _named_inside(value: str) -> Iterator[str]:
     """Yield the names of credentials written into an address or a program's words."""
     if "://" in value or "?" in value:
-        try:
-            query = urlsplit(value.removeprefix("command:")).query or value.partition("?")[2]
-        except ValueError:
-            query = value.partition("?")[2]
+        query = value.partition("?")[2]
+        with suppress(ValueError):
+            query = urlsplit(value.removeprefix("command:")).query or query
         for name, content in parse_qsl(query):
             if (SECRET.search(name) or name.lower() in IN_ADDRESS) and not is_taken(content):
                 yield name
@@ -176,7 +153,7 @@ def _dangers(study: Study) -> Iterator[str]:
     for system in study.systems:
         if is_code(system.use):
             yield f"system {system.name!r} would run code: {system.use!r}"
-        for name, value in leaves(system.parameters):
+        for (*_, name), value in leaves(system.parameters):
             if isinstance(value, str) and (variable := _VARIABLE.search(value)):
                 yield f"system {system.name!r} would send {variable[0]} from your environment to {system.use!r}"
             if name == "key" and system.use in NAME_A_KEY:
