@@ -235,7 +235,7 @@ def test_versions_that_changed_are_named() -> None:
             {"study_sha256": "2", "systems": later, "versions": {"numpy": "2.1"}},
         )
     )
-    assert versions_changed(one, other) == [
+    assert list(versions_changed(one, other)) == [
         "the study file is another", "s: version answered v1, then v1, v2", "numpy 2.0, then 2.1",
     ]  # fmt: skip
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 import portrayal
-from portrayal.cli.app import Commands, Engine, Workers, answer, app, say
-from portrayal.edges.console import keep_json
+from portrayal.cli.app import Commands, Engine, Quiet, Workers, answer, app, say
+from portrayal.edges.writing import refuse_foreign_file, write_text
 from portrayal.errors import MissingFaces, PortrayalError
 
 CollectionPath = Annotated[
@@ -42,7 +42,7 @@ def rank_command(
         list[str] | None, typer.Option("--set", help="Any other setting of the ranker: NAME=VALUE; may be repeated.")
     ] = None,
     index: Annotated[Path | None, typer.Option(help="A folder to keep the index in, for the next time.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a ranker over a collection's queries and write a TREC run."""
     named = {"vectors": vectors, "stop": stop, "stem": stem, "debias": debias, "k1": k1, "b": b, "mu": mu}
@@ -83,9 +83,8 @@ def gsr(
     import json
 
     options = {"cutoff": cutoff, "discount": discount, "stop": stop or "snowball", "direction": direction}
-    further = {"inflected": inflected, "quality": quality or []}
-    row = portrayal.gsr_of_run(collection, run, vectors, seed, **options, **further)
-    answer(json.dumps(row))
+    options |= {"inflected": inflected, "quality": quality or []}
+    answer(json.dumps(portrayal.gsr_of_run(collection, run, vectors, seed, **options)))
 
 
 @app.command()
@@ -100,8 +99,11 @@ def calibrate(
     """Run an instrument against phantoms: false alarms, power, coverage."""
     import json
 
-    figures = portrayal.calibrate(stem, runs, seed, engine, workers).to_dict()
-    answer(keep_json(figures, json_file) if json_file else json.dumps(figures, indent=1))
+    text = json.dumps(portrayal.calibrate(stem, runs, seed, engine, workers).to_dict(), indent=1)
+    if json_file:
+        refuse_foreign_file(json_file, (text[:10].encode(),), "a file of such figures")
+        write_text(json_file, f"{text}\n")
+    answer(text)
 
 
 @app.command(name="list")

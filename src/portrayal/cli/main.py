@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import traceback
 from importlib import import_module
 from typing import Annotated
 
@@ -11,11 +12,10 @@ import typer
 
 import portrayal
 from portrayal.cli.app import app
-from portrayal.edges.console import shown_fault, shown_line
+from portrayal.edges.console import shown, shown_line
 from portrayal.errors import PortrayalError
 
-ORDER = ("study", "instrument")  # each adds its commands; help shows them so
-for commands in ORDER:
+for commands in ("study", "instrument"):  # each adds its commands; help shows them in this order
     import_module(f"portrayal.cli.{commands}")
 
 FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
@@ -39,7 +39,8 @@ def main(arguments: list[str] | None = None) -> None:
     except (OSError, sqlite3.Error) as error:  # a full disk, a folder that may not be written to
         _fail(f"cannot read or write: {error}. Check the path, its permissions and the space left.")
     except Exception:
-        sys.stderr.write(shown_fault())
+        where = "Every answer that came is safe in the run's ledger.sqlite."
+        sys.stderr.write(f"{shown(traceback.format_exc())}This is a fault of Portrayal, not of yours. {where}\n")
         sys.exit(FAULT)
 
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden
-from portrayal.edges.writing import refuse_foreign_file, write_text
-
-FAULT = "This is a fault of Portrayal, not of yours. Every answer that came is safe in the run's ledger.sqlite."
 
 
 def shown(text: Any) -> str:
@@ -26,11 +20,6 @@ def shown(text: Any) -> str:
 def shown_line(message: Any) -> str:
     """Return a message as one line."""
     return shown(" ".join(str(message).split()))
-
-
-def shown_fault() -> str:
-    """Return the traceback of what is being handled, and where the answers are."""
-    return f"{shown(traceback.format_exc())}{FAULT}\n"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -57,14 +46,6 @@ class Hiding(io.TextIOBase):
     def flush(self) -> None:
         """Flush the other stream."""
         self.inner.flush()
-
-
-def keep_json(value: Any, path: Path) -> str:
-    """Write figures to a file and return their text."""
-    text = json.dumps(value, indent=1)
-    refuse_foreign_file(path, (text[:10].encode(),), "a file of such figures")
-    write_text(path, text + "\n")
-    return text
 
 
 Item = TypeVar("Item")

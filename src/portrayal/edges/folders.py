@@ -1,7 +1,6 @@
 """Folders that are ours: claimed while empty, and marked, so that nothing else is touched.
 
-A file `.portrayal` says what a folder holds, and which files in its `charts/` and `tables/` we wrote. Only those are ever replaced
-or removed there. Paths that tables name stay within folders somebody chose, links looked through.
+A file `.portrayal` says what a folder holds, and which files in its folders we wrote: only those are ever replaced or removed.
 """
 
 from __future__ import annotations
@@ -85,9 +84,8 @@ def read_mark(folder: Path) -> dict[str, Any] | None:
         mark = json.loads(path.read_bytes())
         return {"holds": str(mark["holds"]), "files": dict(mark["files"])}
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise PortrayalError(
-            f"{path} is damaged: nobody can tell whose files lie there. Name another folder."
-        ) from None
+        reason = f"{path} is damaged: nobody can tell whose files lie there. Name another folder."
+        raise PortrayalError(reason) from None
 
 
 def write_mark(folder: Path, mark: dict[str, Any]) -> None:
@@ -97,11 +95,12 @@ def write_mark(folder: Path, mark: dict[str, Any]) -> None:
 
 def belongings(folder: Path, group: str) -> list[str] | None:
     """Return the files of a group that we wrote; None where nothing was noted."""
-    mark = read_mark(folder)
-    names = None if mark is None else mark["files"].get(group)
+    names = (read_mark(folder) or {"files": {}})["files"].get(group)
     if names is None:
         return None
-    return [str(name) for name in names if _is_inside(str(name))]
+    places = {str(name): PurePosixPath(str(name)).parts for name in names}
+    inside = {name for name, place in places.items() if len(place) == 2 and place[0] in LISTED_IN and place[1] != ".."}
+    return [name for name in places if name in inside and "\x00" not in name]
 
 
 def replace_belongings(folder: Path, group: str, names: Iterable[str]) -> None:
@@ -129,12 +128,6 @@ def refuse_strange_entries(folder: Path, names: Iterable[str]) -> None:
             kind = entry.lstat().st_mode
             if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
                 raise PortrayalError(f"{entry} is a link or no plain file. A run holds its own files: remove it.")
-
-
-def _is_inside(name: str) -> bool:
-    """Return True for the name of a plain file in one of these folders."""
-    parts = PurePosixPath(name).parts
-    return len(parts) == 2 and parts[0] in LISTED_IN and parts[1] not in ("..", ".") and "\x00" not in name
 
 
 def path_inside(folder: Path, name: str, also: Sequence[Path], table: str) -> Path:

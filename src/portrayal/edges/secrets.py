@@ -1,8 +1,7 @@
 """Secrets: where they may come from, and how they are kept out of everything written.
 
-A secret comes from the environment or from a file the study names (`secrets_file`), never from the study itself. The
-values that were taken, and those of variables whose names say what they are, are replaced in whatever is stored or
-printed, also in the forms a service echoes them in.
+A secret comes from the environment or from a file that the study names, never from the study itself. It is replaced in whatever is
+stored or printed, also in the forms a service echoes it in.
 """
 
 from __future__ import annotations
@@ -94,20 +93,17 @@ def _pattern() -> re.Pattern[str] | None:
     # The variables as Python holds them: to look at each through os.environ takes longer than a call does.
     variables = getattr(os.environ, "_data", None) or dict(os.environ)
     if _made is None or _made[0] != variables or _made[1] != _taken:
-        forms = {form for value in _values() for form in _forms(value)}
+        unasked = {
+            value
+            for name, value in os.environ.items()
+            if VARIABLES.search(name) and len(value) >= SHORTEST_UNASKED and looks_random(value)
+        }
+        values = unasked | {value for value in _taken if len(value) >= SHORTEST}
+        forms = {form for value in values for form in _forms(value)}
         ordered = sorted(forms, key=lambda form: (-len(form), form))  # the longest first: one may begin another
         pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
         _made = (dict(variables), set(_taken), pattern)
     return _made[2]
-
-
-def _values() -> set[str]:
-    unasked = {
-        value
-        for name, value in os.environ.items()
-        if VARIABLES.search(name) and len(value) >= SHORTEST_UNASKED and looks_random(value)
-    }
-    return unasked | {value for value in _taken if len(value) >= SHORTEST}
 
 
 def _forms(value: str) -> set[str]:
@@ -129,14 +125,14 @@ LONGEST_LOOKED_AT = 20_000
 
 
 def looks_like_key(text: str) -> bool:
-    """Return True where a text holds a vendor's key, a UUID or a random word.
-
-    The name of a file may be random: one with an ending is no key.
-    """
+    """Return True where a text holds a vendor's key, a UUID or a random word."""
     text = text[:LONGEST_LOOKED_AT]
-    if "PRIVATE KEY-----" in text or any(_stands_alone(text, match) for match in _PREFIXED.finditer(text)):
+    if "PRIVATE KEY-----" in text:
         return True
-    if _FILE.search(text) and "://" not in text and " " not in text:
+    for match in _PREFIXED.finditer(text):  # no part of a longer word (desk-...)
+        if not text[: match.start()][-1:].isalnum() and any(letter.isdigit() for letter in match[0]):
+            return True
+    if _FILE.search(text) and "://" not in text and " " not in text:  # names of files may be random
         return False
     return _UUID.search(text) is not None or any(looks_random(match[0]) for match in _RUN.finditer(text))
 
@@ -146,9 +142,3 @@ def looks_random(word: str) -> bool:
     digits = [letter.isdigit() for letter in word]
     changes = sum(first != second for first, second in pairwise(digits))
     return changes >= 3 and any(letter.isalpha() for letter in word)
-
-
-def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    """Return True for a match that is no part of a longer word (desk-...)."""
-    before = text[: match.start()][-1:]
-    return not before.isalnum() and any(letter.isdigit() for letter in match[0])

@@ -1,11 +1,7 @@
 """Pools of workers, which take shards and are replaced when they are lost.
 
-A thread of a `ThreadPoolExecutor` for each worker hands it one shard after the other.
-
-A shard whose worker is lost goes back to the queue, and the worker is started again. So a machine that is gone costs time
-and no result, and a shard that kills every worker is named. `concurrent.futures.ProcessPoolExecutor` breaks as a whole when
-one process ends, does not say which shard ended it, and leaves processes behind when the driver is killed; Ray's own
-restarts keep a shard waiting for its own actor even where there is no room left for that one.
+A thread for each worker hands it one shard after the other. Because a `ProcessPoolExecutor` breaks as a whole when a process ends, and
+does not say which shard ended it, each worker is an executor of one: a lost worker costs time, and a shard that kills all is named.
 """
 
 from __future__ import annotations
@@ -16,24 +12,24 @@ import pickle
 import signal
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from threading import Event, Lock, local
-from typing import Any, Protocol
+from multiprocessing import get_context, parent_process
+from threading import Event, Lock, Thread, local
+from typing import Any, TypeAlias
 
 from portrayal.engine.shards import LOST, Done, Failed, Lost, Shard, attempt
 
 Make = Callable[[], Callable[[Any], Any]]
+Worker: TypeAlias = Any  # ready(wait), do(shard), stop() from any thread; what ends without an answer raises `Lost`
 # The workers share the machine; threads of their own would only get in each other's way.
 ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 TRIES = 3  # workers a shard may cost, and starts a worker may take
 PATIENCE = 300.0  # seconds without a single worker, after which nobody would believe that one will come
-GRACE = 5.0  # seconds a process has to leave by itself
 
 _inside = False
+_built: Done | Failed | None = None  # what `make()` gave in this worker
 _STARTING = Lock()  # variables of the environment are everybody's
 
 
@@ -72,71 +68,60 @@ class Here:
         return done
 
 
-class Worker(Protocol):
-    """A process or an actor; whatever ends without an answer raises `Lost`."""
-
-    def ready(self, wait: Callable[[], bool]) -> Done | Failed:
-        """Wait until `make()` is done, for as long as `wait()` is true."""
-        ...
-
-    def do(self, shard: Shard) -> Done | Failed:
-        """Do one shard."""
-        ...
-
-    def stop(self) -> None:
-        """End it, also from another thread and in the middle of a shard."""
-        ...
-
-
 class Process:
-    """A process of this machine and the pipe to it, spawned and never forked."""
+    """A process of this machine, spawned and never forked."""
 
     def __init__(self, make: bytes) -> None:
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, make), daemon=True)
+        self._executor = ProcessPoolExecutor(1, get_context("spawn"))
+        self._ending = Lock()  # an executor cannot be shut down by two threads at once
         with _STARTING, _environment(ONE_THREAD):
-            self._process.start()
-        theirs.close()  # or its end would never be noticed
+            self._ready = self._executor.submit(_begin, make)  # starts the process
+            (self._process,) = self._executor._processes.values()
 
     def ready(self, wait: Callable[[], bool]) -> Done | Failed:
         """Wait until `make()` is done."""
-        try:
-            return pickle.loads(self._pipe.recv_bytes())
-        except (EOFError, OSError):
-            raise Lost(self._end()) from None
+        return self._outcome(lambda: self._ready)
 
     def do(self, shard: Shard) -> Done | Failed:
         """Do one shard."""
-        try:
-            self._pipe.send(shard.content)
-        except OSError:
-            raise Lost(self._end()) from None
-        return self.ready(lambda: True)
+        content = pickle.dumps(shard.content)
+        return self._outcome(lambda: self._executor.submit(_do, content))
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
         self._process.kill()
-        self._process.join(GRACE)
+        with self._ending:
+            self._executor.shutdown()
 
-    def _end(self) -> str:
-        """Say how the process ended."""
-        self._process.join(GRACE)
-        code = self._process.exitcode
-        return f"exit code {code}" if code is None or code >= 0 else f"killed by {signal.Signals(-code).name}"
+    def _outcome(self, ask: Callable[[], Future[bytes]]) -> Done | Failed:
+        try:
+            return pickle.loads(ask().result())
+        except RuntimeError:  # the executor is broken, or shut down by `stop`
+            self.stop()
+            code = self._process.exitcode
+            how = f"exit code {code}" if code is None or code >= 0 else f"killed by {signal.Signals(-code).name}"
+            raise Lost(how) from None
 
 
-def _serve(pipe: Connection, make: bytes) -> None:
-    """Build once, then answer until the pipe is closed or the driver dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's, which ends this process
-    built = build(make)
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        pipe.send_bytes(pickle.dumps(built if isinstance(built, Failed) else Done(None)))
-        while isinstance(built, Done):
-            content, work = pipe.recv_bytes(), built.result
-            # That a shard cannot be unpickled, or a result pickled, is an outcome too.
-            outcome = attempt(lambda: pickle.dumps(Done(work(pickle.loads(content)))))  # noqa: B023
-            pipe.send_bytes(outcome.result if isinstance(outcome, Done) else pickle.dumps(outcome))
+def _begin(make: bytes) -> bytes:
+    """Build once, in a process that ends with its driver, to whom Ctrl-C is left."""
+    global _built
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_driver, daemon=True).start()
+    _built = build(make)
+    return pickle.dumps(_built if isinstance(_built, Failed) else Done(None))
+
+
+def _end_with_driver() -> None:
+    if driver := parent_process():
+        driver.join()
+        os._exit(1)
+
+
+def _do(content: bytes) -> bytes:
+    """Do a shard; that it cannot be unpickled, or its result pickled, is an outcome too."""
+    outcome = attempt(lambda: pickle.dumps(Done(_built.result(pickle.loads(content)))))  # type: ignore[union-attr]
+    return outcome.result if isinstance(outcome, Done) else pickle.dumps(outcome)
 
 
 @contextmanager
@@ -210,7 +195,17 @@ class Pool:
             task.future.set_result(outcome)
         else:
             self._drop(self._own.worker)
-            self._give_back(task, outcome.reason)
+            task.losses.append(outcome.reason)
+            if len(task.losses) < TRIES:
+                with contextlib.suppress(RuntimeError):  # the pool is closed
+                    self._threads.submit(self._do, task)
+            else:
+                ends = "; ".join(dict.fromkeys(task.losses))
+                reason = (
+                    f"given to {TRIES} workers, and each ended without an answer ({ends}). A worker that is killed for its memory"
+                    " ends so: use fewer workers (--workers) or a machine with more."
+                )
+                task.future.set_result(Failed(LOST, reason))
             self._get_worker()
 
     def _get_worker(self) -> None:
@@ -240,9 +235,8 @@ class Pool:
         began = time.monotonic()
 
         def may_wait() -> bool:  # while others work, or not for too long
-            return not self._over.is_set() and (
-                time.monotonic() - began < PATIENCE or any(list(self._workers.values()))
-            )
+            patient = time.monotonic() - began < PATIENCE
+            return not self._over.is_set() and (patient or any(list(self._workers.values())))
 
         ready = attempt(worker.ready, may_wait)
         if isinstance(ready, Done) and not isinstance(ready.result, Failed):
@@ -254,15 +248,3 @@ class Pool:
     def _drop(self, worker: Worker) -> None:
         self._workers.pop(worker, None)
         worker.stop()
-
-    def _give_back(self, task: _Task, loss: str) -> None:
-        task.losses.append(loss)
-        if len(task.losses) < TRIES:
-            with contextlib.suppress(RuntimeError):  # the pool is closed
-                self._threads.submit(self._do, task)
-            return
-        reason = (
-            f"given to {TRIES} workers, and each ended without an answer ({'; '.join(dict.fromkeys(task.losses))})."
-            " A worker that is killed for its memory ends so: use fewer workers (--workers) or a machine with more."
-        )
-        task.future.set_result(Failed(LOST, reason))

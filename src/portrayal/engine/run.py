@@ -127,10 +127,7 @@ def in_order(
 
 
 def engine_map(make: Make, contents: Sequence[Any], what: str, keeps: Sequence[type] | None = None) -> Iterable[Any]:
-    """Return results in order: by workers where somebody named an engine, else here.
-
-    For work that is quick enough in this process, and worth sending only where somebody has machines for it.
-    """
+    """Return results in order: by workers where somebody named an engine, else here."""
     engine = current_engine()
     if keeps is not None and engine.folder is not None and not is_inside():
         return _resumed(make, contents, what, engine.folder, keeps)

@@ -1,7 +1,6 @@
 """Archives that are the same for the same files, and fingerprints that place a change.
 
-Members are stored as they are, so that nothing can unpack to more than it is; what could write anywhere else, or be two things at
-once, is refused before a byte of it is used.
+Members are stored as they are, so that nothing can unpack to more than it is.
 """
 
 from __future__ import annotations
@@ -48,7 +47,13 @@ def unpack_archive(path: Path, folder: Path) -> list[str]:
         _refuse_strange(path, members)
         with path.open("rb") as file:
             spans = {member.filename: _span(file, member) for member in members}
-            _refuse_overlaps(path, list(spans.values()))
+            end, whole = 0, path.stat().st_size
+            for start, size in sorted(
+                spans.values()
+            ):  # those that share bytes: any number of large ones in a small file
+                if start < end or start + size > whole:
+                    raise _refused(path, "holds files that overlap or end after it does")
+                end = start + size
             for name, (start, size) in spans.items():
                 _copy(file, start, size, folder / name)
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, ValueError) as error:
@@ -80,27 +85,21 @@ def _refuse_strange(path: Path, members: list[zipfile.ZipInfo]) -> None:
 
 def _why_refused(member: zipfile.ZipInfo) -> str:
     """Say why a member is refused; `orig_filename` is its name before zipfile cut it."""
-    name, kind = member.filename, stat.S_IFMT(member.external_attr >> 16)
-    if kind and not stat.S_ISREG(member.external_attr >> 16):
-        return "is a link or no plain file"
-    if member.flag_bits & 0x1:
-        return "is encrypted"
-    if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
-        return "is compressed, and a pack stores files as they are"
-    if member.orig_filename != name or len(name) > LONGEST_NAME or any(ord(letter) < 32 for letter in name):
-        return "has a name no file should have"
-    return _why_misplaced(name)
-
-
-def _why_misplaced(name: str) -> str:
-    parts = name.split("/")
-    if any(letter in name for letter in STRANGE) or name.startswith("/") or ".." in parts:
-        return "leads out of the folder it is unpacked to"
-    if len(parts) > 2 or any(part in ("", ".") or part != part.strip(" .") for part in parts):
-        return "is no file of a pack"
-    if any(part.partition(".")[0].casefold() in DEVICES for part in parts):
-        return "has the name of a device"
-    return ""
+    name, mode, parts = member.filename, member.external_attr >> 16, member.filename.split("/")
+    packed = member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size
+    odd = member.orig_filename != name or len(name) > LONGEST_NAME or any(ord(letter) < 32 for letter in name)
+    leads_out = any(letter in name for letter in STRANGE) or name.startswith("/") or ".." in parts
+    misplaced = len(parts) > 2 or any(part in ("", ".") or part != part.strip(" .") for part in parts)
+    reasons = {
+        "is a link or no plain file": stat.S_IFMT(mode) and not stat.S_ISREG(mode),
+        "is encrypted": member.flag_bits & 0x1,
+        "is compressed, and a pack stores files as they are": packed,
+        "has a name no file should have": odd,
+        "leads out of the folder it is unpacked to": leads_out,
+        "is no file of a pack": misplaced,
+        "has the name of a device": any(part.partition(".")[0].casefold() in DEVICES for part in parts),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _span(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[int, int]:
@@ -115,14 +114,6 @@ def _span(file: IO[bytes], member: zipfile.ZipInfo) -> tuple[int, int]:
         raise zipfile.BadZipFile(f"{member.filename!r} has another name where it begins")
     start = member.header_offset + LOCAL_HEADER + len(name) + int.from_bytes(lengths[2:], "little")
     return start, member.file_size
-
-
-def _refuse_overlaps(path: Path, spans: list[tuple[int, int]]) -> None:
-    end, whole = 0, path.stat().st_size
-    for start, size in sorted(spans):  # members that share bytes: a small file could be any number of large ones
-        if start < end or start + size > whole:
-            raise _refused(path, "holds files that overlap or end after it does")
-        end = start + size
 
 
 def _copy(file: IO[bytes], start: int, size: int, path: Path) -> None:
@@ -154,17 +145,13 @@ def fingerprint(path: Path) -> dict[str, Any]:
     return {"bytes": size, "sha256": whole.hexdigest(), "blocks": "".join(short)}
 
 
-def first_change(path: Path, before_change: Mapping[str, Any]) -> str:
+def first_change(path: Path, before: Mapping[str, Any]) -> str:
     """Say where a file differs first from the one that was fingerprinted, if anywhere."""
     now = fingerprint(path)
-    if now == before_change:
+    if now == before:
         return ""
-    size = (
-        ""
-        if now["bytes"] == before_change["bytes"]
-        else f"; it has {now['bytes']:,} bytes and had {before_change['bytes']:,}"
-    )
-    one, other = now["blocks"], before_change["blocks"]
+    size = "" if now["bytes"] == before["bytes"] else f"; it has {now['bytes']:,} bytes and had {before['bytes']:,}"
+    one, other = now["blocks"], before["blocks"]
     starts = range(0, max(len(one), len(other)), SHORT)
     changed = [start for start in starts if one[start : start + SHORT] != other[start : start + SHORT]]
     if not changed:

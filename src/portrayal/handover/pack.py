@@ -8,7 +8,7 @@ import re
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,16 @@ def pack(folder: Path | str, out: Path | str) -> list[str]:
         files = _files(run, Path(temporary))
         pictures, withheld = sort_pictures(kept_table(run.stimuli, RECORD))
         files |= pictures
-        about = _about(run, files, withheld)
+        study = study_of(run)
+        about = {
+            "form": FORM,
+            "portrayal": portrayal.__version__,
+            "study": study.name,
+            "audit": study.audit,
+            "study_sha256": kept_json(run.manifest, dict, RECORD).get("study_sha256"),
+            "files": {name: fingerprint(path) for name, path in files.items()},
+            "withheld": withheld,
+        }
         files |= {name: Path(temporary) / name for name in (LIST, SEAL)}
         files[LIST].write_text(as_json(about), encoding="utf-8")
         files[SEAL].write_bytes(seal_of(files[LIST]))
@@ -143,16 +152,3 @@ def copy_ledger(run: Run, copy: Path) -> Path:
     with closing(sqlite3.connect(address, uri=True)) as connection:
         connection.execute("VACUUM INTO ?", (str(copy),))
     return copy
-
-
-def _about(run: Run, files: Mapping[str, Path], withheld: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    study = study_of(run)
-    return {
-        "form": FORM,
-        "portrayal": portrayal.__version__,
-        "study": study.name,
-        "audit": study.audit,
-        "study_sha256": kept_json(run.manifest, dict, RECORD).get("study_sha256"),
-        "files": {name: fingerprint(path) for name, path in files.items()},
-        "withheld": list(withheld),
-    }

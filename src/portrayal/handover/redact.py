@@ -1,7 +1,6 @@
 """Redaction: a run without pictures and free text, its results and hashes kept.
 
-Answers, references, judgments and paths are left out of a new folder rather than crossed out in the old one, so nothing of
-them can lie in a page of the ledger or a column that nobody thought of. Of each the hash is kept.
+Texts are left out of a new folder, not crossed out in the old one: none can lie in a page of the ledger or a forgotten column.
 """
 
 from __future__ import annotations
@@ -58,10 +57,8 @@ def redact_run(run: Run, target: Run) -> None:
     tables = {name: _without(table, [*answers, *references], WORDS) for name, table in measured.tables.items()}
     lines = (pl.DataFrame({"line": list(each)}, {"line": pl.String}) for each in (measured.warnings, measured.remarks))
     warnings, remarks = (_without(each, answers)["line"].to_list() for each in lines)
-    copy = type(measured)(
-        _without(measured.results, answers), tables, [f"This run was redacted: {REASON}.", *warnings], remarks=remarks
-    )
-    write_measured(target, copy)
+    warnings = [f"This run was redacted: {REASON}.", *warnings]
+    write_measured(target, type(measured)(_without(measured.results, answers), tables, warnings, remarks=remarks))
 
 
 def _redact_ledger(run: Run, target: Run) -> None:
@@ -86,23 +83,19 @@ def _redact_ledger(run: Run, target: Run) -> None:
 
 def _texts(columns: Any) -> list[str]:
     """Return the texts of more than one word; a single one is a label."""
-    texts_found = {text for column in columns if column.dtype == pl.String for text in column.drop_nulls().unique()}
-    return sorted(text.strip() for text in texts_found if len(text.split()) > 1)
+    texts = {text for column in columns if column.dtype == pl.String for text in column.drop_nulls().unique()}
+    return sorted(text.strip() for text in texts if len(text.split()) > 1)
 
 
 def _without(table: pl.DataFrame, texts: list[str], words: tuple[str, ...] = ()) -> pl.DataFrame:
     """Return a table whose cells hold none of the texts, nor columns of words any."""
-    text = {name: kind for name, kind in table.schema.items() if kind in (pl.String, pl.List(pl.String))}
-    return table.with_columns(_clean(name, kind, texts, words) for name, kind in text.items())
-
-
-def _clean(name: str, kind: pl.DataType, texts: list[str], words: tuple[str, ...]) -> pl.Expr:
-    column = pl.col(name)
-    if kind != pl.String:
-        return pl.lit(None, kind).alias(name) if name in words or texts else column
-    if name in words:
-        return pl.when(column.is_not_null()).then(pl.lit(REDACTED)).alias(name)
-    if not texts:
-        return column
-    has_text = column.str.contains_any(texts, ascii_case_insensitive=True)
-    return pl.when(has_text).then(pl.lit(REDACTED)).otherwise(column).alias(name)
+    clean = []
+    for name, kind in table.schema.items() if texts else [one for one in table.schema.items() if one[0] in words]:
+        column = pl.col(name)
+        if kind == pl.List(pl.String):
+            clean.append(pl.lit(None, kind).alias(name))
+        elif kind == pl.String:
+            quotes = column.str.contains_any(texts, ascii_case_insensitive=True)
+            hidden = column.is_not_null() if name in words else quotes
+            clean.append(pl.when(hidden).then(pl.lit(REDACTED)).otherwise(column).alias(name))
+    return table.with_columns(clean)

@@ -1,7 +1,4 @@
-"""Verification of a pack: files against hashes, and every number computed anew from its answers.
-
-It is unpacked into a folder of its own. No system is opened, nothing is asked, no code of the study runs.
-"""
+"""Verification of a pack: files against hashes, and every number computed anew from its answers."""
 
 from __future__ import annotations
 
@@ -28,22 +25,14 @@ ROUNDING = 1e-9  # of a number's size: what another processor's arithmetic may g
 NAMING = ("system", "measure", "group", "versus", "stimulus", "repeat")
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Differences between tables, a line each, and the count of rounded numbers."""
-
-    lines: list[str]
-    rounded: int = 0
-
-
-def compare_tables(name: str, packed: pl.DataFrame, computed: pl.DataFrame) -> Compared:
-    """Hold a table that was kept against the one that was computed anew."""
+def compare_tables(name: str, packed: pl.DataFrame, computed: pl.DataFrame) -> tuple[list[str], int]:
+    """Return the differences between tables, a line each, and the count of rounded numbers."""
     for column in [*computed.columns, *packed.columns]:
         if (column in packed.columns) != (column in computed.columns):
             side = "not kept" if column in computed.columns else "kept, and not computed"
-            return Compared([f"{name}: the column {column!r} is {side}"])
+            return [f"{name}: the column {column!r} is {side}"], 0
     if packed.height != computed.height:
-        return Compared([f"{name}: {packed.height:,} rows were kept and {computed.height:,} computed"])
+        return [f"{name}: {packed.height:,} rows were kept and {computed.height:,} computed"], 0
     lines: list[str] = []
     rounded = 0
     for column in computed.columns:
@@ -54,7 +43,7 @@ def compare_tables(name: str, packed: pl.DataFrame, computed: pl.DataFrame) -> C
             where = f" ({', '.join(about)})" if about else ""
             values = f"{_shown(packed[column][row])} was kept and {_shown(computed[column][row])} computed"
             lines.append(f"{name}: row {row}{where}, column {column}: {values}")
-    return Compared(lines, rounded)
+    return lines, rounded
 
 
 def _different(packed: pl.Series, computed: pl.Series) -> tuple[list[int], int]:
@@ -163,9 +152,8 @@ def _about(path: Path, folder: Path) -> dict[str, Any]:
         if about["form"] != FORM or not complete or not all(map(_is_fingerprint, about["files"].values())):
             raise ValueError
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise PortrayalError(
-            f"{path} has no {LIST} that this version can read. Expected what portrayal pack wrote."
-        ) from None
+        reason = f"{path} has no {LIST} that this version can read. Expected what portrayal pack wrote."
+        raise PortrayalError(reason) from None
     return dict(about)
 
 
@@ -242,26 +230,24 @@ def _recompute(run: Run, outcome: Verification) -> None:
     study = study_of(run, run.folder)
     evidence = evidence_of(study, run)
     measured = measure_evidence(study, evidence)
-    stored_one = kept_table(run.results, "")
     results = measured.results
-    if "study" in stored_one.columns:  # a report adds it
+    if "study" in kept_table(run.results, "").columns:  # a report adds it
         results = results.with_columns(study=pl.lit(study.name))
     computed = {"responses.parquet": evidence.responses, "results.parquet": results}
     computed |= {f"tables/{name}.parquet": table for name, table in measured.tables.items()}
     rounded = 0
     for name, table in computed.items():
-        compared = compare_tables(name, kept_table(run.folder / name, ""), table)
-        outcome.differences += compared.lines
-        rounded += compared.rounded
+        lines, near = compare_tables(name, kept_table(run.folder / name, ""), table)
+        outcome.differences += lines
+        rounded += near
     for name, picture in measured.pictures.items():
         packed = (run.tables / f"{name}.png").read_bytes()
         if packed != picture:
-            place = first_offset(packed, picture)
-            outcome.differences.append(f"tables/{name}.png: byte {place} is not what was computed")
+            byte = first_offset(packed, picture)
+            outcome.differences.append(f"tables/{name}.png: byte {byte} is not what was computed")
     if kept_json(run.warnings, list, "") != kept_warnings(measured):
         outcome.differences.append("warnings.json: it holds other warnings than measuring gave")
-    outcome.checked.append(
-        f"{results.height:,} results measured again from {evidence.responses.height:,} rows of answers"
-    )
+    rows = f"{evidence.responses.height:,} rows of answers"
+    outcome.checked.append(f"{results.height:,} results measured again from {rows}")
     if rounded:
         outcome.checked.append(f"{rounded:,} numbers are the same up to rounding")

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from portrayal.edges.console import aligned
 from portrayal.errors import MissingPart, PortrayalError
@@ -43,18 +42,9 @@ class Part:
         return next((name for name in self.modules if find_spec(name) is not None), None)
 
 
-def _read(path: Path) -> dict[str, Part]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows: list[Any] = list(csv.DictReader(lines))
-    for row in rows:
-        row |= {
-            "modules": tuple(row["modules"].split()),
-            **{name: int(row[name]) for name in ("download_mb", "disk_mb")},
-        }
-    return {row["package"]: Part(**row) for row in rows}
-
-
-PARTS = _read(FOLDER / "parts.csv")
+_ROWS = csv.reader((FOLDER / "parts.csv").read_text(encoding="utf-8").splitlines()[1:])
+PARTS = {package: Part(package, version, file, tuple(modules.split()), gives, int(download), int(disk), license)
+         for package, version, file, modules, gives, download, disk, license in _ROWS}  # fmt: skip
 
 
 def part_sizes() -> str:
@@ -159,9 +149,8 @@ def install_parts(say: Callable[[Sequence[str]], None], quiet: bool = False, dry
         say([shlex.join(pip_command(name, quiet)) for name in LISTS])
         return
     if find_spec("pip") is None:
-        raise PortrayalError(
-            f"{sys.executable} has no pip, which installs the parts. Run: {sys.executable} -m ensurepip"
-        )
+        python = sys.executable
+        raise PortrayalError(f"{python} has no pip, which installs the parts. Run: {python} -m ensurepip")
     for name in (name for name in LISTS if name != OPTIONAL):
         if subprocess.run(pip_command(name, quiet), stdout=2).returncode:  # stdout carries only the answer
             raise PortrayalError(

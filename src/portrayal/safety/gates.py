@@ -1,7 +1,7 @@
 """Two gates that every generated image passes in memory, and the generators behind them.
 
-A gate that cannot decide drops the image; one without a face that can be read is dropped too. Images stay in memory, the ledger gets a
-hash and labels. No exception leaves from a frame that holds an image, and none carries a service's words: either could end in a log.
+A gate that cannot decide drops the image; the ledger gets a hash and labels. No exception leaves from a frame that holds an image, and
+none carries a service's words: either could end in a log.
 """
 
 from __future__ import annotations
@@ -19,21 +19,8 @@ from portrayal.edges.sizes import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.parts.table import part_file
 from portrayal.safety.guard import guard_question
-from portrayal.systems.core.base import (
-    AccessDenied,
-    Answer,
-    BaseSystem,
-    CallFailed,
-    NoAnswer,
-    NothingThere,
-    OutcomeUnknown,
-    Question,
-    QuotaSpent,
-    System,
-    Throttled,
-    Unreachable,
-    Unreadable,
-)
+from portrayal.systems.core import base
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question, System, Unreadable
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.generators.images import DrawingFunction, found_image, open_picture
@@ -142,7 +129,9 @@ class Gated(BaseSystem):
         except Exception as error:
             answer = error
         if isinstance(answer, Exception):
-            return _as_answer("", Verdict("blocked"), Answer(b"")) if says_blocked(answer) else _without_message(answer)
+            # The service's filter speaking is an outcome.
+            blocked = isinstance(answer, CallFailed) and BLOCKED.search(getattr(answer, "raw", b"")[:2000])
+            return _as_answer("", Verdict("blocked"), Answer(b"")) if blocked else _without_message(answer)
         return await asyncio.to_thread(self._label, answer)
 
     def _label(self, answer: Answer) -> Answer | Exception:
@@ -181,14 +170,9 @@ def gate(system: System) -> System:
         limits=system.limits,
         batch=1,
         remote=system.remote,
-        inner=image_source(system),
+        inner=DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system,
         gates=getattr(system, "gates", None),
     )
-
-
-def image_source(system: System) -> System:
-    """Return the system that hands over images, a function's with a reader of its own."""
-    return DrawingFunction(**vars(system)) if isinstance(system, PythonFunction) else system
 
 
 def _as_answer(digest: str, verdict: Verdict, answer: Answer) -> Answer:
@@ -200,20 +184,15 @@ def _as_answer(digest: str, verdict: Verdict, answer: Answer) -> Answer:
     return Answer(json.dumps(data).encode(), version=answer.version[:80], cost=answer.cost, refused=refused)
 
 
-def says_blocked(error: Exception) -> bool:
-    """Return True where an error is the service's filter speaking, which is an outcome."""
-    return isinstance(error, CallFailed) and BLOCKED.search(getattr(error, "raw", b"")[:2000]) is not None
-
-
 def _without_message(error: Exception) -> Exception:
     """Keep what an error proves, not what it says."""
-    for kind in (Unreachable, Throttled):
+    for kind in (base.Unreachable, base.Throttled):
         if isinstance(error, kind):
             return kind(f"the generator did not answer ({kind.__name__})", error.retry_after)
-    for silent in (QuotaSpent, NoAnswer, OutcomeUnknown):
+    for silent in (base.QuotaSpent, base.NoAnswer, base.OutcomeUnknown):
         if isinstance(error, silent):
             return silent(f"the generator did not answer ({silent.__name__})")
-    known = next((kind for kind in (AccessDenied, NothingThere) if isinstance(error, kind)), CallFailed)
+    known = next((kind for kind in (base.AccessDenied, base.NothingThere) if isinstance(error, kind)), CallFailed)
     return known(f"the generator failed ({type(error).__name__})")
 
 

@@ -1,18 +1,7 @@
-"""The guard of generators: clothed, neutral prompts about adults, and nothing else.
+"""The guard of generators: clothed, neutral prompts about adults, and nothing else (docs/safety.md).
 
-The recorder calls this for every question to a generator, after the prompt is fully assembled. It fails
-closed in four steps:
-
-1. Every reading of the text (other alphabets, digits for letters, letters set apart, doubled letters) is searched
-   for words for minors, young people and sexual content, so that a refusal says why.
-2. Every number, in digits or words, must be from 25 to 120.
-3. Every remaining word must be in a list of neutral English words and phrases (`vocabulary`). What is not
-   known is refused, whatever its language: no list of bad words is complete.
-4. Known words must be meant as the lists mean them: no 'adult film', no 'wearing water', a number named where 'year' is.
-
-A parameter is refused unless it is known to be harmless: a number, a technical name, or words that would pass as a prompt. Inputs that
-are images are refused (image-to-image), and so is anything that turns a safety filter off. There is no setting that widens this.
-Pure functions: text in, an error or nothing out.
+It fails closed: refused words in any reading, then numbers that are no adult age, then all words that are in no list of neutral ones
+(no list of bad words is complete), then known words in another sense. There is no setting that widens this.
 """
 
 from __future__ import annotations
@@ -22,19 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from portrayal.edges.sizes import parse_json
-from portrayal.safety.vocabulary import (
-    PromptRefused,
-    check_combinations,
-    check_meaning,
-    joined_numbers,
-    negative_words,
-    read_entries,
-    refuse_listed,
-    without_exceptions,
-)
+from portrayal.safety import vocabulary
+from portrayal.safety.vocabulary import PromptRefused, refuse_listed
 from portrayal.systems.core.base import Answer, Question, System
-
-__all__ = ["PromptRefused", "check_prompt", "refuse_listed"]
 
 YOUNGEST, OLDEST = 25, 120
 LONGEST = 300  # characters
@@ -47,16 +26,20 @@ def check_prompt(text: str, negative: str = "") -> None:
         raise PromptRefused("it is empty or not a text")
     if len(text) > LONGEST:
         raise PromptRefused(f"it is longer than {LONGEST} characters")
-    judged = without_exceptions(text)
+    judged = vocabulary.without_exceptions(text)
     refuse_listed(judged)
     words = _words(judged)
-    for number in joined_numbers(words):
+    for number in vocabulary.joined_numbers(words):
         if not YOUNGEST <= number <= OLDEST:
             raise PromptRefused(f"{number} is not an age from {YOUNGEST} to {OLDEST}")
-    entries = read_entries(words)
-    check_meaning(entries)
-    check_combinations(words, entries)
-    _check_negative(negative)
+    entries = vocabulary.read_entries(words)
+    vocabulary.check_meaning(entries)
+    vocabulary.check_combinations(words, entries)
+    if not isinstance(negative, str):
+        raise PromptRefused("its negative prompt is not a text")
+    for word in re.split(r"[\s,.;-]+", negative.lower()):  # words of picture quality, and no others
+        if word and word not in vocabulary.negative_words():
+            raise PromptRefused(f"{word!r} may not stand in a negative prompt")
 
 
 def _words(text: str) -> list[str]:
@@ -76,15 +59,6 @@ def _words(text: str) -> list[str]:
     if re.search(r"(?:^|[\s(,:])-+\w", plain):
         raise PromptRefused("a word has a minus before it, which generators read as its opposite")
     return words
-
-
-def _check_negative(negative: str) -> None:
-    """Refuse all but words of picture quality in a negative prompt."""
-    if not isinstance(negative, str):
-        raise PromptRefused("its negative prompt is not a text")
-    for word in re.split(r"[\s,.;-]+", negative.lower()):
-        if word and word not in negative_words():
-            raise PromptRefused(f"{word!r} may not stand in a negative prompt")
 
 
 IMAGE_INPUTS = re.compile(

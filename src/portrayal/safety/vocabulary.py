@@ -1,10 +1,7 @@
 """Words of prompts: refused in any disguise, known, and known in another sense.
 
-Refused words are looked for in other alphabets, digits for letters, letters set apart or doubled; prompt_exceptions.csv names the few
-harmless phrases that hold one ('school bus driver'), each with its reason. Known words are in one list per noun (text/lexicons,
-prompt_countries.csv ...), each with its source beside it; a phrase lets its words through in that order only: 'riding a horse' is
-known, 'riding' is not. Rows of prompt_combinations.csv say which words may not stand together ('adult film', 'wearing water'):
-`never_with` anywhere in the prompt, `never_before` as the next noun, `needs` one of the others.
+The lists are text/lexicons/prompt_*.csv, each with its source beside it: refused words, harmless phrases that hold one, known words,
+and words that may not stand together. A known phrase lets its words through in that order only: 'riding a horse', not 'riding'.
 """
 
 from __future__ import annotations
@@ -112,43 +109,22 @@ Entry = tuple[str, str]  # what was said, and its kind
 
 
 def read_entries(words: Sequence[str]) -> list[Entry]:
-    """Return the words as known entries, the longest known phrase first.
-
-    Examples
-    --------
-    >>> read_entries(["a", "flight", "attendant", "from", "kenya"])
-    [('a', 'function'), ('flight attendant', 'occupation'), ('from', 'function'), ('kenya', 'country')]
-    """
+    """Return the words as known entries, the longest known phrase first."""
     entries: list[Entry] = []
-    place = 0
+    place, known = 0, allowed_entries()
     while place < len(words):
-        entry = _longest(words, place)
-        if entry is None:
-            raise PromptRefused(_unknown(words[place]))
-        entries.append(entry)
-        place += entry[0].count(" ") + 1
+        phrases = (" ".join(words[place : place + size]) for size in range(longest_entry(), 0, -1))
+        phrase = next((phrase for phrase in phrases if phrase in known), words[place])
+        if phrase not in known and not phrase.isdigit() and phrase not in NUMBER_WORDS:
+            inside = next((entry for entry in known if phrase in entry.split()), None)
+            if inside:
+                reason = f"is known only in phrases such as {inside!r}; use one of them or leave it out"
+            else:
+                reason = "is in none of the lists of neutral words; use a plainer English word for it, or propose it with your reasons"
+            raise PromptRefused(f"{phrase!r} {reason}")
+        entries.append((phrase, known.get(phrase, "number")))
+        place += phrase.count(" ") + 1
     return entries
-
-
-def _longest(words: Sequence[str], place: int) -> Entry | None:
-    known = allowed_entries()
-    for size in range(longest_entry(), 0, -1):
-        phrase = " ".join(words[place : place + size])
-        if phrase in known:
-            return phrase, known[phrase]
-    word = words[place]
-    return (word, "number") if word.isdigit() or word in NUMBER_WORDS else None
-
-
-def _unknown(word: str) -> str:
-    """Say what is not known and what to do about it."""
-    phrases = [entry for entry in allowed_entries() if word in entry.split()]
-    if phrases:
-        return f"{word!r} is known only in phrases such as {phrases[0]!r}; use one of them or leave it out"
-    return (
-        f"{word!r} is in none of the lists of neutral words; use a plainer English word for it, or propose it with "
-        "your reasons"
-    )
 
 
 @cache

@@ -1,19 +1,8 @@
 """Measures that moved between two waves of a study, beyond noise.
 
-Where a measure hands over one difference a person, the two waves are paired by person: under no change a person's two
-values may be swapped, so the signs of their changes are flipped, all rows at once (`portrayal.stats.tests.max_t`). Elsewhere the
-change is held against the two intervals as if the waves had nothing in common [1]_.
-
-An interval speaks of the middle of what chance does. A change that is found among a hundred rows lies far out, where the
-intervals of a few people are too narrow; and rows of the same people go up and down together. So before such a change is
-called found, both waves are measured again without each block of people in turn. What a block adds to the change is its
-pseudo-value [2]_; if nothing changed, a block's two waves could be swapped, so these are flipped in sign, all rows at once.
-
-References
-----------
-.. [1] Zou, Donner (2008), Construction of confidence limits about effect measures: a general approach, Statistics in Medicine 27,
-   1693-1702.
-.. [2] Miller (1974), The jackknife: a review, Biometrika 61, 1-15.
+Waves are paired by person where a measure hands over differences, else compared by two intervals (Zou, Donner 2008, Statistics in Medicine
+27, 1693-1702). In the tails the intervals of a few people are too narrow, and rows of the same people move together: what is found from
+intervals must also pass a jackknife over blocks of people, its pseudo-values (Miller 1974, Biometrika 61, 1-15) flipped in sign jointly.
 """
 
 from __future__ import annotations
@@ -26,15 +15,8 @@ import numpy as np
 import polars as pl
 
 from portrayal.run.silence import ANSWERED, questions
-from portrayal.stats.decisions.decision import (
-    CONFIRMATORY,
-    EXPLORATORY,
-    FOUND,
-    NOT_FOUND,
-    NOT_MEASURABLE,
-    decide,
-    flipped_share,
-)
+from portrayal.stats.decisions import decision
+from portrayal.stats.decisions.decision import CONFIRMATORY, EXPLORATORY, FOUND, NOT_FOUND, decide
 from portrayal.stats.decisions.multiplicity import LEVEL, adjust
 from portrayal.stats.decisions.paired import paired_difference
 from portrayal.stats.tests.max_t import flip_jointly
@@ -45,7 +27,7 @@ from portrayal.waves.waves import Wave, units_of
 BLOCKS = 20  # of people, at most: each costs a measurement of every wave
 
 
-def hold_again(
+def jackknife(
     waves: Sequence[Wave], table: pl.DataFrame, about: Sequence[str], alone: pl.Expr, name_of_test: str
 ) -> pl.DataFrame:
     """Return decided changes in which those found from intervals must pass this test too."""
@@ -70,7 +52,7 @@ def _adjusted(waves: Sequence[Wave], table: pl.DataFrame, mine: pl.DataFrame, ab
     method = waves[0].study.family.method
     adjusted = tested.adjusted if method in ("holm", "bonferroni") else adjust(tested.p, method)
     together = table.filter(pl.col("family") == CONFIRMATORY).height - mine.height
-    left = 1 - flipped_share(together, mine.height)
+    left = 1 - decision.flipped_share(together, mine.height)
     return np.minimum(np.nan_to_num(adjusted, nan=1.0) / left, 1.0)
 
 
@@ -123,14 +105,7 @@ KEYS = ("system", "measure", "group", "versus")
 
 
 def moved(waves: Sequence[Wave]) -> pl.DataFrame:
-    """Return a decided Results table of changes: every later wave less the first.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows of the results that are in the declared family of both waves, and `answered`, paired by person; `value` is the
-        change, with `first` and `second` the two values, `from` and `to` the waves, and `compared`, how.
-    """
+    """Return a decided Results table of changes: every later wave less the first."""
     parts, differences, start = [], [], 0
     for later in waves[1:]:
         rows, changes = _changes(waves[0], later)
@@ -143,7 +118,7 @@ def moved(waves: Sequence[Wave]) -> pl.DataFrame:
     decided = decide(table, measures, study.family.method, pl.concat(differences), None, study.seed)
     about = [name for name in (*KEYS, *facets(decided)) if name not in WAVES]
     pairing = AND_LEFT_OUT.format(units=_counted(waves[0]))
-    return hold_again(waves, decided, about, pl.col("compared") == APART, pairing)
+    return jackknife(waves, decided, about, pl.col("compared") == APART, pairing)
 
 
 def _changes(first: Wave, later: Wave) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -174,39 +149,34 @@ def _joined(first: Wave, later: Wave) -> pl.DataFrame:
     family = first.study.family.measures or get_audit(first.study.audit).family
     wanted = pl.col("measure").is_in(list(family)) & (pl.col("family").fill_null("") != EXPLORATORY)
     wanted &= pl.all_horizontal(pl.col("value", "low", "high").is_not_null())
-    wanted &= pl.col("decision").fill_null("") != NOT_MEASURABLE
+    wanted &= pl.col("decision").fill_null("") != decision.NOT_MEASURABLE
     wanted_columns = ["audit", *about, "row", "value", "low", "high", "unit", "n", "counted"]
     one = one.filter(wanted).select(wanted_columns).unique(about, keep="none", maintain_order=True)
     other = other.filter(wanted).select(*about, "row", "value", "low", "high").unique(about, keep="none")
     return one.join(other, on=about, suffix="_later", nulls_equal=True, maintain_order="left")
 
 
-def _change(row: Mapping[str, Any], gaps: pl.DataFrame, said_of_pairs: str) -> dict[str, Any]:
+def _change(row: Mapping[str, Any], gaps: pl.DataFrame, pairing: str) -> dict[str, Any]:
     """Return one row of changes, its interval narrowed as far as people are paired."""
     from scipy import stats
 
-    change, paired = row["value_later"] - row["value"], gaps.height > 1
-    narrowing = 1.0
+    change, paired, narrowing = row["value_later"] - row["value"], gaps.height > 1, 1.0
     if paired:  # the spread of people's changes over that of two unrelated waves
         one, other = gaps["difference"].to_numpy(), gaps["difference_later"].to_numpy()
         apart = np.sqrt(one.var() + other.var())
         narrowing = float((other - one).std() / apart) if apart > 0 else 1.0
     low, high = _limits(row, narrowing)
     own = {name: row[name] for name in row if not name.endswith("_later") and name != "row"}
-    pairing = {
-        "value": change,
-        "first": row["value"],
-        "second": row["value_later"],
-        "compared": said_of_pairs if paired else APART,
-    }
+    own |= {"value": change, "first": row["value"], "second": row["value_later"]}
+    own["compared"] = pairing if paired else APART
     half = change - low if change > 0 else high - change  # the side on which no change lies
     if half <= 0:
-        return {**own, **pairing, "low": None, "high": None, "p": None, "reason": NO_SPREAD if change else None}
-    return {**own, **pairing, "low": low, "high": high, "p": float(2 * stats.norm.sf(abs(change) * Z / half))}
+        return {**own, "low": None, "high": None, "p": None, "reason": NO_SPREAD if change else None}
+    return {**own, "low": low, "high": high, "p": float(2 * stats.norm.sf(abs(change) * Z / half))}
 
 
 def _limits(row: Mapping[str, Any], narrowing: float) -> tuple[float, float]:
-    """Return a change's interval from the two waves' intervals [1]_."""
+    """Return a change's interval from the two waves' intervals."""
     below, above = row["value"] - row["low"], row["high"] - row["value"]
     below_later, above_later = row["value_later"] - row["low_later"], row["high_later"] - row["value_later"]
     change = row["value_later"] - row["value"]

@@ -1,18 +1,4 @@
-"""A gate: rules about a run's results, held or broken, for continuous integration.
-
-    [[rules]]
-    name = "no list repeats the stereotype"
-    where = { measure = "gsr_difference" }
-    never = ["found", "not measurable"]
-
-    [[rules]]
-    name = "nearly everything is answered"
-    where = { measure = "answered" }
-    value_least = 0.95
-
-A rule speaks of all rows that `where` picks (any columns of the results, one value or several). A rule that no row answers to is
-broken, unless it says `may_be_absent = true`: a gate that looks at nothing must not be green.
-"""
+"""A gate: rules about a run's results, held or broken, for continuous integration (docs/gate.md)."""
 
 from __future__ import annotations
 
@@ -49,7 +35,7 @@ class Rule(Settings):
     value_most: float | None = None
     low_least: float | None = None  # the lower end of the interval
     high_most: float | None = None  # the upper end
-    may_be_absent: bool = False
+    may_be_absent: bool = False  # else a rule that no row answers to is broken: what looks at nothing must not be green
     drift: bool = False  # about changes since an earlier run, not about the run's own rows
 
 

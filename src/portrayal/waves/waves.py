@@ -33,11 +33,10 @@ class Wave:
 
 def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
     """Read runs of one study and measure what all asked; calls no system."""
-    if len(folders) < 2:
-        raise PortrayalError(
-            f"{len(folders)} run was given. Expected two or more waves of one study, the earliest first."
-        )
-    if len({Path(folder).resolve() for folder in folders}) < len(folders):
+    count = len(folders)
+    if count < 2:
+        raise PortrayalError(f"{count} run was given. Expected two or more waves of one study, the earliest first.")
+    if len({Path(folder).resolve() for folder in folders}) < count:
         raise PortrayalError("a run was given twice. Expected waves recorded into folders of their own.")
     raw = [_read(folder) for folder in folders]
     short = [Path(folder).resolve().name for folder in folders]
@@ -47,12 +46,11 @@ def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
     def cut(table: pl.DataFrame) -> pl.DataFrame:
         return table.join(shared, on="stimulus", how="semi", maintain_order="left")
 
-    return [
-        make_wave(
-            name, study, replace(evidence, stimuli=cut(evidence.stimuli), responses=cut(evidence.responses)), manifest
-        )
-        for name, (study, evidence, manifest) in zip(names, raw, strict=True)
-    ]
+    waves = []
+    for name, (study, evidence, manifest) in zip(names, raw, strict=True):
+        evidence = replace(evidence, stimuli=cut(evidence.stimuli), responses=cut(evidence.responses))
+        waves.append(make_wave(name, study, evidence, manifest))
+    return waves
 
 
 def make_wave(name: str, study: Study, evidence: Evidence, manifest: Mapping[str, Any] | None = None) -> Wave:
@@ -112,10 +110,9 @@ def changes_by_group(first: Wave, later: Wave, answers: pl.DataFrame) -> pl.Data
     """Count changed answers by system, and by group: system, axis, group, asked, changed."""
     groups = get_audit(first.study.audit).groups(first.evidence, first.study.settings)
     counted = [pl.len().cast(pl.Int64).alias("asked"), pl.col("changed").sum().cast(pl.Int64)]
+    nothing = pl.lit(None, pl.String)
     every = answers.group_by("system", maintain_order=True).agg(counted)
-    every = every.select(
-        "system", axis=pl.lit(None, pl.String), group=pl.lit(None, pl.String), asked="asked", changed="changed"
-    )
+    every = every.select("system", nothing.alias("axis"), nothing.alias("group"), "asked", "changed")
     of_group = groups.select("stimulus", "axis", "group").unique(maintain_order=True)
     inside = answers.join(of_group, on="stimulus").group_by("system", "axis", "group").agg(counted)
     table = pl.concat([every, inside.sort("system", "axis", "group")])
@@ -144,26 +141,17 @@ def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
     cells = rows.with_columns(said=text.cast(pl.String))
     joined = pl.col("said").drop_nulls()
     joined = joined.unique().sort() if kind in SETS else joined
-    return (
-        cells.group_by(QUESTION, maintain_order=True)
-        .agg(joined.str.join("; ").alias("answer"), status=pl.col("status").first())
-        .select(
-            *QUESTION,
-            answer=pl.when(pl.col("status") == "answered")
-            .then("answer")
-            .otherwise(pl.lit("(") + pl.col("status") + pl.lit(")")),
-        )
-        .sort(QUESTION)
-    )
+    answer = pl.when(pl.col("status") == "answered").then("answer").otherwise(pl.format("({})", "status"))
+    questions = cells.group_by(QUESTION, maintain_order=True)
+    answers = questions.agg(joined.str.join("; ").alias("answer"), status=pl.col("status").first())
+    return answers.select(*QUESTION, answer=answer).sort(QUESTION)
 
 
 def _words(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Count the answers that hold each word: tags and labels whole, captions by words."""
     word = pl.col(next(iter(ROWS[kind]))).cast(pl.String).str.to_lowercase()
-    if kind == "captioner":
-        words = responses.with_columns(word=word.str.extract_all(WORD)).explode("word")
-    else:
-        words = responses.with_columns(word=word)
+    words = responses.with_columns(word=word.str.extract_all(WORD) if kind == "captioner" else word)
+    words = words.explode("word") if kind == "captioner" else words
     words = words.drop_nulls("word").unique([*QUESTION, "word"])
     return words.group_by("system", "word").agg(answers=pl.len().cast(pl.Int64))
 
@@ -172,18 +160,13 @@ def _words(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
 COMPARED = {"use": "use", "version_asked": "version asked", "versions_answered": "version answered", "source": "source"}
 
 
-def versions_changed(first: Wave, later: Wave) -> list[str]:
-    """Return a line for everything that is not the same, beside the answers."""
-    return list(_lines(first.manifest, later.manifest))
-
-
-def _lines(first: Mapping[str, Any], later: Mapping[str, Any]) -> Iterator[str]:
-    if first.get("study_sha256") != later.get("study_sha256"):
+def versions_changed(first: Wave, later: Wave) -> Iterator[str]:
+    """Yield a line for everything that is not the same, beside the answers."""
+    manifests = (first.manifest, later.manifest)
+    if first.manifest.get("study_sha256") != later.manifest.get("study_sha256"):
         yield "the study file is another"
-    before, after = (
-        {str(one.get("name")): one for one in manifest.get("systems") or [] if isinstance(one, dict)}
-        for manifest in (first, later)
-    )
+    listed = ([one for one in manifest.get("systems") or [] if isinstance(one, dict)] for manifest in manifests)
+    before, after = ({str(one.get("name")): one for one in systems} for systems in listed)
     for name in dict.fromkeys([*before, *after]):
         if name not in before or name not in after:
             yield f"{name}: asked in one wave only"
@@ -191,10 +174,10 @@ def _lines(first: Mapping[str, Any], later: Mapping[str, Any]) -> Iterator[str]:
         for key, what in COMPARED.items():
             if before[name].get(key) != after[name].get(key):
                 yield f"{name}: {what} {_shown(before[name].get(key))}, then {_shown(after[name].get(key))}"
-    packages = [manifest.get("versions") or {} for manifest in (first, later)]
-    for name in dict.fromkeys([*packages[0], *packages[1]]):
-        if packages[0].get(name) != packages[1].get(name):
-            yield f"{name} {_shown(packages[0].get(name))}, then {_shown(packages[1].get(name))}"
+    before, after = (manifest.get("versions") or {} for manifest in manifests)
+    for name in dict.fromkeys([*before, *after]):
+        if before.get(name) != after.get(name):
+            yield f"{name} {_shown(before.get(name))}, then {_shown(after.get(name))}"
 
 
 def _shown(value: Any) -> str:
