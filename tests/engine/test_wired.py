@@ -234,7 +234,7 @@ def test_every_command_that_takes_an_engine_hands_it_on(monkeypatch, tmp_path) -
         monkeypatch.setattr(
             portrayal, name, lambda *given, answer=answer: seen.append(given[-2:]) or answer, raising=False
         )
-    monkeypatch.setattr("portrayal.cli.study.finish", lambda run: None)
+    monkeypatch.setattr("portrayal.cli.commands.finish", lambda run: None)
     for command in (["audit", "study.toml"], ["measure", "run"], ["calibrate", "search"]):
         with pytest.raises(SystemExit):
             main([*command, "--engine", "ray://a:1", "--workers", "3"])

@@ -281,7 +281,7 @@ CHAT = {
 
 @pytest.mark.parametrize("name", CHAT)
 def test_a_models_odd_usage_costs_no_answer(name: str) -> None:
-    from portrayal.recorder.storable import storable
+    from portrayal.recorder.ledger import storable
 
     settings = SystemSettings(
         name="mine", use="openai", parameters={"model": "m", "dollars_per_million_input": 1.0}, limits={"price": 0.5}

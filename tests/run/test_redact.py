@@ -15,7 +15,7 @@ import pytest
 import portrayal
 from faults.test_moved_run import STUDIES, write_captions
 from portrayal.errors import PortrayalError
-from portrayal.handover.redact import REDACTED
+from portrayal.handover.pack import REDACTED
 
 
 def everything(folder: Path) -> Iterator[tuple[str, bytes]]:

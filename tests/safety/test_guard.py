@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.safety.guard import PromptRefused, check_prompt, guard_answer, guard_question, guard_system
+from portrayal.safety.guard import PromptRefused, check_prompt, guard_answer, guard_question, guard_system, leaves
 from portrayal.safety.vocabulary import NUMBER_WORDS, allowed_entries
 from portrayal.systems.core.base import Answer, BaseSystem, Question
 from safety.prompt_lists import refused
@@ -189,3 +189,7 @@ def test_whatever_passes_holds_known_words_and_grown_ages_only(text):
     for word in words:
         grown = word.isdigit() and 25 <= int(word) <= 120
         assert grown or word in ALLOWED or word in NUMBER_WORDS or word == "s"
+
+
+def test_nested_settings_are_walked_to_every_value():
+    assert list(leaves({"a": {"b": [1, 2]}})) == [(("a", "b"), 1), (("a", "b"), 2)]

@@ -12,12 +12,18 @@ from portrayal.safety.vocabulary import (
     allowed_entries,
     longest_entry,
     negative_words,
+    read_entries,
     refuse_listed,
 )
 from portrayal.text.lexicons import FOLDER, read_lexicon
 from safety.prompt_lists import read
 
 KINDS = {"country": 25, "place": 25, "activity": 25, "occupation": 25, "trait": 20, "demonym": 15, "combined": 15}
+
+
+def test_the_longest_known_phrase_is_read_first():
+    kinds = {"a": "function", "flight attendant": "occupation", "from": "function", "kenya": "country"}
+    assert read_entries(["a", "flight", "attendant", "from", "kenya"]) == list(kinds.items())
 
 
 def passes(prompt):

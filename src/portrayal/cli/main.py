@@ -5,18 +5,14 @@ from __future__ import annotations
 import sqlite3
 import sys
 import traceback
-from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import portrayal
-from portrayal.cli.app import app
+from portrayal.cli.commands import app
 from portrayal.edges.console import shown, shown_line
 from portrayal.errors import PortrayalError
-
-for commands in ("study", "instrument"):  # each adds its commands; help shows them in this order
-    import_module(f"portrayal.cli.{commands}")
 
 FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
 

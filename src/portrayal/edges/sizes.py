@@ -135,10 +135,10 @@ def check_archive(path: Path, most: int = LARGEST_ARRAY) -> None:
         for member in archive.infolist():
             if member.filename.endswith(".npy"):
                 with archive.open(member) as file:
-                    check_array(file, member.file_size)
+                    _check_array(file, member.file_size)
 
 
-def check_array(file: IO[bytes], size: int) -> None:
+def _check_array(file: IO[bytes], size: int) -> None:
     """Refuse an .npy array whose header promises more than its bytes hold."""
     import math
 

@@ -8,24 +8,59 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from portrayal.edges.secrets import hidden, hidden_bytes
 from portrayal.recorder.ledger_file import STATES, columns_of, open_readonly, open_writable
-from portrayal.recorder.storable import kept_words, short_text
-from portrayal.systems.core.base import BROKEN, Answer
+from portrayal.systems.core.base import BROKEN, KEPT_OF_LARGER, LARGEST_ANSWER, Answer, broken_answer
+from portrayal.systems.core.rows import writable
 
-__all__ = ["STATES", "Entry", "Ledger", "Planned"]
-
+__all__ = ["STATES", "Entry", "Ledger", "Planned", "short_text", "storable"]
 
 _ANSWERED = ("done", "refused", "unreadable")
 DAMAGED = "the stored bytes are not those that came: their hash is another"
+# A system may hand over anything. Nothing it hands over may stop the recording or cost an answer that came.
+LONGEST_VERSION = 200  # characters
+LONGEST_REASON = 2000
+
+
+def storable(answer: Answer, price: float = 0.0) -> Answer:
+    """Return an answer that can be stored."""
+    cost = money(answer.cost, price)
+    if not isinstance(answer.raw, bytes):
+        reason = f"the system gave a {type(answer.raw).__name__} where bytes are expected"
+        return broken_answer(repr(answer.raw).encode(errors="replace"), reason, cost)
+    answer = replace(answer, raw=hidden_bytes(answer.raw))  # secrets that a service echoes, before anything is cut
+    if len(answer.raw) > LARGEST_ANSWER:
+        return broken_answer(answer.raw, f"it is larger than {LARGEST_ANSWER:,} bytes", cost)
+    version = short_text(answer.version, LONGEST_VERSION)
+    return Answer(answer.raw, short_text(answer.media, LONGEST_REASON), version, cost, bool(answer.refused))
+
+
+def money(value: Any, price: float = 0.0) -> float:
+    """Return a cost in US dollars, or the price where it is no amount."""
+    try:
+        amount = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return price
+    return amount if math.isfinite(amount) and amount >= 0 else price
+
+
+def short_text(value: Any, longest: int = LONGEST_REASON) -> str:
+    """Return text that can be written, of a length somebody reads."""
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except Exception:  # whatever an object of a user's function does when it is asked for its text
+        text = f"a {type(value).__name__}"
+    return writable(hidden(text)[:longest])
 
 
 def hash_of(raw: bytes | None) -> str:
@@ -204,7 +239,9 @@ class Ledger:
 
     def settle(self, keys: Sequence[str], state: str, error: str, now: float, raw: bytes | None = None) -> None:
         """Put questions that got no answer into `state`, with the reason."""
-        clean = kept_words(raw)
+        clean = None if raw is None else hidden_bytes(raw)  # a failure's words; of larger ones the beginning
+        if clean is not None and len(clean) > LARGEST_ANSWER:
+            clean = clean[:KEPT_OF_LARGER]
         settled = "UPDATE questions SET state = ?, error = ?, ended = ?, raw = ?, sha256 = ? WHERE key = ?"
         self._write(settled, [(state, short_text(error), now, clean, hash_of(clean), key) for key in keys])
 

@@ -1,12 +1,12 @@
 """The ledger's file: its tables, its checks, and how it is opened.
 
-A ledger may come from somebody else: a view in place of a table could count for ever, a trigger could write. A ledger that was cut to
-nothing is an error: to begin anew in its place would pay for every answer again.
+A ledger may come from somebody else: a view in place of a table could count for ever, a trigger could write.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,7 +21,7 @@ def refuse_strange(path: Path) -> None:
     """Refuse a ledger of no bytes, or one that is no plain file."""
     for ending in BESIDE:
         refuse_strange_file(path.with_name(path.name + ending))
-    if path.exists() and path.stat().st_size == 0:
+    if path.exists() and path.stat().st_size == 0:  # to begin anew in its place would pay for every answer again
         raise PortrayalError(
             f"{path} is empty (0 bytes): its answers are gone. Put a copy back, or record anew into another folder with --out."
         )
@@ -56,8 +56,12 @@ def open_writable(path: Path) -> sqlite3.Connection:
     refuse_strange(path)
     try:
         in_memory = str(path) == ":memory:"
-        if not in_memory and not path.exists():
-            _create(path)
+        if not in_memory and not path.exists():  # it is made beside its place and moved there whole
+            part = path.with_name(path.name + ".part")
+            part.unlink(missing_ok=True)
+            with closing(sqlite3.connect(part)) as fresh:
+                fresh.executescript(_SCHEMA)
+            part.replace(path)
         # A notebook's recorder runs in a thread of its own, but never beside another (`portrayal.run.recording`).
         connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
         if not in_memory:
@@ -76,16 +80,6 @@ def open_writable(path: Path) -> sqlite3.Connection:
     except sqlite3.DatabaseError as error:
         raise PortrayalError(f"{path} is not a ledger of Portrayal ({error}). Move it away and record again.") from None
     return connection
-
-
-def _create(path: Path) -> None:
-    """Make a ledger beside its place and move it there whole."""
-    part = path.with_name(path.name + ".part")
-    part.unlink(missing_ok=True)
-    connection = sqlite3.connect(part)
-    connection.executescript(_SCHEMA)
-    connection.close()
-    part.replace(path)
 
 
 def _allow_all_states(connection: sqlite3.Connection) -> None:

@@ -18,9 +18,8 @@ from typing import NamedTuple, TypeAlias
 
 from portrayal.edges.secrets import hidden
 from portrayal.errors import PortrayalError
-from portrayal.recorder.ledger import Ledger
+from portrayal.recorder.ledger import Ledger, storable
 from portrayal.recorder.responses import read_outcome
-from portrayal.recorder.storable import storable
 from portrayal.safety.guard import guard_answer, guard_system
 from portrayal.systems.core.base import (
     Answer,

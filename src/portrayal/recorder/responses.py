@@ -15,8 +15,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
-from portrayal.recorder.ledger import Entry, Ledger
-from portrayal.recorder.storable import short_text
+from portrayal.recorder.ledger import Entry, Ledger, short_text
 from portrayal.systems.core.base import BROKEN, Answer, Refused, Unreadable
 from portrayal.systems.core.readers import read_rows
 from portrayal.tables import RESPONSES, ROWS, check_responses

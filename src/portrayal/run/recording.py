@@ -9,9 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
-
-import polars as pl
 
 import portrayal
 from portrayal.edges.console import Hiding
@@ -164,7 +161,10 @@ def record_study(study: Study, text: str, run: Run, how: Options) -> Recorded:
     refuse_mixed(run, study, work, wanted_again(study, how.again))
     # From here on the study is known to be sound: a faulty one leaves an earlier run as it was.
     write_text(run.study, text)
-    if not _is_kept(stimuli, run.stimuli):
+    there = None
+    with contextlib.suppress(PortrayalError):
+        there = kept_table(run.stimuli, "")
+    if there is None or there.schema != stimuli.schema or not there.equals(stimuli):  # quicker than writing it
         write_parquet(stimuli, run.stimuli)
     write_inputs(run, inputs)
     with Ledger(run.ledger) as ledger:
@@ -222,12 +222,3 @@ def _ask(ledger: Ledger, study: Study, work: Work, how: Options) -> Recorder:
         recorder = ask(ledger, work, progress.listen, progress.tell)
     ledger.end_wave(wave, time.time())
     return recorder
-
-
-def _is_kept(table: pl.DataFrame, path: Path) -> bool:
-    """Return True where a file holds just this table, which is quicker than writing it."""
-    try:
-        there = kept_table(path, "")
-    except PortrayalError:
-        return False
-    return there.schema == table.schema and there.equals(table)

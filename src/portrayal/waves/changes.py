@@ -95,9 +95,7 @@ def _blocks(wave: Wave) -> Iterator[pl.DataFrame]:
 
 
 Z = 1.959964  # of a 95% interval
-PAIRED = "paired by {unit}"
 APART = "two intervals, as if the waves had nothing in common"
-AND_LEFT_OUT = "two intervals, and {units} left out in turn"
 ONE_OF = {"people": "person", "queries": "query"}  # the others only lose their s
 NO_SPREAD = "neither wave has an interval of any width"
 WAVES = ("from", "to", "first", "second", "compared")
@@ -117,7 +115,7 @@ def moved(waves: Sequence[Wave]) -> pl.DataFrame:
     measures = sorted(set(table["measure"]))
     decided = decide(table, measures, study.family.method, pl.concat(differences), None, study.seed)
     about = [name for name in (*KEYS, *facets(decided)) if name not in WAVES]
-    pairing = AND_LEFT_OUT.format(units=_counted(waves[0]))
+    pairing = f"two intervals, and {_counted(waves[0])} left out in turn"
     return jackknife(waves, decided, about, pl.col("compared") == APART, pairing)
 
 
@@ -198,7 +196,12 @@ def _gaps(first: Wave, later: Wave, row: int, row_later: int) -> pl.DataFrame:
 
 def _answered(first: Wave, later: Wave) -> list[dict[str, Any]]:
     """Return the change in the share of questions each system answered, person by person."""
-    sides = [_said(wave) for wave in (first, later)]
+    sides = []
+    for wave in (first, later):
+        posed = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
+        posed = posed.with_columns(unit=pl.coalesce("unit", "stimulus"))  # by person, or by question
+        shares = posed.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean())
+        sides.append(shares.sort("system", "unit"))
     both = sides[0].join(sides[1], on=["system", "unit"], suffix="_later")
     units, pairing = _counted(first), paired_by(first)
     rows = []
@@ -218,11 +221,4 @@ def _counted(wave: Wave) -> str:
 def paired_by(wave: Wave) -> str:
     """Say over what the waves are paired: 'paired by person'."""
     units = _counted(wave)
-    return PAIRED.format(unit=ONE_OF.get(units, units.removesuffix("s")))
-
-
-def _said(wave: Wave) -> pl.DataFrame:
-    """Return the share of questions answered by system and person, or by question."""
-    posed = questions(wave.evidence.responses).filter("asked").join(units_of(wave), on="stimulus", how="left")
-    posed = posed.with_columns(unit=pl.coalesce("unit", "stimulus"))
-    return posed.group_by("system", "unit").agg(pl.col("said").cast(pl.Float64).mean()).sort("system", "unit")
+    return f"paired by {ONE_OF.get(units, units.removesuffix('s'))}"

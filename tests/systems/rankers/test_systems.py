@@ -16,7 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 import portrayal
-from portrayal.cli.instrument import rank_command
+from portrayal.cli.commands import rank_command
 from portrayal.errors import PortrayalError
 from portrayal.systems.core.base import CallFailed, Question, System
 from portrayal.systems.core.readers import read_answer

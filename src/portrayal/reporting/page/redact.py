@@ -6,7 +6,7 @@ from pathlib import Path
 
 from portrayal.edges.folders import claim, first_entry
 from portrayal.errors import PortrayalError
-from portrayal.handover.redact import redact_run
+from portrayal.handover.pack import redact_run
 from portrayal.reporting.page.of_runs import report_of
 from portrayal.run.folder import REPORTING, Run, existing_run, locked, reading
 
