@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import MutableMapping, Sequence
+from collections.abc import MutableMapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -255,18 +255,14 @@ def rank_command(
 ) -> None:
     """Run a ranker over a collection's queries and write a TREC run."""
     named = {"vectors": vectors, "stop": stop, "stem": stem, "debias": debias, "k1": k1, "b": b, "mu": mu}
-    settings = {key: value for key, value in named.items() if value is not None} | _settings(setting or [])
+    for item in setting or []:  # their values are typed by the ranker's own settings
+        if "=" not in item:
+            raise PortrayalError(f"--set is given {item!r}. Expected NAME=VALUE, such as --set epochs=5.")
+    further = {name: value for name, _, value in (item.partition("=") for item in setting or [])}
+    settings = {key: value for key, value in named.items() if value is not None} | further
     path, lines = portrayal.rank_collection(collection, ranker, depth, out, settings, quiet, index)
     say(lines)
     answer(path)
-
-
-def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return NAME=VALUE settings; their values are typed by the ranker's own settings."""
-    for item in pairs:
-        if "=" not in item:
-            raise PortrayalError(f"--set is given {item!r}. Expected NAME=VALUE, such as --set epochs=5.")
-    return {name: value for name, _, value in (item.partition("=") for item in pairs)}
 
 
 @app.command()

@@ -99,18 +99,15 @@ def _pattern() -> re.Pattern[str] | None:
             if VARIABLES.search(name) and len(value) >= SHORTEST_UNASKED and looks_random(value)
         }
         values = unasked | {value for value in _taken if len(value) >= SHORTEST}
-        forms = {form for value in values for form in _forms(value)}
-        ordered = sorted(forms, key=lambda form: (-len(form), form))  # the longest first: one may begin another
+        forms = set()  # as a secret may be echoed: escaped, in an address, in base64
+        for value in values:
+            packed = base64.b64encode(value.encode()).decode().rstrip("=")
+            forms |= {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], packed}
+        long = [form for form in forms if len(form) >= SHORTEST]
+        ordered = sorted(long, key=lambda form: (-len(form), form))  # the longest first: one may begin another
         pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
         _made = (dict(variables), set(_taken), pattern)
     return _made[2]
-
-
-def _forms(value: str) -> set[str]:
-    """Return a secret as it may be echoed: escaped, in an address, in base64."""
-    packed = base64.b64encode(value.encode()).decode()
-    words = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], packed.rstrip("=")}
-    return {word for word in words if len(word) >= SHORTEST}
 
 
 # Keys that say what they are.

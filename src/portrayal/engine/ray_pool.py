@@ -98,7 +98,11 @@ class ActorWorker:
                 if self._stopped:
                     raise Lost("stopped")
                 if not wait():
-                    return Failed(MEND, _no_room(self._ray))
+                    have, free = (resources().get("CPU", 0) for resources in
+                                  (self._ray.cluster_resources, self._ray.available_resources))  # fmt: skip
+                    room = f"the cluster has {have:g} processors, {free:g} of them free, and had no room for one."
+                    mend = "Wait for other jobs to end, or use another cluster."
+                    return Failed(MEND, f"no worker could be started: {room} {mend}")
             return self._ray.get(answer)
         except self._ray.exceptions.RayTaskError as error:  # a shard that cannot be unpickled there
             return Failed(FAULT, f"RuntimeError: {error}")
@@ -146,14 +150,6 @@ def _init(ray: Any, address: str, workers: int | None) -> None:
             f"no Ray cluster could be joined at {address}: {_short(error)}. Expected the address that `ray start --head`"
             " prints, from a machine of that cluster."
         ) from None
-
-
-def _no_room(ray: Any) -> str:
-    have, free = ray.cluster_resources().get("CPU", 0), ray.available_resources().get("CPU", 0)
-    return (
-        f"no worker could be started: the cluster has {have:g} processors, {free:g} of them free, and had no room for one."
-        " Wait for other jobs to end, or use another cluster."
-    )
 
 
 def _short(error: BaseException) -> str:

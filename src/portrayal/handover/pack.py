@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import polars as pl
 
@@ -145,18 +144,9 @@ def _files(run: Run, temporary: Path) -> dict[str, Path]:
     inside = [path for path in sorted(run.inputs.iterdir()) if not path.name.endswith(".part")]
     paths = [run.folder / name for name in (*NEEDED, *PERHAPS)] + inside + measured_files(run)
     files = {str(path.relative_to(run.folder)): path for path in paths if path.is_file()}
-    return {**files, "ledger.sqlite": copy_ledger(run, temporary / "ledger.sqlite")}
-
-
-def copy_ledger(run: Run, copy: Path) -> Path:
-    """Copy the ledger without its log; the same content gives the same bytes."""
-    Ledger.reading(run.ledger).close()  # raises where it is none of ours
-    log = run.ledger.with_name(run.ledger.name + "-wal")
-    options = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-    address = f"file:{quote(str(run.ledger.resolve()))}?{options}"
-    with closing(sqlite3.connect(address, uri=True)) as connection:
-        connection.execute("VACUUM INTO ?", (str(copy),))
-    return copy
+    with Ledger.reading(run.ledger) as ledger:
+        ledger.copy(temporary / "ledger.sqlite")
+    return {**files, "ledger.sqlite": temporary / "ledger.sqlite"}
 
 
 REDACTED = "(redacted)"
@@ -202,7 +192,8 @@ def redact_run(run: Run, target: Run) -> None:
 def _redact_ledger(run: Run, target: Run) -> None:
     """Copy the ledger without words, twice: deleted text stays in a file's free pages."""
     whole = target.folder / "ledger.part"
-    copy_ledger(run, whole)
+    with Ledger.reading(run.ledger) as recorded:
+        recorded.copy(whole)
     with Ledger(whole) as ledger:
         put_right(ledger)  # states follow from the answers, which nobody can read afterwards
         ledger.put_fact("study_folder", "")

@@ -159,7 +159,9 @@ def install_parts(say: Callable[[Sequence[str]], None], quiet: bool = False, dry
             )
     tried = subprocess.run(pip_command(OPTIONAL, quiet=True), capture_output=True, text=True)
     if tried.returncode:
-        say([f"The identity check is left out, its packages do not install here: {_reason(tried.stderr)}"])
+        errors = [line for line in tried.stderr.splitlines() if line.startswith("ERROR:")]
+        reason = errors[-1].removeprefix("ERROR:").strip() if errors else "pip did not say why"
+        say([f"The identity check is left out, its packages do not install here: {reason}"])
 
 
 def pip_command(name: str, quiet: bool) -> list[str]:
@@ -167,8 +169,3 @@ def pip_command(name: str, quiet: bool) -> list[str]:
     options = ("--disable-pip-version-check", "--no-input", *(("-q",) if quiet else ()))
     return [sys.executable, "-m", "pip", "install", *options, "--no-warn-conflicts", *LISTS[name], "-r",
             str(FOLDER / name)]  # fmt: skip
-
-
-def _reason(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.startswith("ERROR:")]
-    return lines[-1].removeprefix("ERROR:").strip() if lines else "pip did not say why"

@@ -23,7 +23,7 @@ from portrayal.run.contents import write_inputs
 from portrayal.run.folder import STUDY_FILE, Run, kept_table, refuse_redacted
 from portrayal.run.manifest import CHANGED, hold_sources, refuse_mixed, write_manifest
 from portrayal.run.measurement import note_hypotheses
-from portrayal.run.status import AGAIN, left_open, unanswered, with_unanswered
+from portrayal.run.status import AGAIN, left_open, unanswered
 from portrayal.study.questions import Work, make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
@@ -179,7 +179,9 @@ def record_study(study: Study, text: str, run: Run, how: Options) -> Recorded:
         write_manifest(run, study, stimuli)
     interrupted, messages = recorder.stopping.is_set(), recorder.messages
     if not interrupted:
-        messages = [*with_unanswered(messages, unanswered(run.folder)), *left_open(run)]
+        silent = unanswered(run.folder)  # each has one line alone
+        others = [line for line in messages if not any(line.startswith(f"{system}: ") for system in silent)]
+        messages = [*others, *silent.values(), *left_open(run)]
     return Recorded(run, [*changed, *messages], interrupted, recorder.signal)
 
 

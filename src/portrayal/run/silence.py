@@ -124,7 +124,11 @@ def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
     versus = others[0] if len(others) == 1 else THE_OTHERS
     counted = part.filter(~_IS_ANSWERED)["status"].value_counts(sort=True)
     status = str(counted.sort("count", "status", descending=True)["status"][0])  # most unanswered questions' own
-    p = _alike(cells, seed)
+    # All groups are alike, whatever their names are.
+    sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
+    placed = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort("place", "unit")
+    codes = (placed[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
+    p = level_test(placed["lost"].to_numpy(), *codes, seed)
     gap = replace(_gap(shares, cells, worst), p=p)
     if not np.isfinite(p):
         reason = CONSTANT if cells["lost"].n_unique() == 1 else ALIKE
@@ -152,11 +156,3 @@ def _share(units: np.ndarray, whole: np.ndarray) -> Estimate:
         return wilson(units.sum(), len(units))
     low, high = ratio_interval(units[:, None], np.ones((len(units), 1)), null=float(whole.mean()))
     return Estimate(float(units.mean()), max(0.0, float(low[0])), min(1.0, float(high[0])), n=len(units))
-
-
-def _alike(cells: pl.DataFrame, seed: int) -> float:
-    """Return the p of all groups being alike, whatever their names are."""
-    sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
-    cells = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort("place", "unit")
-    group, unit = (cells[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
-    return level_test(cells["lost"].to_numpy(), group, unit, seed)

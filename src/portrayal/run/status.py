@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -56,12 +56,6 @@ def _without_answers(run: Run) -> Iterator[tuple[str, bool, str]]:
                 line = f"{some} of {total} questions have no answer ({counted}): {shown}. Ask again: {again}"
             if again or (total and some == total):
                 yield system, some == total, f"{system}: {line}"
-
-
-def with_unanswered(messages: Sequence[str], lines: Mapping[str, str]) -> list[str]:
-    """Return messages, with its line alone for each system that answered nothing."""
-    others = [line for line in messages if not any(line.startswith(f"{system}: ") for system in lines)]
-    return [*others, *lines.values()]
 
 
 def asking_again(run: Run, states: Mapping[str, int]) -> str:

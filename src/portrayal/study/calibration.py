@@ -29,28 +29,19 @@ WORTH_IT = 20  # below this, starting processes costs more than it saves
 SHARDS = 20  # for each worker: few enough to be cheap, enough that none waits long for the last
 
 
-def over_seeds(
-    function: Callable[[int], Result],
-    seeds: Sequence[int],
-    prepare: Callable[[], object] | None = None,
-    processes: int | None = None,
-) -> list[Result]:
+def over_seeds(function: Callable[[int], Result], seeds: Sequence[int], processes: int | None = None) -> list[Result]:
     """Return the function of each seed, in order."""
     processes = processes or cores()
     if not current_engine().named and (processes < 2 or len(seeds) < WORTH_IT):
-        return [function(seed) for seed in seeds]
+        return _each(function, seeds)
     size = max(1, len(seeds) // (SHARDS * (current_engine().workers or processes)))
-    make = partial(_make, function, prepare)
+    make = partial(partial, _each, function)
     finds = {shard.place: results for shard, results in run(make, cut(seeds, size, "runs"), processes, label="runs")}
     return [result for place in sorted(finds) for result in finds[place]]
 
 
-def _make(
-    function: Callable[[int], Result], prepare: Callable[[], object] | None
-) -> Callable[[Sequence[int]], list[Result]]:
-    if prepare is not None:
-        prepare()
-    return lambda seeds: [function(seed) for seed in seeds]
+def _each(function: Callable[[int], Result], seeds: Sequence[int]) -> list[Result]:
+    return [function(seed) for seed in seeds]
 
 
 AUDITS = 400  # simulated audits of a shape at most

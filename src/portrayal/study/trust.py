@@ -40,10 +40,9 @@ def refuse_credentials(data: Mapping[str, Any]) -> None:
 
 def _without_named_keys(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the study without names of variables that hold keys."""
-    systems = data.get("systems")
+    systems, clean = data.get("systems"), []
     if not isinstance(systems, list):
         return data
-    clean = []
     for system in systems:
         parameters = system.get("parameters") if isinstance(system, Mapping) else None
         if isinstance(parameters, Mapping) and "key" in parameters and system.get("use") in NAME_A_KEY:
