@@ -1,7 +1,5 @@
 """The application, its shared options, and how commands answer, warn and end."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Commands of the package: about studies and runs, search engines, instruments, parts, and faces."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -31,7 +29,7 @@ from portrayal.cli.app import (
     resumable,
     say,
 )
-from portrayal.edges.writing import refuse_foreign_file, write_text
+from portrayal.edges.console import json_text
 from portrayal.errors import MissingFaces, PortrayalError
 
 
@@ -300,11 +298,7 @@ def calibrate(
     workers: Workers = None,
 ) -> None:
     """Run an instrument against phantoms: false alarms, power, coverage."""
-    text = json.dumps(portrayal.calibrate(stem, runs, seed, engine, workers).to_dict(), indent=1)
-    if json_file:
-        refuse_foreign_file(json_file, (text[:10].encode(),), "a file of such figures")
-        write_text(json_file, f"{text}\n")
-    answer(text)
+    answer(json_text(portrayal.calibrate(stem, runs, seed, engine, workers).to_dict(), json_file))
 
 
 @app.command(name="list")

@@ -1,7 +1,5 @@
 """Entry point: errors of users are one line, faults of ours a traceback."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import traceback

@@ -1,15 +1,16 @@
 """Printed text and progress: without secrets, and without anything that a terminal obeys."""
 
-from __future__ import annotations
-
 import io
+import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from portrayal.edges.inert import inert_line
 from portrayal.edges.secrets import hidden
+from portrayal.edges.writing import refuse_foreign_file, write_text
 
 
 def shown(text: Any) -> str:
@@ -46,6 +47,15 @@ class Hiding(io.TextIOBase):
     def flush(self) -> None:
         """Flush the other stream."""
         self.inner.flush()
+
+
+def json_text(value: Any, path: Path | None) -> str:
+    """Return figures as text, written to a file too where one is named."""
+    text = json.dumps(value, indent=1)
+    if path:
+        refuse_foreign_file(path, (text[:10].encode(),), "a file of such figures")
+        write_text(path, text + "\n")
+    return text
 
 
 Item = TypeVar("Item")

@@ -3,8 +3,6 @@
 A file `.portrayal` says what a folder holds, and which files in its folders we wrote: only those are ever replaced or removed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -4,8 +4,6 @@ Only what networks of convolutions need: nodes with numbers and texts as attribu
 and one output. The numbers of fields are those of onnx.proto3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ A secret comes from the environment or from a file that the study names, never f
 stored or printed, also in the forms a service echoes it in.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Limits of what is read: sizes of files, depths of JSON and TOML."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

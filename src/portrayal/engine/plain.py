@@ -1,7 +1,5 @@
 """Results as plain data: JSON with arrays and tables as bytes, and hashes of data."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

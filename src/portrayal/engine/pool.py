@@ -107,10 +107,15 @@ def _begin(make: bytes) -> bytes:
     """Build once, in a process that ends with its driver, to whom Ctrl-C is left."""
     global _built
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if driver := parent_process():
-        Thread(target=lambda: (driver.join(), os._exit(1)), daemon=True).start()
+    Thread(target=_end_with_driver, daemon=True).start()
     _built = build(make)
     return pickle.dumps(_built if isinstance(_built, Failed) else Done(None))
+
+
+def _end_with_driver() -> None:
+    if driver := parent_process():
+        driver.join()
+        os._exit(1)
 
 
 def _do(content: bytes) -> bytes:

@@ -1,7 +1,5 @@
 """Workers on a Ray cluster that is there or started for the job (extra [ray])."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

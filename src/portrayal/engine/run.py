@@ -1,7 +1,5 @@
 """Jobs: the choice of an engine, and shards done by workers or read back."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import time

@@ -1,7 +1,5 @@
 """Shards: pieces of work, their outcomes, and the store of finished ones."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import sqlite3

@@ -3,8 +3,6 @@
 Members are stored as they are, so that nothing can unpack to more than it is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import stat

@@ -3,8 +3,6 @@
 Texts are left out of a new folder, not crossed out in the old one: none can lie in a page of the ledger or a forgotten column.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

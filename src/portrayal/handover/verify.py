@@ -1,7 +1,5 @@
 """Verification of a pack: files against hashes, and every number computed anew from its answers."""
 
-from __future__ import annotations
-
 import filecmp
 import hashlib
 import tempfile

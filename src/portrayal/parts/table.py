@@ -1,7 +1,5 @@
 """The parts, which carry weights and data: their table, places and installation."""
 
-from __future__ import annotations
-
 import csv
 import shlex
 import subprocess

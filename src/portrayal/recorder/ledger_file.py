@@ -3,8 +3,6 @@
 A ledger may come from somebody else: a view in place of a table could count for ever, a trigger could write.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

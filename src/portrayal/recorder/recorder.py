@@ -5,8 +5,6 @@ be mended by waiting stops the system and leaves the rest planned. A commit wait
 written by the next one together, and where a group cannot be written its parts are tried one by one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -4,8 +4,6 @@ The recorder reads each answer once it is stored, so that the ledger has its sta
 died between storing and reading, are put right when the run is next recorded.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

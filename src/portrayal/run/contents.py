@@ -1,7 +1,5 @@
 """Contents of a run: study, evidence and results, written and read back."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tomllib

@@ -1,7 +1,5 @@
 """The folder of a run: its files, its owner and its lock."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

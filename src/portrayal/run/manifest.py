@@ -1,7 +1,5 @@
 """The manifest of a run, and the sources of its functions and programs, whose answers are never mixed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

@@ -1,7 +1,5 @@
 """From recorded answers to decided results: measure, unanswered questions, family, decisions."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

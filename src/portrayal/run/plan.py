@@ -1,7 +1,5 @@
 """Plan (calls, cost, effects that could be found) and trial of a study, before it is recorded."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The viewer adds acts and changes none (an undo is an act too); a judgment carries whole rows, so that it outlives its case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias

@@ -3,8 +3,6 @@
 A question is unanswered when it was refused, filtered, failed, empty or unreadable; one not asked, or of unknown fate, does not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -127,8 +125,8 @@ def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
     # All groups are alike, whatever their names are.
     sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
     placed = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort("place", "unit")
-    codes = (placed[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
-    p = level_test(placed["lost"].to_numpy(), *codes, seed)
+    place, unit = (placed[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
+    p = level_test(placed["lost"].to_numpy(), place, unit, seed)
     gap = replace(_gap(shares, cells, worst), p=p)
     if not np.isfinite(p):
         reason = CONSTANT if cells["lost"].n_unique() == 1 else ALIKE

@@ -1,7 +1,5 @@
 """States of a run's questions, read without disturbing whoever records."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ A gate that cannot decide drops the image; the ledger gets a hash and labels. No
 none carries a service's words: either could end in a log.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -4,8 +4,6 @@ It fails closed: refused words in any reading, then numbers that are no adult ag
 (no list of bad words is complete), then known words in another sense. There is no setting that widens this.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ The lists are text/lexicons/prompt_*.csv, each with its source beside it: refuse
 and words that may not stand together. A known phrase lets its words through in that order only: 'riding a horse', not 'riding'.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set

@@ -1,7 +1,5 @@
 """The anatomy of an audit: stimuli, a pure measure, charts and words, under one stem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

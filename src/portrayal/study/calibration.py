@@ -4,8 +4,6 @@ A calibration module has `calibrate(runs, seed)`. A simulation module has `SHAPE
 `plans()`, planted effects with the power that `portrayal plan` states: whole audits, which go through the flow of real answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Questions of a study: its stimuli, its systems, and their export for others to record."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A study: its audit, the systems it asks, the family of tests, settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Studies from TOML files, dicts and Python; a first study to change."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Trust in a study: credentials, code it runs and secrets it sends."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ Waves are paired by person where a measure hands over differences, else compared
 intervals must also pass a jackknife over blocks of people, its pseudo-values (Miller 1974, Biometrika 61, 1-15) flipped in sign jointly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

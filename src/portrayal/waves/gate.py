@@ -1,7 +1,5 @@
 """A gate: rules about a run's results, held or broken, for continuous integration (docs/gate.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Waves of one study, cut to the questions all asked; answers that differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
