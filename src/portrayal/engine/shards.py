@@ -109,12 +109,10 @@ NOT_THERE = object()
 class Store:
     """The finished shards of a job in a folder."""
 
-    def __init__(
-        self, folder: Path, job: str, to_bytes: Callable[[Any], bytes], from_bytes: Callable[[bytes], Any]
-    ) -> None:
+    def __init__(self, folder: Path, job: str, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any]) -> None:
         self.folder = make_inside(folder)
         self.job = job
-        self._to_bytes, self._from_bytes = to_bytes, from_bytes
+        self._encode, self._decode = encode, decode
         for ending in ("", "-wal", "-shm", "-journal"):
             refuse_strange_file(folder / f"{LEDGER}{ending}")
         self._ledger = sqlite3.connect(folder / LEDGER, check_same_thread=False)
@@ -135,11 +133,11 @@ class Store:
         if row is None or not path.is_file() or path.is_symlink():
             return NOT_THERE
         data = path.read_bytes()
-        return self._from_bytes(data) if hashlib.sha256(data).hexdigest() == row[0] else NOT_THERE
+        return self._decode(data) if hashlib.sha256(data).hexdigest() == row[0] else NOT_THERE
 
     def write(self, shard: Shard, result: Any) -> None:
         """Keep a result: the file first, then the row."""
-        key, data = shard.key(self.job), self._to_bytes(result)
+        key, data = shard.key(self.job), self._encode(result)
         write_bytes(self.folder / key, data)
         row = (key, self.job, shard.name, len(data), hashlib.sha256(data).hexdigest())
         with self._ledger:

@@ -292,7 +292,7 @@ class _Asking:
     def _settle_error(self, key: str, error: Exception) -> None:
         """Write down what came of a question without an answer; a throttled one stays planned."""
         if isinstance(error, Throttled | QuotaSpent):
-            self._settle([key], "planned", str(error), quietly=True)
+            self._settle([key], "planned", str(error), quiet=True)
         if isinstance(error, QuotaSpent):
             self._stop(f"{self.system.name}: the quota is spent ({error}). The rest stays planned; run again later.")
         elif not isinstance(error, Throttled):
@@ -312,7 +312,7 @@ class _Asking:
         if len(self.in_vain) < limit:
             return
         if isinstance(error, CallFailed) and not self.answered:
-            self._settle(self.in_vain, "planned", str(error), quietly=True)
+            self._settle(self.in_vain, "planned", str(error), quiet=True)
         self._stop(f"{self.system.name}: stopped, because it would be the same for every question: {error}")
 
     def _give_up(self, batch: Batch, error: Throttled) -> None:
@@ -340,11 +340,9 @@ class _Asking:
         for _, answer, outcome in read:
             self.recorder.listen(system.name, outcome.state, 1, answer.cost)
 
-    def _settle(
-        self, keys: Sequence[str], state: str, reason: str, raw: bytes | None = None, quietly: bool = False
-    ) -> None:
-        self.recorder.ledger.settle(keys, state, reason, self.recorder.clock(), raw)
-        if not quietly:
+    def _settle(self, keys: Sequence[str], state: str, why: str, raw: bytes | None = None, quiet: bool = False) -> None:
+        self.recorder.ledger.settle(keys, state, why, self.recorder.clock(), raw)
+        if not quiet:
             self.recorder.listen(self.system.name, state, len(keys), 0.0)
 
     def _stop(self, message: str) -> None:
