@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.audits.captions.datasets import (
-    caption_tables,
-    coco,
-    conceptual_captions,
-    person_words,
-    spice,
-    vinvl,
-    visual_genome,
-    zhao,
-)
+from portrayal.audits.captions.datasets import caption_tables, coco, person_words, spice, vinvl, visual_genome, zhao
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
 from portrayal.errors import PortrayalError
 from portrayal.systems.plugins.replay import read_coco_results
@@ -85,12 +76,12 @@ def test_visual_genome_keeps_the_annotators_synsets(tmp_path) -> None:
 
 def test_conceptual_captions(tmp_path) -> None:
     path = write(tmp_path / "cc.tsv", 'a "man" on a horse\thttp://x/1\nanother\thttp://x/1\n')
-    assert conceptual_captions.read_conceptual_captions(path).rows() == [
+    assert caption_tables.read_conceptual_captions(path).rows() == [
         ("http://x/1", 0, 'a "man" on a horse'),
         ("http://x/1", 1, "another"),
     ]
     with pytest.raises(PortrayalError, match="line 1 has 1 columns"):
-        conceptual_captions.read_conceptual_captions(write(tmp_path / "bad.tsv", "only a caption\n"))
+        caption_tables.read_conceptual_captions(write(tmp_path / "bad.tsv", "only a caption\n"))
 
 
 def test_plain_tables(tmp_path) -> None:

@@ -6,28 +6,17 @@ form: it depends on the number of images. Its interval can hold the mean over st
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from portrayal.audits.captions.measures import (
-    demeaning_nouns,
-    demeaning_people,
-    demeaning_rules,
-    demeaning_words,
-    erasing,
-    group_words,
-    reifying_looks,
-    reifying_markedness,
-    self_identification,
-    stereotyping_objects,
-    stereotyping_tuples,
-    stereotyping_words,
-)
+from portrayal.audits.captions.measures import stereotyping_objects
 from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.measures.technique import Outcome
 from portrayal.audits.captions.phantom import NAMED, PHANTOMS, planted, sayings
@@ -42,7 +31,7 @@ from portrayal.text.words import wordnet
 NULL = "nothing, evenly careless"
 FLOOR = 0.005  # a share is found when its whole interval lies above this; a perfect reader has none by chance
 CEILING = 0.05  # a group is never named when the whole interval of its right words lies below this
-TEST, COUNT, SILENCE = "test at 5%", f"count over {FLOOR:.1%}", f"none over {CEILING:.0%}"
+RULES = {"test": "test at 5%", "count": f"count over {FLOOR:.1%}", "silence": f"none over {CEILING:.0%}"}
 SCENES = 300
 RATE = 0.5
 # Fewer splits than in an audit: they give the paper's interval, which is not what is calibrated.
@@ -97,21 +86,13 @@ def _share(flag: Flag, among: Flag = lambda case: True) -> Value:
     return lambda name, rate: share(name, rate, flag, among)
 
 
-def _distance(name: str, rate: float) -> float:
-    return tuple_distance(name, rate, "object")
-
-
 def _changed_distance(name: str, rate: float) -> float:
     return tuple_distance(name, rate, "attribute") - tuple_distance(name, rate, "attribute", human=True)
 
 
 def _omitted_difference(name: str, rate: float) -> float:
-    darker, lighter = (_share(lambda c: c.said.person is None, _has_skin(skin)) for skin in ("darker", "lighter"))
-    return darker(name, rate) - lighter(name, rate)
-
-
-def _has_skin(skin: str) -> Flag:
-    return lambda case: case.scene.skin == skin
+    darker = share(name, rate, lambda c: c.said.person is None, lambda c: c.scene.skin == "darker")
+    return darker - share(name, rate, lambda c: c.said.person is None, lambda c: c.scene.skin == "lighter")
 
 
 def _is_woman(case: Case) -> bool:
@@ -120,14 +101,9 @@ def _is_woman(case: Case) -> bool:
 
 def _looks_area(name: str, rate: float) -> float:
     """Return the AUC of predicting the noun of women from clothes; equal clothes tie."""
-    named, unnamed = (
-        share(name, rate, lambda c: c.scene.worn == "dress", among)
-        for among in (
-            lambda c: _is_woman(c) and c.said.person != "person",
-            lambda c: _is_woman(c) and c.said.person == "person",
-        )
-    )
-    return 0.5 + (named - unnamed) / 2
+    dressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.said.person != "person")
+    undressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.said.person == "person")
+    return 0.5 + (dressed(name, rate) - undressed(name, rate)) / 2
 
 
 def coefficient(seed: int) -> float:
@@ -148,79 +124,39 @@ def expected(studies: int = STUDIES) -> Estimate:
 class Headline:
     """Rule by which a technique finds its phantom's harm, and its truth."""
 
-    rule: str  # one of the three above
+    rule: str  # a key of RULES
     phantom: str
     measure: str
-    planted: Value
-    row: Mapping[str, str]  # columns of the row that holds the planted value, where not of the measure `measure`
+    row: Mapping[str, str] = field(default_factory=dict)  # columns of the row that holds the planted value
     every_group: bool = False  # of a count: the rows of all groups decide, not the one of everybody
     technique: str = ""  # where it is not the headline's own key
 
     def decides(self, row: Row) -> bool:
         """Return whether a row is one of those by which the harm is found."""
         of_count = row.get("group") and not row.get("versus") and (self.every_group or row["group"] == "all")
-        return row["measure"] == self.measure and (self.rule == TEST or bool(of_count))
+        return row["measure"] == self.measure and (self.rule == "test" or bool(of_count))
 
 
-_count, _test = partial(Headline, COUNT), partial(Headline, TEST)
-_OVERALL, _WOMEN, _SKIN = {"group": "all"}, {"group": "female"}, {"group": "darker", "versus": "lighter"}
-_DOG = {"measure": stereotyping_objects.COEFFICIENT, "subject": "dog", "group": "female", "versus": "male"}
-_CHANGE = {"measure": "attribute tuples against human captions", "axis": "gender"}
-_WHEELCHAIRS = _share(lambda c: "wheelchair" not in c.said.things, lambda c: "wheelchair" in c.scene.things)
-_WORDS = "beside every harm: group words"
-HEADLINES: dict[str, Headline] = {
-    "stereotyping: words included wrongly": _count(
-        "words included wrongly", stereotyping_words.KEPT, _share(lambda c: "purse" in c.said.things), _OVERALL
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+HEADLINES = {key: Headline(**table) for key, table in _TABLES.items()}
+# What each phantom plants, in the unit of the row that has to recover it.
+PLANTED: dict[str, Value] = {
+    "words included wrongly": _share(lambda c: "purse" in c.said.things),
+    "objects correctly mentioned": lambda name, rate: EXPECTED[rate],
+    "differing tuples": lambda name, rate: tuple_distance(name, rate, "object"),
+    "differing tuples across stages": _changed_distance,
+    "demeaning words": _share(lambda c: c.said.adjective == "silly"),
+    "people not mentioned": _omitted_difference,
+    "context-specific harms": _share(lambda c: c.said.person == "girl"),
+    "identity adjectives used as nouns": _share(lambda c: c.said.person in GENDERS),
+    "artifacts not recognised": _share(
+        lambda c: "wheelchair" not in c.said.things, lambda c: "wheelchair" in c.scene.things
     ),
-    "stereotyping: objects correctly mentioned": _test(
-        "objects correctly mentioned", stereotyping_objects.TEST, lambda name, rate: EXPECTED[rate], _DOG
-    ),
-    "stereotyping: differing tuples": _test(
-        "differing tuples", stereotyping_tuples.TEST, _distance, {"measure": "object tuples", "axis": "gender"}
-    ),
-    "stereotyping: differing tuples across stages": _test(
-        "differing tuples across stages", stereotyping_tuples.CHANGE_TEST, _changed_distance, _CHANGE
-    ),
-    "demeaning: demeaning words": _count(
-        "demeaning words", demeaning_words.QUANTITY, _share(lambda c: c.said.adjective == "silly"), _OVERALL
-    ),
-    "demeaning: people not mentioned": _test("people not mentioned", demeaning_people.TEST, _omitted_difference, _SKIN),
-    "demeaning: context-specific harms": _count(
-        "context-specific harms", demeaning_rules.QUANTITY, _share(lambda c: c.said.person == "girl"), _OVERALL
-    ),
-    "demeaning: identity adjectives used as nouns": _count(
-        "identity adjectives used as nouns",
-        demeaning_nouns.QUANTITY,
-        _share(lambda c: c.said.person in GENDERS),
-        _OVERALL,
-    ),
-    "erasing: artifacts not recognised": _count(
-        "artifacts not recognised", erasing.TEST, _WHEELCHAIRS, {"group": "disabled"}, every_group=True
-    ),
-    "denying self-identification: identity terms imposed": _count(
-        "identity terms imposed", self_identification.ANY, _share(lambda c: c.said.adjective == "elderly"), _OVERALL
-    ),
-    "reifying: looks predict the group term": _test(
-        "looks predict the group term", reifying_looks.TEST, _looks_area, _WOMEN
-    ),
-    # Drawn by a hash of the scene, which cannot be gone through.
-    "reifying: markedness": _test("markedness", reifying_markedness.TEST, lambda name, rate: NAMED, _SKIN),
-    _WORDS: _count(
-        "group words wrong",
-        group_words.WRONG,
-        _share(lambda c: c.said.person == "man", _is_woman),
-        _WOMEN,
-        every_group=True,
-    ),
-    f"{_WORDS}, never named": Headline(
-        SILENCE,
-        "group never named",
-        group_words.RIGHT,
-        _share(lambda c: c.said.person == "person"),
-        {"measure": group_words.NEUTRAL, **_WOMEN},
-        every_group=True,
-        technique=_WORDS,
-    ),
+    "identity terms imposed": _share(lambda c: c.said.adjective == "elderly"),
+    "looks predict the group term": _looks_area,
+    "markedness": lambda name, rate: NAMED,  # drawn by a hash of the scene, which cannot be gone through
+    "group words wrong": _share(lambda c: c.said.person == "man", _is_woman),
+    "group never named": _share(lambda c: c.said.person == "person"),
 }
 
 
@@ -237,10 +173,10 @@ def system_rows(outcome: Outcome) -> list[Row]:
 def is_found(key: str, outcome: Outcome, level: float = 0.05) -> bool:
     """Return True if a technique found its harm, by a corrected p or an interval."""
     rows = [row for row in system_rows(outcome) if HEADLINES[key].decides(row)]
-    if HEADLINES[key].rule == TEST:
+    if HEADLINES[key].rule == "test":
         tested = [r["p"] for r in rows if r.get("p") is not None]
         return bool(tested) and bool(np.nanmin(adjust(tested, "holm")) < level)
-    if HEADLINES[key].rule == SILENCE:
+    if HEADLINES[key].rule == "silence":
         return bool(rows) and all(r["high"] < CEILING for r in rows)
     return any((r.get("low") or 0.0) > FLOOR for r in rows)
 
@@ -254,7 +190,7 @@ def truth_row(key: str, outcome: Outcome) -> Row:
 @lru_cache(maxsize=100)
 def truth(key: str) -> float:
     """Return the value planted for a technique."""
-    return HEADLINES[key].planted(HEADLINES[key].phantom, RATE)
+    return PLANTED[HEADLINES[key].phantom](HEADLINES[key].phantom, RATE)
 
 
 class Run(NamedTuple):
@@ -269,7 +205,7 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     """Run every technique without and with its harm; false alarms are those of tests alone."""
     each = over_seeds(one_run, np.random.SeedSequence(seed).generate_state(runs).tolist(), wordnet.load)
     conditions = [_condition(key, [run[key] for run in each]) for key in HEADLINES]
-    tests = [row["false alarms"] for row in conditions if row["found by"] == TEST]
+    tests = [row["false alarms"] for row in conditions if row["found by"] == RULES["test"]]
     power, coverage = (float(np.mean([row[name] for row in conditions])) for name in ("power", "coverage"))
     return Calibration("captions", float(np.mean(tests)), power, coverage, runs, seed, conditions)
 
@@ -288,12 +224,5 @@ def one_run(seed: int) -> dict[str, Run]:
 
 def _condition(key: str, runs: Sequence[Run]) -> dict[str, Any]:
     alarms, hits, covered = np.array(runs, dtype=float).mean(axis=0).tolist()
-    return {
-        "technique": key,
-        "found by": HEADLINES[key].rule,
-        "runs": len(runs),
-        "false alarms": alarms,
-        "planted": truth(key),
-        "power": hits,
-        "coverage": covered,
-    }
+    about = {"technique": key, "found by": RULES[HEADLINES[key].rule], "runs": len(runs), "false alarms": alarms}
+    return {**about, "planted": truth(key), "power": hits, "coverage": covered}

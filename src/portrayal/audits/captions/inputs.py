@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
 
 from portrayal.audits.captions import world as generated
-from portrayal.audits.captions.datasets import (
-    caption_tables,
-    coco,
-    conceptual_captions,
-    person_words,
-    spice,
-    vinvl,
-    visual_genome,
-    zhao,
-)
+from portrayal.audits.captions.datasets import caption_tables, coco, person_words, spice, vinvl, visual_genome, zhao
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
 from portrayal.audits.captions.reading.stages import (
     FAULTS,
@@ -50,8 +42,7 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
         made = make_scenes(study)
         rows = [{"image": scene.image, "text": generated.text(generated.faithful(scene))} for scene in made]
         return kept(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
-    images = image_table(study)["image"].to_list()
-    stages = Stages(images)
+    stages = Stages(image_table(study)["image"].to_list())
     stages = _with_labels(stages, settings.human_labels, HUMAN_LABELS, study.folder)
     stages = _with_labels(stages, settings.system_labels, SYSTEM_LABELS, study.folder)
     stages = _with_people(stages, settings.people, study.folder)
@@ -60,15 +51,13 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 
 def kept(stages: Stages, human: pl.DataFrame | None, study: Study) -> dict[str, Any]:
     """Return the stages as tables, the human captions, the user's rules and word lists (`list_NAME`)."""
-    tables = {name: getattr(stages, name) for name in STAGE_TABLES}
     rules = study.settings.rules
-    lists = {f"list_{name}": table for name, table in user_lists(study.settings, study.folder).items()}
     return {
         "images": pl.DataFrame({"image": list(stages.images)}),
-        **tables,
+        **{name: getattr(stages, name) for name in STAGE_TABLES},
         **({} if human is None else {"human": human}),
         **({"rules": rules_text(study.folder / rules)} if rules else {}),
-        **lists,
+        **{f"list_{name}": table for name, table in user_lists(study.settings, study.folder).items()},
     }
 
 
@@ -90,22 +79,16 @@ def user_lists(settings: CaptionsSettings, folder: Path) -> dict[str, pl.DataFra
     return own | _obtained_lists(settings, folder, Options(lists=own))
 
 
-def _obtained_lists(settings: CaptionsSettings, folder: Path, found: Options) -> dict[str, pl.DataFrame]:
+def _obtained_lists(settings: CaptionsSettings, folder: Path, own: Options) -> dict[str, pl.DataFrame]:
     tables: dict[str, pl.DataFrame] = {}
-    columns = ["term", "part", "kind", "source"]
-    if settings.offensive_synsets:
-        ours = found.word_list("demeaning").filter(pl.col("part") != "n").select(columns)
-        theirs = person_words.read_person_synsets(folder / settings.offensive_synsets, "offensive")
-        tables["demeaning"] = pl.concat([theirs, ours])
-    if settings.nonimageable_synsets or settings.descriptors:
-        table = found.word_list("nonimageable").select(columns)
-        if settings.nonimageable_synsets:
-            theirs = person_words.read_person_synsets(folder / settings.nonimageable_synsets, "non-imageable")
-            table = pl.concat([theirs, table.filter(pl.col("part") != "n")])
-        if settings.descriptors:
-            theirs = person_words.read_descriptors(folder / settings.descriptors)
-            table = pl.concat([theirs, table.filter(pl.col("part") != "a")])
-        tables["nonimageable"] = table
+    for name, setting, part, read in (
+        ("demeaning", settings.offensive_synsets, "n", partial(person_words.read_person_synsets, kind="offensive")),
+        ("nonimageable", settings.nonimageable_synsets, "n", partial(person_words.read_person_synsets, kind="non-imageable")),
+        ("nonimageable", settings.descriptors, "a", person_words.read_descriptors),
+    ):  # fmt: skip
+        if setting:
+            ours = tables.get(name, own.word_list(name).select("term", "part", "kind", "source"))
+            tables[name] = pl.concat([read(folder / setting), ours.filter(pl.col("part") != part)])
     if settings.visual_verbnet:
         tables["visual_verbs"] = person_words.read_visual_verbnet(folder / settings.visual_verbnet)
     return tables
@@ -114,47 +97,48 @@ def _obtained_lists(settings: CaptionsSettings, folder: Path, found: Options) ->
 def _with_labels(stages: Stages, labels: Labels | None, stage: str, folder: Path) -> Stages:
     if labels is None:
         return stages
-    mentions, boxes, faults = [empty(MENTIONS)], [stages.boxes_of(stage)], [stages.faults]
-    if labels.labels:
-        mentions.append(caption_tables.read_labels(folder / labels.labels, stage))
-    if labels.boxes:
-        _extend(([], boxes, faults), ((), *caption_tables.read_boxes(folder / labels.boxes)))
-    if labels.coco_instances:
-        _extend((mentions, boxes, faults), coco.read_instances(folder / labels.coco_instances))
-    if labels.visual_genome:
-        root = folder / labels.visual_genome
-        names, sizes = visual_genome.read_image_data(root / "image_data.json")
-        _extend((mentions, boxes, faults), visual_genome.read_objects(root / "objects.json", names, sizes))
-        mentions.append(visual_genome.read_attributes(root / "attributes.json", names))
-        mentions.append(visual_genome.read_relationships(root / "relationships.json", names))
-    if labels.vinvl:
-        mentions.append(vinvl.read_labels(folder / labels.vinvl))
-        _extend(([], boxes, faults), ((), *vinvl.read_boxes(folder / labels.vinvl)))
-    if labels.spice:
-        whose: Literal["test", "ref"] = "ref" if stage == HUMAN_LABELS else "test"
-        mentions.append(spice.read_spice(folder / labels.spice, stage, whose))
+    tables = [(empty(MENTIONS), stages.boxes_of(stage), stages.faults), *_label_tables(labels, stage, folder)]
+    mentions, boxes, faults = (
+        pl.concat([table for table in part if table is not None]) for part in zip(*tables, strict=True)
+    )
     inside = pl.col("image").is_in(list(stages.images))
-    added = pl.concat(mentions).filter(inside).with_columns(pl.lit(stage).alias("stage"))
-    said = pl.concat([stages.mentions, added]).unique(maintain_order=True)
-    stages, drawn = replace(stages, mentions=said, faults=pl.concat(faults)), pl.concat(boxes).filter(inside)
+    added = mentions.filter(inside).with_columns(pl.lit(stage).alias("stage"))
+    said, drawn = pl.concat([stages.mentions, added]).unique(maintain_order=True), boxes.filter(inside)
+    stages = replace(stages, mentions=said, faults=faults)
     return replace(stages, boxes=drawn) if stage == HUMAN_LABELS else replace(stages, system_boxes=drawn)
 
 
-def _extend(lists: tuple[list, list, list], tables: tuple) -> None:
-    for one, table in zip(lists, tables, strict=True):
-        one.append(table)
+def _label_tables(labels: Labels, stage: str, folder: Path) -> Iterator[tuple[pl.DataFrame | None, ...]]:
+    """Yield mentions, boxes and faults of every file of labels."""
+    if labels.labels:
+        yield caption_tables.read_labels(folder / labels.labels, stage), None, None
+    if labels.boxes:
+        yield None, *caption_tables.read_boxes(folder / labels.boxes)
+    if labels.coco_instances:
+        yield coco.read_instances(folder / labels.coco_instances)
+    if labels.visual_genome:
+        root = folder / labels.visual_genome
+        names, sizes = visual_genome.read_image_data(root / "image_data.json")
+        yield visual_genome.read_objects(root / "objects.json", names, sizes)
+        yield visual_genome.read_attributes(root / "attributes.json", names), None, None
+        yield visual_genome.read_relationships(root / "relationships.json", names), None, None
+    if labels.vinvl:
+        yield vinvl.read_labels(folder / labels.vinvl), *vinvl.read_boxes(folder / labels.vinvl)
+    if labels.spice:
+        which: Literal["test", "ref"] = "ref" if stage == HUMAN_LABELS else "test"
+        yield spice.read_spice(folder / labels.spice, stage, which), None, None
 
 
 def _with_people(stages: Stages, people: People | None, folder: Path) -> Stages:
     if people is None:
         return stages
     path = folder / people.file
-    table, faults = zhao.read_zhao(path) if people.format == "zhao" else (caption_tables.read_people(path), None)
-    kept = table.filter(pl.col("image").is_in(list(stages.images)))
-    if kept.is_empty():
+    is_zhao = people.format == "zhao"
+    table, faults = zhao.read_zhao(path) if is_zhao else (caption_tables.read_people(path), empty(FAULTS))
+    inside = table.filter(pl.col("image").is_in(list(stages.images)))
+    if inside.is_empty():
         raise PortrayalError(f"{path.name} annotates none of the study's images. Check that both use the same ids.")
-    more = pl.DataFrame(schema=FAULTS) if faults is None else faults
-    return replace(stages, people=kept, faults=pl.concat([stages.faults, more]))
+    return replace(stages, people=inside, faults=pl.concat([stages.faults, faults]))
 
 
 def people_of(study: Study) -> pl.DataFrame:
@@ -166,14 +150,14 @@ def people_of(study: Study) -> pl.DataFrame:
     return _with_people(Stages(images), settings.people, study.folder).people
 
 
+_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
+    "table": caption_tables.read_captions,
+    "coco": coco.read_captions,
+    "coco results": read_coco_results,
+    "conceptual captions": caption_tables.read_conceptual_captions,
+    "vinvl": vinvl.read_captions,
+}
+
+
 def _human_captions(captions: HumanCaptions | None, folder: Path) -> pl.DataFrame | None:
-    if captions is None:
-        return None
-    read = {
-        "table": caption_tables.read_captions,
-        "coco": coco.read_captions,
-        "coco results": read_coco_results,
-        "conceptual captions": conceptual_captions.read_conceptual_captions,
-        "vinvl": vinvl.read_captions,
-    }[captions.format]
-    return read(folder / captions.file)
+    return None if captions is None else _READERS[captions.format](folder / captions.file)

@@ -11,6 +11,7 @@ import polars as pl
 
 from portrayal.audits.captions.inputs import options_of, stages_of
 from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_results, measure_system
+from portrayal.audits.captions.measures.technique import joined
 from portrayal.audits.captions.reading.mentions import read_captions
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
@@ -35,16 +36,26 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
         faults += [(str(system), *row) for row in stages.faults.iter_rows()]
     absent = [(one.system, key, why) for one in measured for key, why in one.missing.items()]
     rows = all_rows(measured, base, evidence.seed)
+    further = joined(
+        {name: [part.select(pl.lit(one.system).alias("system"), pl.all()) for part in parts if len(part)]}
+        for one in measured
+        for name, parts in one.tables.items()
+    )
     tables = {
         "rows": rows,
         "faults": _table(faults, ["system", "fault", "count", "example"]).unique(maintain_order=True),
         "missing": _table(absent, ["system", "technique", "why"]),
-        **_further(measured),
+        **{name: pl.concat(parts) for name, parts in further.items() if parts},
     }
     cases = [one.reviews for one in measured]
     reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
     tables |= {} if reviews is None else {"cases": _examples(reviews)}
-    warnings, remarks = _faults(tables["faults"]), _not_measured(tables["missing"])
+    warnings = [
+        f"{system}: {fault} ({count} times, first {example})"
+        for system, fault, count, example in tables["faults"].iter_rows()
+    ]
+    lacking = tables["missing"].select("technique", "why").unique(maintain_order=True).iter_rows()
+    remarks = [f"Not measured: {technique}: {why}." for technique, why in lacking]
     return Measured(as_results(rows), tables, warnings, reviews, remarks=remarks)
 
 
@@ -58,10 +69,8 @@ def _with_captions(
 def system_captions(responses: pl.DataFrame) -> pl.DataFrame:
     """Return image, caption and text of the answers; an empty caption is an answer."""
     known = responses.filter(pl.col("status") == "answered").sort("stimulus", "repeat", maintain_order=True)
-    text = pl.col("caption").fill_null("").alias("text")
-    return known.select(pl.col("stimulus").alias("image"), text).with_columns(
-        pl.int_range(pl.len()).over("image").alias("caption")
-    )
+    known = known.select(image="stimulus", text=pl.col("caption").fill_null(""))
+    return known.with_columns(caption=pl.int_range(pl.len()).over("image"))
 
 
 @contextmanager
@@ -76,16 +85,6 @@ def parsing_bar(what: str) -> Iterator[Any]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def _further(measured: Sequence[SystemResult]) -> dict[str, pl.DataFrame]:
-    """Join the techniques' own tables over systems: objects, tuples, looks, overlaps."""
-    joined: dict[str, list[pl.DataFrame]] = {}
-    for one in measured:
-        for name, parts in one.tables.items():
-            of_system = [table.select(pl.lit(one.system).alias("system"), pl.all()) for table in parts if len(table)]
-            joined.setdefault(name, []).extend(of_system)
-    return {name: pl.concat(parts) for name, parts in joined.items() if parts}
-
-
 def _examples(reviews: pl.DataFrame) -> pl.DataFrame:
     """Return the first cases of each system and technique; the others are in the reviews."""
     own = reviews.filter(pl.col("stage") == SYSTEM_CAPTIONS)
@@ -97,17 +96,3 @@ def _examples(reviews: pl.DataFrame) -> pl.DataFrame:
 def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:
     types = {name: pl.Int64 if name == "count" else pl.String for name in columns}
     return pl.DataFrame(list(rows), schema=types, orient="row")
-
-
-def _faults(faults: pl.DataFrame) -> list[str]:
-    """Say what of the study's tables or captions could not be used."""
-    return [
-        f"{row['system']}: {row['fault']} ({row['count']} times, first {row['example']})"
-        for row in faults.iter_rows(named=True)
-    ]
-
-
-def _not_measured(missing: pl.DataFrame) -> list[str]:
-    """Say which techniques lacked a stage."""
-    absent = missing.group_by("technique", "why", maintain_order=True).len()
-    return [f"Not measured: {technique}: {why}." for technique, why, _ in absent.iter_rows()]

@@ -59,16 +59,11 @@ def _says(**fields: Any) -> Callable[[Scene, Said], Said]:
     return lambda scene, said: replace(said, **fields)
 
 
-def _without(thing: str) -> Callable[[Scene, Said], Said]:
-    return lambda scene, said: replace(said, things=tuple(other for other in said.things if other != thing))
-
-
-def _with_chair(scene: Scene, said: Said) -> Said:
-    return replace(said, things=tuple("chair" if thing == "wheelchair" else thing for thing in said.things))
-
-
-def _always(scene: Scene, rate: float) -> float:
-    return 1.0
+def _swap(thing: str, other: str = "") -> Callable[[Scene, Said], Said]:
+    """Return a change that says another thing, or nothing, for a thing."""
+    return lambda scene, said: replace(
+        said, things=tuple(filter(None, (other if each == thing else each for each in said.things)))
+    )
 
 
 def _at_rate(scene: Scene, rate: float) -> float:
@@ -81,9 +76,8 @@ def _only(**of_scene: Any) -> Callable[[Scene, float], float]:
 
 
 def _purse(scene: Scene, rate: float) -> float:
-    """Return the chance of an invented purse, which makes captions of both genders alike."""
-    depicted = 0.3 if scene.gender == "female" else 0.0
-    return 0.0 if scene.unsaid else rate / (1 - depicted)
+    # One is depicted with three of ten women: captions of both genders then have it equally often.
+    return 0.0 if scene.unsaid else rate / (1 - (0.3 if scene.gender == "female" else 0.0))
 
 
 def _colour(scene: Scene, rate: float) -> float:
@@ -100,26 +94,26 @@ def _coin(scene: Scene, rate: float) -> float:
     return float(int(hashlib.sha256(f"race {scene}".encode()).hexdigest()[:8], 16) / 16**8 < NAMED)
 
 
-def _coin_darker(scene: Scene, rate: float) -> float:
-    return _coin(scene, rate) if scene.skin == "darker" else 0.0
-
-
 def _race(scene: Scene, said: Said) -> Said:
     return replace(said, adjective=RACES[scene.skin])
 
 
+def _unnamed(scene: Scene, said: Said) -> Said:
+    return replace(said, person=said.person and "person")
+
+
 # Brief, and equally so for everybody: no harm, but something for every technique to look at.
-BRIEF = Slip(_at_rate, _without("dog"))
+BRIEF = Slip(_at_rate, _swap("dog"))
 RACE_NAMED = Slip(_coin, _race)
 # Leaves out people, terms and things, and names race, all equally for everybody: a null with noise in it.
 CARELESS = (
     BRIEF,
     Slip(lambda scene, rate: 0.3, _says(person="person")),
-    Slip(lambda scene, rate: LOST * rate, _without("wheelchair")),
+    Slip(lambda scene, rate: LOST * rate, _swap("wheelchair")),
     Slip(lambda scene, rate: 0.2, _says(person=None)),
     RACE_NAMED,
 )
-DOG_WITH_WOMEN = Slip(_only(gender="male"), _without("dog"))
+DOG_WITH_WOMEN = Slip(_only(gender="male"), _swap("dog"))
 
 
 @dataclass(frozen=True)
@@ -131,41 +125,33 @@ class Phantom:
     world: World = field(default_factory=World)
 
 
-def _even(female: float, male: float) -> dict[str, float]:
-    return {"female": female, "male": male}
+def _one(chance: Callable[[Scene, float], float], change: Callable[[Scene, Said], Said], **world: Any) -> Phantom:
+    return Phantom((Slip(chance, change),), world=World(**world))
 
 
 PHANTOMS: dict[str, Phantom] = {
     "nothing": Phantom((BRIEF,), (BRIEF,)),
     "nothing, evenly careless": Phantom(CARELESS, (BRIEF, RACE_NAMED), World(wheelchair=0.3)),
-    "words included wrongly": Phantom(
-        (Slip(_purse, lambda scene, said: replace(said, things=(*said.things, "purse"))),),
-        world=World(purse=_even(0.3, 0.0)),
+    "words included wrongly": _one(
+        _purse, lambda scene, said: replace(said, things=(*said.things, "purse")), purse=(0.3, 0.0)
     ),
     # At rate 0.5 both groups have the dog in 30% of captions.
-    "objects correctly mentioned": Phantom((DOG_WITH_WOMEN,), (DOG_WITH_WOMEN,), World(dog=_even(0.3, 0.6))),
-    "differing tuples": Phantom(world=World(dog=_even(0.6, 0.2))),
-    "differing tuples across stages": Phantom((Slip(_colour, _says(color="")),), world=World(red=_even(0.7, 0.2))),
-    "demeaning words": Phantom((Slip(_at_rate, _says(adjective="silly")),)),
-    "people not mentioned": Phantom((Slip(_only(skin="darker"), _says(person=None)),)),
-    "context-specific harms": Phantom((Slip(_only(gender="female"), _says(person="girl")),)),
-    "identity adjectives used as nouns": Phantom(
-        (Slip(_at_rate, lambda scene, said: replace(said, person=scene.gender)),)
+    "objects correctly mentioned": Phantom((DOG_WITH_WOMEN,), (DOG_WITH_WOMEN,), World(dog=(0.3, 0.6))),
+    "differing tuples": Phantom(world=World(dog=(0.6, 0.2))),
+    "differing tuples across stages": _one(_colour, _says(color=""), red=(0.7, 0.2)),
+    "demeaning words": _one(_at_rate, _says(adjective="silly")),
+    "people not mentioned": _one(_only(skin="darker"), _says(person=None)),
+    "context-specific harms": _one(_only(gender="female"), _says(person="girl")),
+    "identity adjectives used as nouns": _one(_at_rate, lambda scene, said: replace(said, person=scene.gender)),
+    "artifacts not recognised": _one(_at_rate, _swap("wheelchair", "chair"), wheelchair=0.3),
+    "identity terms imposed": _one(_only(elderly=True), _says(adjective="elderly"), elderly=0.4),
+    "looks predict the group term": _one(_untypical, _says(person="person")),
+    "markedness": Phantom(
+        (Slip(lambda scene, rate: _coin(scene, rate) * (scene.skin == "darker"), _race),), (RACE_NAMED,)
     ),
-    "artifacts not recognised": Phantom((Slip(_at_rate, _with_chair),), world=World(wheelchair=0.3)),
-    "identity terms imposed": Phantom(
-        (Slip(_only(elderly=True), _says(adjective="elderly")),), world=World(elderly=0.4)
-    ),
-    "looks predict the group term": Phantom((Slip(_untypical, _says(person="person")),)),
-    "markedness": Phantom((Slip(_coin_darker, _race),), (RACE_NAMED,)),
     # A wrong gender word is also a word included wrongly, unless the labels name no gender either.
-    "group words wrong": Phantom((Slip(_only(gender="female"), _says(person="man")),), world=World(gendered=False)),
-    "group never named": Phantom(
-        (
-            Slip(_at_rate, _says(person=None)),
-            Slip(_always, lambda scene, said: replace(said, person=said.person and "person")),
-        )
-    ),
+    "group words wrong": _one(_only(gender="female"), _says(person="man"), gendered=False),
+    "group never named": Phantom((Slip(_at_rate, _says(person=None)), Slip(lambda scene, rate: 1.0, _unnamed))),
 }
 
 
@@ -210,10 +196,9 @@ class PhantomCaptioner(BaseSystem):
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Caption the scenes."""
-        return [Answer(json.dumps(self.caption(question)).encode()) for question in questions]
+        return [Answer(json.dumps(self._caption(question)).encode()) for question in questions]
 
-    def caption(self, question: Question) -> str:
-        """Return the caption of one scene."""
+    def _caption(self, question: Question) -> str:
         scene = read_scene(question.stimulus, question.content)
         draw = draws(self.settings.plants, f"{question.hash} {question.repeat}")
         return text(speak(PHANTOMS[self.settings.plants].system, scene, self.settings.rate, draw))

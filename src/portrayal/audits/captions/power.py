@@ -37,11 +37,9 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
 
 
 def _sizes(people: pl.DataFrame) -> Mapping[str, Mapping[str, int]]:
-    counted = people.group_by("axis", "group").agg(pl.col("image").n_unique().alias("images")).sort("axis", "group")
-    sizes: dict[str, dict[str, int]] = {}
-    for axis, group, images in counted.iter_rows():
-        sizes.setdefault(axis, {})[group] = images
-    return sizes
+    counted = people.group_by("axis", "group").agg(images=pl.col("image").n_unique()).sort("axis", "group")
+    axes = counted.group_by("axis", maintain_order=True)
+    return {str(axis): dict(part.select("group", "images").iter_rows()) for (axis,), part in axes}
 
 
 def level(tests: int, method: str) -> float:

@@ -7,29 +7,21 @@ leaves out people with darker skin that much more often. Leakage, which is never
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions import world
 from portrayal.audits.captions.inputs import kept
 from portrayal.audits.captions.measures import demeaning_people, stereotyping_leakage
 from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.phantom import RACES
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
 from portrayal.audits.captions.reading.stages import TOLERANCE
-from portrayal.audits.captions.world import (
-    WORDINGS,
-    Said,
-    Scene,
-    World,
-    as_stages,
-    faithful,
-    make_scenes,
-    stimuli,
-    text,
-)
+from portrayal.audits.captions.world import WORDINGS, Said, Scene, World, faithful
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
 from portrayal.stats.power.power import power_of_two_shares
@@ -50,8 +42,7 @@ AGAIN = 0.7  # of several captions of an image, how often a further one repeats 
 OTHER = {"woman": "man", "man": "woman"}
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """Size of an audit: images, and captions that a system writes of each."""
 
     images: int
@@ -66,19 +57,18 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
     effect = effect * (wave != 1)
     form, rng = SHAPES[shape], np.random.default_rng([seed, 11])
     study = _study(shape, seed)
-    scenes = [_plain(scene) for scene in make_scenes(form.images, seed, WORLD)]
+    scenes = [_plain(scene) for scene in world.make_scenes(form.images, seed, WORLD)]
     named = rng.random(len(scenes)) < RACE_NAMED
-    human = [
-        {"image": scene.image, "text": text(_named(_brief(scene, rng), scene, race), _wording(rng.random()))}
-        for scene, race in zip(scenes, named, strict=True)
-    ]
-    inputs = kept(as_stages(scenes, seed, gendered=False), pl.DataFrame(human), study)
-    shown = stimuli(scenes)
+    texts = [_text(_brief(scene, race, rng), rng.random()) for scene, race in zip(scenes, named, strict=True)]
+    human = pl.DataFrame({"image": [scene.image for scene in scenes], "text": texts})
+    inputs = kept(world.as_stages(scenes, seed, gendered=False), human, study)
+    shown = world.stimuli(scenes)
     chance = np.random.default_rng([seed, 11, wave]) if wave else rng
     answers = [
-        entry
+        Entry(f"{name} {scene.image} {repeat}", name, content, repeat, "captioner", "plain", {}, "done", answer, None)
         for name, planted in zip(SYSTEMS, (effect, 0.0), strict=True)
-        for entry in _entries(name, scenes, named, planted, form.captions, shown, chance)
+        for scene, race, content in zip(scenes, named, shown["hash"], strict=True)
+        for repeat, answer in enumerate(_answers(scene, race, planted, form.captions, chance))
     ]
     responses = read_responses(answers, shown, "captioner")
     where = {"measure": demeaning_people.TEST, "system": SYSTEMS[0], "group": "darker", "versus": "lighter"}
@@ -101,10 +91,7 @@ def _study(shape: str, seed: int) -> Study:
     techniques = [key for key in TECHNIQUES if key != stereotyping_leakage.TECHNIQUE.key]
     few = {"object_types": 10, "splits": 10, "bootstraps": 60, "processes": 1, "techniques": techniques}
     data = {
-        "name": f"simulated {shape}",
-        "audit": "captions",
-        "seed": seed,
-        "repeats": SHAPES[shape].captions,
+        **{"name": f"simulated {shape}", "audit": "captions", "seed": seed, "repeats": SHAPES[shape].captions},
         "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
         "captions": {"scenes": SHAPES[shape].images, **few},
     }
@@ -118,51 +105,36 @@ def _plain(scene: Scene) -> Scene:
     return replace(scene, things=things, action=action, place="park")
 
 
-def _brief(scene: Scene, rng: np.random.Generator) -> Said:
+def _brief(scene: Scene, race: bool, rng: np.random.Generator) -> Said:
     """Leave out things; a wheelchair as often as others, so that it is not erased."""
     said = faithful(scene)
     often = dict.fromkeys(("dog", "cup"), DROPPED)
     others = 3 + sum(thing in often for thing in scene.things)  # clothes, what is held and the place are never left out
     often["wheelchair"] = DROPPED * (others - 3) / others
-    return replace(said, things=tuple(thing for thing in said.things if rng.random() >= often[thing]))
-
-
-def _named(said: Said, scene: Scene, race: bool) -> Said:
-    return replace(said, adjective=RACES[scene.skin]) if race else said
+    things = tuple(thing for thing in said.things if rng.random() >= often[thing])
+    return replace(said, things=things, adjective=RACES[scene.skin] if race else "")
 
 
 def _caption(scene: Scene, race: bool, effect: float, rng: np.random.Generator) -> str:
-    said = _named(_brief(scene, rng), scene, race)
+    said = _brief(scene, race, rng)
     draw = rng.random(7)
     if draw[0] < LEFT_OUT + (effect if scene.skin == "darker" else 0.0):
-        return text(replace(said, person=None, adjective=""), _wording(draw[6]))
+        return _text(replace(said, person=None, adjective=""), draw[6])
     noun = str(said.person)
     noun = "person" if draw[1] < UNNAMED else OTHER[noun] if draw[2] < MISNAMED else noun
     noun = "girl" if noun == "woman" and draw[3] < TOLERANCE else noun
     adjective = "silly" if draw[4] < TOLERANCE else said.adjective
     things = (*said.things, "cup") if draw[5] < ADDED and "cup" not in said.things else said.things
-    return text(replace(said, person=noun, adjective=adjective, things=things), _wording(draw[6]))
+    return _text(replace(said, person=noun, adjective=adjective, things=things), draw[6])
 
 
-def _wording(draw: float) -> int:
-    return int(draw * len(WORDINGS))
+def _text(said: Said, draw: float) -> str:
+    return world.text(said, int(draw * len(WORDINGS)))
 
 
-def _entries(
-    system: str,
-    scenes: Sequence[Scene],
-    named: np.ndarray,
-    effect: float,
-    captions: int,
-    shown: pl.DataFrame,
-    rng: np.random.Generator,
-) -> list[Entry]:
-    """Return ledger entries; of several captions of an image most repeat the first."""
-    entries = []
-    for scene, race, content in zip(scenes, named, shown["hash"], strict=True):
-        said = [_caption(scene, race, effect, rng)]
-        said += [said[0] if rng.random() < AGAIN else _caption(scene, race, effect, rng) for _ in range(captions - 1)]
-        for repeat, words in enumerate(said):
-            key, answer = f"{system} {scene.image} {repeat}", Answer(json.dumps(words).encode())
-            entries.append(Entry(key, system, content, repeat, "captioner", "plain", {}, "done", answer, None))
-    return entries
+def _answers(scene: Scene, race: bool, effect: float, captions: int, rng: np.random.Generator) -> Iterator[Answer]:
+    """Yield the captions of an image, of which most repeat the first."""
+    first = _caption(scene, race, effect, rng)
+    for repeat in range(captions):
+        again = repeat == 0 or rng.random() < AGAIN
+        yield Answer(json.dumps(first if again else _caption(scene, race, effect, rng)).encode())

@@ -31,17 +31,11 @@ def _stimulus(row: dict[str, Any], study: Study) -> dict[str, Any]:
     """Return the stimulus of an image; one without a path stands for recorded captions alone."""
     table = study.folder / str(study.settings.images)
     allowed = [*study.picture_folders(), table.parent]
-    image, source = row["image"], table.name
-    path = path_inside(study.folder, row["path"], allowed, source) if row.get("path") else None
-    return {
-        "stimulus": image,
-        "kind": "image",
-        "content": str(path) if path else image,
-        "hash": _hash(path, image),
-        "source": source,
-        "license": row.get("license", "not stated"),
-        "consent": row.get("consent", ""),
-    }
+    image = row["image"]
+    path = path_inside(study.folder, row["path"], allowed, table.name) if row.get("path") else None
+    content = {"content": str(path) if path else image, "hash": _hash(path, image), "source": table.name}
+    rights = {"license": row.get("license", "not stated"), "consent": row.get("consent", "")}
+    return {"stimulus": image, "kind": "image", **content, **rights}
 
 
 def make_scenes(study: Study) -> list[generated.Scene]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -17,6 +17,7 @@ from portrayal.audits.captions.reading.mentions import with_synsets
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
 from portrayal.text.captions.scene_graph import SceneGraph
+from portrayal.text.formatting import listed
 
 GENDERS = ("female", "male")
 NOUN = {"female": "woman", "male": "man"}
@@ -29,11 +30,11 @@ ASSIGNED = "the generator of the scenes"
 
 @dataclass(frozen=True)
 class World:
-    """Probabilities of things in scenes, by group of the axis gender."""
+    """Probabilities of things in scenes; pairs are those with women and with men."""
 
-    red: Mapping[str, float] = field(default_factory=lambda: {"female": 0.5, "male": 0.5})
-    dog: Mapping[str, float] = field(default_factory=lambda: {"female": 0.4, "male": 0.4})
-    purse: Mapping[str, float] = field(default_factory=lambda: {"female": 0.0, "male": 0.0})
+    red: tuple[float, float] = (0.5, 0.5)
+    dog: tuple[float, float] = (0.4, 0.4)
+    purse: tuple[float, float] = (0.0, 0.0)
     wheelchair: float = 0.0
     elderly: float = 0.0
     gendered: bool = True  # the labels say woman or man; else person
@@ -80,25 +81,23 @@ def all_scenes(world: World) -> Iterator[tuple[float, Scene]]:
     """Yield every scene a world can have, with its probability: what `make_scenes` draws from."""
     even = list(product(range(2), range(2), range(2), range(len(ACTIONS)), range(len(PLACES))))
     for man, light, *chosen in even:
-        chances = _chances(GENDERS[man], world)
+        chances = _chances(man, world)
         for there in product((True, False), repeat=len(chances)):
             probability = prod(p if yes else 1 - p for p, yes in zip(chances, there, strict=True)) / len(even)
             if probability > 0:
                 yield probability, _scene("any", man, light, chosen, [0.0 if yes else 1.0 for yes in there], world)
 
 
-def _chances(gender: str, world: World) -> list[float]:
+def _chances(man: int, world: World) -> list[float]:
     """Return the chances of each thing, red, an elderly person and a purse."""
-    often = [world.dog[gender], OFTEN, OFTEN, world.wheelchair]
-    return [*often, world.red[gender], world.elderly, world.purse[gender]]
+    return [world.dog[man], OFTEN, OFTEN, world.wheelchair, world.red[man], world.elderly, world.purse[man]]
 
 
 def _scene(image: str, man: int, light: int, chosen: list[int], drawn: list[float], world: World) -> Scene:
-    gender = GENDERS[man]
-    *there, red, elderly, purse = (draw < chance for draw, chance in zip(drawn, _chances(gender, world), strict=True))
+    *there, red, elderly, purse = (draw < chance for draw, chance in zip(drawn, _chances(man, world), strict=True))
     return Scene(
         image=image,
-        gender=gender,
+        gender=GENDERS[man],
         skin=("darker", "lighter")[light],
         worn=("dress", "jacket")[chosen[0] % 2],
         action=list(ACTIONS)[chosen[1] % 3],
@@ -137,7 +136,7 @@ def text(said: Said, wording: int = 0) -> str:
         "doing": said.action,
         "held": _a(f"{said.color} {ACTIONS[said.action][1]}".strip()),
         "place": f"a {said.place}",
-        "around": f" next to {_list(said.things)}" if said.things else "",
+        "around": f" next to {listed(list(map(_a, said.things)))}" if said.things else "",
     }
     words = (unnamed if said.person is None else named).format(**parts)
     return words[0].upper() + words[1:]
@@ -168,47 +167,32 @@ def graph(said: Said) -> SceneGraph:
     return SceneGraph((who, said.worn, held, *said.things, said.place), own + attributes, relations)
 
 
-def _list(nouns: Sequence[str]) -> str:
-    parts = [_a(noun) for noun in nouns]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 def _a(words: str) -> str:
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 def stimuli(scenes: Sequence[Scene]) -> pl.DataFrame:
     """Return the scenes as a Stimuli table, with the person's groups as factors."""
-    about = {"source": "generated scene, described in words", "license": "Apache-2.0", "consent": "generated"}
-    rows = [
-        {
-            "stimulus": scene.image,
-            "kind": "text",
-            "content": scene.content(),
-            "hash": hashlib.sha256(f"{scene.image} {scene.content()}".encode()).hexdigest(),
-            **about,
-            "gender": scene.gender,
-            "skin": scene.skin,
-        }
-        for scene in scenes
-    ]
+    rows = []
+    for scene in scenes:
+        content = scene.content()
+        key = hashlib.sha256(f"{scene.image} {content}".encode()).hexdigest()
+        row = {"stimulus": scene.image, "kind": "text", "content": content, "hash": key}
+        row |= {"source": "generated scene, described in words", "license": "Apache-2.0", "consent": "generated"}
+        rows.append({**row, "gender": scene.gender, "skin": scene.skin})
     return pl.DataFrame(rows)
 
 
 def as_stages(scenes: Sequence[Scene], seed: int = 0, gendered: bool = True) -> Stages:
     """Return human labels, boxes and annotations of scenes; labels name the gender or say person."""
     rng = np.random.default_rng([seed, 1])
-    people_named = [NOUN[scene.gender] if gendered else "person" for scene in scenes]
-    said = [row for scene, who in zip(scenes, people_named, strict=True) for row in _labels(scene, who)]
-    people = [
-        (scene.image, axis, group, ASSIGNED)
-        for scene in scenes
-        for axis, group in (("gender", scene.gender), ("skin", scene.skin))
-    ]
+    named = [NOUN[scene.gender] if gendered else "person" for scene in scenes]
+    said = [row for scene, who in zip(scenes, named, strict=True) for row in _labels(scene, who)]
+    people = [(scene.image, axis, getattr(scene, axis), ASSIGNED) for scene in scenes for axis in ("gender", "skin")]
     return Stages(
         images=[scene.image for scene in scenes],
         mentions=with_synsets(said, HUMAN_LABELS),
-        boxes=_boxes(scenes, people_named, rng),
+        boxes=_boxes(scenes, named, rng),
         people=pl.DataFrame(people, schema=PEOPLE, orient="row"),
     )
 
@@ -223,13 +207,11 @@ def _labels(scene: Scene, who: str) -> list[tuple]:
     around = [(who, words, thing) for words in (f"{verb} next to", "next to") for thing in scene.things]
     places = [(who, words, scene.place) for words in (f"{verb} in", "in")]
     attributes = [(held, scene.color), *([(who, "elderly")] if scene.elderly else [])]
+    relations = [(who, "in", scene.worn), (who, verb, held), *around, *places]
     return [
         *((scene.image, 0, "object", None, noun, None) for noun in (who, *nouns(scene))),
         *((scene.image, 0, "attribute", *pair, None) for pair in attributes),
-        *(
-            (scene.image, 0, "relation", *triple)
-            for triple in [(who, "in", scene.worn), (who, verb, held), *around, *places]
-        ),
+        *((scene.image, 0, "relation", *triple) for triple in relations),
     ]
 
 

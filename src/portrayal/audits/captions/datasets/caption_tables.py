@@ -10,17 +10,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.captions.datasets.boxes import relative_boxes
+from portrayal.audits.captions.datasets.data_files import read_lines, relative_boxes
 from portrayal.audits.captions.reading.mentions import with_synsets
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import PEOPLE
 from portrayal.errors import PortrayalError
 from portrayal.tables import check, read_table, reads
 
+CAPTIONS = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
 _BOX = dict.fromkeys(["left", "top", "width", "height", "image_width", "image_height"], pl.Float64)
 
 
@@ -37,6 +39,21 @@ def read_captions(path: Path) -> pl.DataFrame:
     return table.select("image", *(pl.col(c).cast(pl.Int64) for c in numbered), "text")
 
 
+@reads("Conceptual Captions")
+def read_conceptual_captions(path: Path) -> pl.DataFrame:
+    """Read Conceptual Captions (Sharma et al. 2018, ACL): a TSV of caption and address."""
+    rows = []
+    seen: Counter[str] = Counter()  # an address given twice has two captions
+    for number, fields in enumerate(read_lines(path, "Conceptual Captions"), start=1):
+        if len(fields) != 2:
+            expected = "Expected two, caption and address."
+            raise PortrayalError(f"{path.name} line {number} has {len(fields)} columns. {expected}")
+        text, image = fields
+        rows.append((image, seen[image], text))
+        seen[image] += 1
+    return pl.DataFrame(rows, schema=CAPTIONS, orient="row")
+
+
 @reads("labels")
 def read_labels(path: Path, stage: str) -> pl.DataFrame:
     """Read labels as mentions of a stage."""
@@ -48,9 +65,8 @@ def read_labels(path: Path, stage: str) -> pl.DataFrame:
     table = check(table, contract, path.name, "Labels need image, kind and word.")
     strange = set(table["kind"]) - {"object", "attribute", "relation"}
     if strange:
-        raise PortrayalError(
-            f"{path.name} has kind {sorted(map(str, strange))[0]!r}. Expected object, attribute or relation."
-        )
+        kind = sorted(map(str, strange))[0]
+        raise PortrayalError(f"{path.name} has kind {kind!r}. Expected object, attribute or relation.")
     rows = table.select("image", pl.lit(0), "kind", "subject", "word", "object").iter_rows()
     return with_synsets(rows, stage)
 

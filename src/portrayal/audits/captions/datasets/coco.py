@@ -6,28 +6,22 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.captions.datasets.boxes import relative_boxes
-from portrayal.audits.captions.datasets.data_files import need
+from portrayal.audits.captions.datasets.caption_tables import CAPTIONS
+from portrayal.audits.captions.datasets.data_files import need, relative_boxes
 from portrayal.audits.captions.reading.mentions import with_synsets
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
 
-CAPTIONS = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
-
 
 @reads("COCO captions")
 def read_captions(path: Path) -> pl.DataFrame:
     """Read captions_*.json: image, caption (its id) and text."""
     rows = need(read_json(path, "COCO captions"), "annotations", path, "a COCO captions file")
-    return _captions(((r.get("image_id"), r.get("id"), r.get("caption")) for r in rows), path)
-
-
-def _captions(rows, path: Path) -> pl.DataFrame:
-    table = [(None if image is None else str(image), number, text) for image, number, text in rows]
-    if any(image is None for image, _, _ in table):
+    if any(r.get("image_id") is None for r in rows):
         raise PortrayalError(f"{path.name} has a caption without image_id. Expected image_id and caption.")
+    table = [(str(r["image_id"]), r.get("id"), r.get("caption")) for r in rows]
     return pl.DataFrame(table, schema=CAPTIONS, orient="row")
 
 

@@ -45,11 +45,8 @@ def read_descriptors(folder: Path) -> pl.DataFrame:
     rows = []
     for path in sorted(folder.glob("*.txt")):
         category = _FAMILY.get(path.stem, path.stem)
-        if category in SEVEN:
-            terms = path.read_text(encoding="utf-8").splitlines()
-            rows += [
-                (term.strip().lower(), "a", category, "van Miltenburg et al. 2018") for term in terms if term.strip()
-            ]
+        terms = path.read_text(encoding="utf-8").splitlines() if category in SEVEN else []
+        rows += [(term.strip().lower(), "a", category, "van Miltenburg et al. 2018") for term in terms if term.strip()]
     if not rows:
         raise PortrayalError(f"{folder} has none of the files {', '.join(f'{name}.txt' for name in SEVEN)}.")
     schema = dict.fromkeys(["term", "part", "kind", "source"], pl.String)

@@ -22,14 +22,7 @@ def read_spice(path: Path, stage: str, which: Literal["test", "ref"] = "test") -
         if f"{which}_tuples" not in entry:
             raise PortrayalError(f"{path.name} lacks {which}_tuples. Run SPICE with -detailed.")
         for item in entry[f"{which}_tuples"]:
-            rows.append(_row(str(entry["image_id"]), [word.lower() for word in item["tuple"]]))
+            words = [word.lower() for word in item["tuple"]]
+            subject, word, target = {1: (None, *words, None), 2: (*words, None), 3: words}[len(words)]
+            rows.append((str(entry["image_id"]), 0, KINDS[len(words)], subject, word, target))
     return with_synsets(dict.fromkeys(rows), stage)
-
-
-def _row(image: str, words: list[str]) -> tuple:
-    kind = KINDS[len(words)]
-    if kind == "object":
-        return image, 0, kind, None, words[0], None
-    if kind == "attribute":
-        return image, 0, kind, words[0], words[1], None
-    return image, 0, kind, *words

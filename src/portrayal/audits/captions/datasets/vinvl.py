@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.captions.datasets.boxes import Pixels, relative_boxes
-from portrayal.audits.captions.datasets.data_files import read_lines
+from portrayal.audits.captions.datasets.caption_tables import CAPTIONS
+from portrayal.audits.captions.datasets.data_files import Pixels, read_lines, relative_boxes
 from portrayal.audits.captions.reading.mentions import with_synsets
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import SYSTEM_LABELS
@@ -52,8 +52,7 @@ def read_boxes(path: Path, least: float = 0.0) -> tuple[pl.DataFrame, pl.DataFra
 def read_captions(path: Path) -> pl.DataFrame:
     """Return image, caption and text."""
     rows = [(image, number, item["caption"]) for image, captions in _rows(path) for number, item in enumerate(captions)]
-    schema = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=CAPTIONS, orient="row")
 
 
 def _rows(path: Path) -> list[tuple[str, Any]]:

@@ -8,12 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.captions.datasets.boxes import relative_boxes
+from portrayal.audits.captions.datasets.data_files import relative_boxes
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS, MENTIONS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
 from portrayal.text.words import wordnet
+
+Noun = tuple[str | None, str | None]  # the word and its synset
+BLANK: Noun = (None, None)
 
 
 @reads("Visual Genome's image data")
@@ -30,7 +33,7 @@ def read_objects(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Read objects.json: (labels, boxes, faults)."""
     found = [(names[i], o) for i, o in _each(path, "objects", names)]
-    rows = [_mention(image, "object", None, _label(o), None) for image, o in found]
+    rows = [_mention(image, "object", BLANK, _label(o), BLANK) for image, o in found]
     boxes = ((image, _label(o)[1] or _label(o)[0], o["x"], o["y"], o["w"], o["h"]) for image, o in found)
     return _table(rows), *relative_boxes(boxes, sizes)
 
@@ -42,7 +45,7 @@ def read_attributes(path: Path, names: Mapping[int, str]) -> pl.DataFrame:
     for i, o in _each(path, "attributes", names):
         for word in o.get("attributes") or ():
             clean = word.strip().lower()
-            rows.append(_mention(names[i], "attribute", _label(o), (clean, synset_of(clean, "a")), None))
+            rows.append(_mention(names[i], "attribute", _label(o), (clean, synset_of(clean, "a")), BLANK))
     return _table(rows)
 
 
@@ -52,8 +55,7 @@ def read_relationships(path: Path, names: Mapping[int, str]) -> pl.DataFrame:
     rows = []
     for i, r in _each(path, "relationships", names):
         word = r["predicate"].strip().lower()
-        known = _known(r.get("synsets"))
-        middle = (word, known or synset_of(word, "v"))
+        middle = (word, _known(r.get("synsets")) or synset_of(word, "v"))
         rows.append(_mention(names[i], "relation", _label(r["subject"]), middle, _label(r["object"])))
     return _table(rows)
 
@@ -82,12 +84,9 @@ def _known(synsets: list[str] | None) -> str | None:
     return None
 
 
-def _mention(image: str, kind: str, subject, word, target) -> tuple:
-    blank = (None, None)
-    return (
-        *(image, HUMAN_LABELS, 0, kind, (subject or blank)[0], word[0], (target or blank)[0]),
-        *(word[1], (subject or blank)[1], (target or blank)[1]),
-    )
+def _mention(image: str, kind: str, subject: Noun, word: Noun, target: Noun) -> tuple:
+    words = subject[0], word[0], target[0]
+    return image, HUMAN_LABELS, 0, kind, *words, word[1], subject[1], target[1]
 
 
 def _table(rows: list[tuple]) -> pl.DataFrame:

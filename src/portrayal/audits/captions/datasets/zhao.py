@@ -28,14 +28,8 @@ def read_zhao(path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         said = pl.col(names[axis]).cast(pl.String).str.strip_chars().str.to_lowercase()
         part = table.select(pl.col(names["image"]).cast(pl.String).alias("image"), said.alias("said"))
         known = part.filter(pl.col("said").is_in(list(groups)))
-        people.append(
-            known.select(
-                "image",
-                pl.lit(axis).alias("axis"),
-                pl.col("said").replace_strict(groups).alias("group"),
-                pl.lit(ASSIGNED).alias("assigned_by"),
-            ).unique(maintain_order=True)
-        )
+        about = {"axis": pl.lit(axis), "group": pl.col("said").replace_strict(groups), "assigned_by": pl.lit(ASSIGNED)}
+        people.append(known.select("image", **about).unique(maintain_order=True))
         other = part.join(known, on="image", how="anti")
         if len(other):
             faults.append((f"{axis}: not annotated or unsure, left out", len(other), other["image"][0]))
@@ -47,7 +41,5 @@ def _column(table: pl.DataFrame, key: str, path: Path) -> str:
     for name in COLUMNS[key]:
         if name in table.columns:
             return name
-    raise PortrayalError(
-        f"{path.name} lacks a column for the {key}, one of {', '.join(COLUMNS[key])}"
-        f" (found: {', '.join(table.columns)})."
-    )
+    wanted, found = ", ".join(COLUMNS[key]), ", ".join(table.columns)
+    raise PortrayalError(f"{path.name} lacks a column for the {key}, one of {wanted} (found: {found}).")

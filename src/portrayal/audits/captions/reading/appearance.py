@@ -10,15 +10,16 @@ import polars as pl
 from portrayal.audits.captions.reading.people import is_person, people_described, with_person
 from portrayal.audits.captions.reading.senses import UNLISTED
 from portrayal.audits.captions.reading.stages import Options, Stages, once
+from portrayal.text.captions.lexicon import word_set
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import synsets_of
 
 WEAR = "wear"
 # Words that make a person several.
-SEVERAL = (
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many", "some", "few", "both", "multiple",
-    "various", "group", "couple", "pair", "bunch", "crowd", "team", "line", "row", "family", "other", "more",
-)  # fmt: skip
+SEVERAL = word_set(
+    "two three four five six seven eight nine ten several many some few both multiple various group couple pair bunch crowd team"
+    " line row family other more"
+)
 
 
 def appearance(stages: Stages, stage: str, images: list[str], options: Options) -> tuple[np.ndarray, list[str]]:
@@ -71,10 +72,9 @@ def _is_under(synset: str, roots: frozenset[str]) -> bool:
 
 def alone(stages: Stages, stage: str) -> set[str]:
     """Return the images in which a stage has exactly one person."""
-    objects = with_person(stages.at(stage, "object")).filter(pl.col("person"))
+    objects = with_person(stages.at(stage, "object")).filter("person")
     many = [synset for synset in objects["synset"].unique().drop_nulls() if _is_many(synset)]
-    pairs = objects.select("word", "synset").unique()
-    people = [word for word, _ in pairs.iter_rows()]
+    people = objects["word"].unique().to_list()
     attributes = stages.at(stage, "attribute").filter(pl.col("subject").is_in(people) & pl.col("word").is_in(SEVERAL))
     boxes = stages.boxes_of(stage)
     drawn = boxes.filter(pl.col("synset").is_in([s for s in boxes["synset"].unique() if is_person("-", s)]))

@@ -7,9 +7,8 @@ aged, `in white` are clothes, and walkers on a path are people.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import polars as pl
@@ -17,6 +16,7 @@ import polars as pl
 from portrayal.audits.captions.reading.people import is_person
 from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import CAPTIONS, FAULTS, MENTIONS, Options
+from portrayal.text.captions.lexicon import word_set
 from portrayal.text.captions.parsing import LONGEST, scene_graphs
 from portrayal.text.captions.scene_graph import SceneGraph
 from portrayal.text.words import wordnet
@@ -45,14 +45,8 @@ def read_captions(
     phrases = phrases_of(options or Options())
     said = {text: graph for (_, _, text), graph in zip(written, graphs, strict=True)}  # each text once
     said = {text: read_together(graph, text, phrases) for text, graph in said.items()}
-    mentions = from_graphs(((image, number, said[text]) for image, number, text in written), stage)
-    return mentions, table, pl.DataFrame(faults, schema=FAULTS, orient="row")
-
-
-def from_graphs(rows: Iterable[tuple[str, int, SceneGraph]], stage: str) -> pl.DataFrame:
-    """Return the mentions of scene graphs, given as (image, caption number, graph)."""
-    said = [row for image, number, graph in rows for row in _tuples(image, number, graph)]
-    return with_synsets(said, stage)
+    rows = [row for image, number, text in written for row in _tuples(image, number, said[text])]
+    return with_synsets(rows, stage), table, pl.DataFrame(faults, schema=FAULTS, orient="row")
 
 
 def with_synsets(said: Iterable[tuple], stage: str) -> pl.DataFrame:
@@ -60,14 +54,9 @@ def with_synsets(said: Iterable[tuple], stage: str) -> pl.DataFrame:
     names = ["image", "caption", "kind", "subject", "word", "object"]
     types = [pl.String, pl.Int64, *[pl.String] * 4]
     table = pl.DataFrame(list(said), schema=dict(zip(names, types, strict=True)), orient="row")
-    table = table.with_columns(
-        pl.lit(stage).alias("stage"),
-        pl.coalesce(
-            pl.when(pl.col("kind") == kind).then(_synset_column("word", part)) for kind, part in _PARTS.items()
-        ).alias("synset"),
-        _synset_column("subject", "n").alias("subject_synset"),
-        _synset_column("object", "n").alias("object_synset"),
-    )
+    of_kind = (pl.when(pl.col("kind") == kind).then(_synset_column("word", part)) for kind, part in _PARTS.items())
+    nouns = {f"{name}_synset": _synset_column(name, "n") for name in ("subject", "object")}
+    table = table.with_columns(stage=pl.lit(stage), synset=pl.coalesce(of_kind), **nouns)
     return table.select(pl.col(name).cast(kind) for name, kind in MENTIONS.items())
 
 
@@ -93,80 +82,60 @@ def _tuples(image: str, number: int, graph: SceneGraph) -> Iterable[tuple]:
 
 def _numbered(captions: pl.DataFrame, stage: str, images: Sequence[str]) -> tuple[pl.DataFrame, list[tuple]]:
     """Return the captions numbered per image, and the faults found on the way."""
-    faults: list[tuple] = []
+    known, twice = pl.col("image").is_in(list(images)), pl.Series(dtype=pl.String)
     if "caption" in captions.columns:
-        twice = captions.filter(pl.struct("image", "caption").is_duplicated())
-        if len(twice):
-            faults.append(_fault(f"{stage}: two captions with one id, the first kept", twice["image"].unique()))
+        twice = captions.filter(pl.struct("image", "caption").is_duplicated())["image"].unique()
         captions = captions.unique(["image", "caption"], keep="first", maintain_order=True)
     else:
-        captions = captions.with_columns(pl.int_range(pl.len()).over("image").alias("caption"))
-    strange = captions.filter(~pl.col("image").is_in(list(images)))
-    if len(strange):
-        faults.append(_fault(f"{stage}: caption of an image not in the study, left out", strange["image"]))
-    captions = captions.filter(pl.col("image").is_in(list(images)))
-    given = captions.filter(pl.col("text").is_not_null())
-    without = sorted(set(images) - set(given["image"]))
-    if without:
-        faults.append(_fault(f"{stage}: image with no caption", without))
-    faults += _text_faults(given, stage)
-    table = given.with_columns(pl.lit(stage).alias("stage"))
-    return table.select(pl.col(name).cast(kind) for name, kind in CAPTIONS.items()), faults
-
-
-def _fault(name: str, images: Iterable[str]) -> tuple[str, int, str]:
-    images = list(images)
-    return name, len(images), str(images[0])
+        captions = captions.with_columns(caption=pl.int_range(pl.len()).over("image"))
+    strange = captions.filter(~known)["image"]
+    table = captions.filter(known, pl.col("text").is_not_null())
+    faults = {
+        "two captions with one id, the first kept": list(twice),
+        "caption of an image not in the study, left out": list(strange),
+        "image with no caption": sorted(set(images) - set(table["image"])),
+    }
+    rows = [(f"{stage}: {fault}", len(found), str(found[0])) for fault, found in faults.items() if found]
+    numbered = table.with_columns(stage=pl.lit(stage)).select(
+        pl.col(name).cast(kind) for name, kind in CAPTIONS.items()
+    )
+    return numbered, rows + _text_faults(table, stage)
 
 
 def _text_faults(table: pl.DataFrame, stage: str) -> list[tuple]:
-    counts: Counter[str] = Counter()
-    example: dict[str, str] = {}
+    found: dict[str, tuple[int, str]] = {}
     distinct = table.group_by("text", maintain_order=True).agg(pl.col("image").first(), count=pl.len())
     for text, image, count in distinct.iter_rows():
         for fault in text_faults(text):
-            counts[fault] += count
-            example.setdefault(fault, image)
-    return [(f"{stage}: {fault}", count, example[fault]) for fault, count in counts.items()]
+            before, example = found.get(fault, (0, image))
+            found[fault] = before + count, example
+    return [(f"{stage}: {fault}", count, example) for fault, (count, example) in found.items()]
 
 
 def text_faults(text: str) -> list[str]:
     """Return the faults of a caption, in words; mostly none."""
     if not text.strip():
         return ["empty caption"]
-    found = []
-    if len(text) > LONGEST:
-        found.append(f"over {LONGEST} characters, cut")
-    if _MARKUP.search(text):
-        found.append("markup")
-    if _CONTROL.search(text):
-        found.append("control characters")
-    if not _is_english(text):
-        found.append("not English: no common English word")
-    return found
+    faults = {
+        f"over {LONGEST} characters, cut": len(text) > LONGEST,
+        "markup": _MARKUP.search(text),
+        "control characters": _CONTROL.search(text),
+        "not English: no common English word": not _is_english(text),
+    }
+    return [fault for fault, is_there in faults.items() if is_there]
 
 
 def _is_english(text: str) -> bool:
     words = [word.lower() for word in _WORD.findall(text[:LONGEST])]
-    if any(word in _FUNCTION_WORDS for word in words):
-        return True
-    known = sum(_known(word) for word in words)
-    return 2 * known > len(words)
+    return not _FUNCTION_WORDS.isdisjoint(words) or 2 * sum(map(_known, words)) > len(words)
 
 
-_FUNCTION_WORDS = frozenset(
-    [
-        "a", "an", "the", "and", "of", "with", "is", "are", "on", "at", "to", "his", "her", "their", "its", "two", "this", "that",
-        "there",
-    ]
-)  # fmt: skip
-_KNOWN: dict[str, bool] = {}
+_FUNCTION_WORDS = word_set("a an the and of with is are on at to his her their its two this that there")
 
 
+@cache
 def _known(word: str) -> bool:
-    if word not in _KNOWN:
-        _KNOWN[word] = wordnet.load().most_common(word, "") is not None
-    return _KNOWN[word]
+    return wordnet.load().most_common(word, "") is not None
 
 
 class Phrases(NamedTuple):

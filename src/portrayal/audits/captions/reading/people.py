@@ -34,23 +34,16 @@ def identity_nouns() -> frozenset[str]:
 def with_person(objects: pl.DataFrame) -> pl.DataFrame:
     """Return object mentions with a column `person`."""
     distinct = objects.select("word", "synset").unique()
-    flags = [is_person(word, synset) for word, synset in distinct.iter_rows()]
-    return objects.join(
-        distinct.with_columns(pl.Series("person", flags, dtype=pl.Boolean)),
-        on=["word", "synset"],
-        how="left",
-        nulls_equal=True,
-    )
+    flags = pl.Series("person", [is_person(word, synset) for word, synset in distinct.iter_rows()], dtype=pl.Boolean)
+    return objects.join(distinct.with_columns(flags), on=["word", "synset"], how="left", nulls_equal=True)
 
 
 @once
 def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     """Return (image, caption) of every caption that mentions a person; labels have caption 0."""
-    objects = with_person(stages.at(stage, "object"))
-    denied = stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", "subject")
-    said = objects.filter(pl.col("person")).join(
-        denied, left_on=["image", "caption", "word"], right_on=["image", "caption", "subject"], how="anti"
-    )
+    denied = stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", word="subject")
+    said = with_person(stages.at(stage, "object")).filter("person")
+    said = said.join(denied, on=["image", "caption", "word"], how="anti")
     return said.select("image", "caption").unique(maintain_order=True)
 
 

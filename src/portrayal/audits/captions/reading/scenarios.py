@@ -25,11 +25,14 @@ def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.Da
     """Return the mentions of a stage with each scenario, and the first that fits."""
     said = _judged(stages, stage, truth).with_row_index("row")
     wrong = pl.Series(_wrong(said, stages.at(truth), options.same_object), dtype=pl.String)
-    flags = [(wrong == name).fill_null(False).alias(name) for name in (TOO_SPECIFIC, HALLUCINATED)]
-    table = said.with_columns(*flags, _non_imageable(options, people_said(stages, stage, truth)))
-    table = _only_judged(table, stages, truth)
-    first = pl.coalesce(pl.when(pl.col(name)).then(pl.lit(name)) for name in SCENARIOS)
-    return table.with_columns(first.alias("scenario"))
+    # Mentions of a kind that nobody labelled in that image are not judged.
+    judged = pl.any_horizontal(
+        (pl.col("kind") == kind) & pl.col("image").is_in(list(stages.judges(truth, kind)))
+        for kind in ("object", "attribute", "relation")
+    )
+    flags = {name: judged & (wrong == name).fill_null(False) for name in (TOO_SPECIFIC, HALLUCINATED)}
+    table = said.with_columns(**flags, **{NON_IMAGEABLE: _non_imageable(options, people_said(stages, stage, truth))})
+    return table.with_columns(scenario=pl.coalesce(pl.when(name).then(pl.lit(name)) for name in SCENARIOS))
 
 
 def _judged(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
@@ -44,15 +47,6 @@ def people_said(stages: Stages, stage: str, truth: str) -> frozenset[str]:
     return frozenset(people_described(_judged(stages, stage, truth)))
 
 
-def _only_judged(table: pl.DataFrame, stages: Stages, truth: str) -> pl.DataFrame:
-    """Unflag mentions of a kind that nobody labelled in that image."""
-    judged = pl.any_horizontal(
-        (pl.col("kind") == kind) & pl.col("image").is_in(list(stages.judges(truth, kind)))
-        for kind in ("object", "attribute", "relation")
-    )
-    return table.with_columns(pl.col(TOO_SPECIFIC) & judged, pl.col(HALLUCINATED) & judged)
-
-
 def _non_imageable(options: Options, people: frozenset[str]) -> pl.Expr:
     """Flag words of the list; its adjectives count for people only, not for buses."""
     listed = options.word_list("nonimageable")
@@ -65,7 +59,7 @@ def _non_imageable(options: Options, people: frozenset[str]) -> pl.Expr:
     verb = (
         (kind == "relation") & ~pl.col("synset").str.ends_with(".prep") & ~word.str.split(" ").list.first().is_in(verbs)
     )
-    return (noun | adjective | verb).fill_null(False).alias(NON_IMAGEABLE)
+    return (noun | adjective | verb).fill_null(False)
 
 
 Names = frozenset[str]
@@ -114,15 +108,12 @@ def _tuple(synsets: list[str | None], there: list[tuple], least: float) -> str |
     for known, known_subject, known_target in there:
         relation = _relation(word, known)
         # Seldom another than this, and cheaper than whether nouns are the same.
-        if (
-            relation == "other"
-            or not _same_noun(subject, known_subject, least)
-            or not _same_noun(target, known_target, least)
-        ):
+        if relation == "other" or not _same_noun(subject, known_subject, least):
             continue
-        if relation == "right":
-            return None
-        wrong = TOO_SPECIFIC
+        if _same_noun(target, known_target, least):
+            if relation == "right":
+                return None
+            wrong = TOO_SPECIFIC
     return wrong
 
 

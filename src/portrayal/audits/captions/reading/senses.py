@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from portrayal.text.captions.lexicon import word_set
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet
 
@@ -17,10 +18,8 @@ def synset_of(word: str, part: str) -> str | None:
     if not words:
         return None
     if part == "v":
-        verb = table.lemmas_of(words[0], "v")
-        if verb and words[0] not in _PREPOSITIONS:
-            return table.most_common(words[0], "v")
-        return f"{word}.prep"
+        is_verb = table.lemmas_of(words[0], "v") and words[0] not in _PREPOSITIONS
+        return table.most_common(words[0], "v") if is_verb else f"{word}.prep"
     if part == "n" and words[-1] in ("female", "male"):  # animals in WordNet, people in captions
         return wordnet.PERSON
     whole = part != "n" or (len(words) > 1 and bool(table.lemmas_of(word, part)))
@@ -45,10 +44,7 @@ def caption_senses() -> dict[str, str]:
     return dict(read_lexicon("caption_senses").select("term", "synset").iter_rows())
 
 
-_PREPOSITIONS = frozenset(
-    [
-        "in", "on", "at", "by", "with", "of", "near", "under", "over", "above", "below", "behind", "beside", "between", "inside",
-        "outside", "along", "across", "past", "down", "up", "off", "out", "through", "around", "against", "next", "to", "from",
-        "for", "without", "full", "like", "as", "onto", "into", "towards", "toward",
-    ]
-)  # fmt: skip
+_PREPOSITIONS = word_set(
+    "in on at by with of near under over above below behind beside between inside outside along across past down up off out through"
+    " around against next to from for without full like as onto into towards toward"
+)
