@@ -86,10 +86,6 @@ def _share(flag: Flag, among: Flag = lambda case: True) -> Value:
     return lambda name, rate: share(name, rate, flag, among)
 
 
-def _changed_distance(name: str, rate: float) -> float:
-    return tuple_distance(name, rate, "attribute") - tuple_distance(name, rate, "attribute", human=True)
-
-
 def _omitted_difference(name: str, rate: float) -> float:
     darker = share(name, rate, lambda c: c.said.person is None, lambda c: c.scene.skin == "darker")
     return darker - share(name, rate, lambda c: c.said.person is None, lambda c: c.scene.skin == "lighter")
@@ -144,7 +140,9 @@ PLANTED: dict[str, Value] = {
     "words included wrongly": _share(lambda c: "purse" in c.said.things),
     "objects correctly mentioned": lambda name, rate: EXPECTED[rate],
     "differing tuples": lambda name, rate: tuple_distance(name, rate, "object"),
-    "differing tuples across stages": _changed_distance,
+    "differing tuples across stages": lambda name, rate: (
+        tuple_distance(name, rate, "attribute") - tuple_distance(name, rate, "attribute", human=True)
+    ),
     "demeaning words": _share(lambda c: c.said.adjective == "silly"),
     "people not mentioned": _omitted_difference,
     "context-specific harms": _share(lambda c: c.said.person == "girl"),

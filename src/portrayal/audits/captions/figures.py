@@ -29,8 +29,7 @@ def all_charts(measured: Measured, settings: CaptionsSettings) -> list[Chart]:
         (_omission, pl.col("measure") == demeaning_people.TEST),
         *((_outcome, alone & (pl.col("measure") == quantity)) for quantity in OUTCOMES),
     ]
-    parts = [(draw, table.filter(rows)) for draw, rows in drawn]
-    return [draw(rows) for draw, rows in parts if (rows["value"] != 0).any()]
+    return [draw(rows) for draw, chosen in drawn if ((rows := table.filter(chosen))["value"] != 0).any()]
 
 
 def _counts(rows: pl.DataFrame) -> Chart:
@@ -76,9 +75,9 @@ def _stages(results: pl.DataFrame) -> list[ReportTable]:
     if "stage" not in results.columns:
         return []
     pairs = results.filter(pl.col("stage") == SYSTEM_CAPTIONS).select("stage", "truth").unique(maintain_order=True)
+    each = pairs.sort("truth", nulls_last=True).iter_rows()
     rows = [
-        (stage, truth or "nothing", where_it_arises(stage, truth), mitigation(stage, truth))
-        for stage, truth in pairs.sort("truth", nulls_last=True).iter_rows()
+        (stage, truth or "nothing", where_it_arises(stage, truth), mitigation(stage, truth)) for stage, truth in each
     ]
     table = pl.DataFrame(rows, schema=["found at", "against", "then", "the paper suggests"], orient="row")
     title = "Where a harm can have arisen, and what may be done"

@@ -19,13 +19,12 @@ from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import listed, percent
 
 TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text(encoding="utf-8"))
+CLAUSES = ("positive", "asks", "negative", "where")
 NAMES_OF_ROWS = ("system", "measure", "quantity", "axis", "group", "versus")
 
 
 def _claim(texts: Mapping[str, Any]) -> Claim:
-    clauses: dict[str, Any] = {
-        name: _filled(texts[name]) for name in ("positive", "asks", "negative", "where") if name in texts
-    }
+    clauses: dict[str, Any] = {name: _filled(texts[name]) for name in CLAUSES if name in texts}
     return Claim(**clauses, figure=texts.get("figure", ""), turned=texts.get("turned", False))
 
 

@@ -13,16 +13,8 @@ import polars as pl
 from portrayal.audits.captions import world as generated
 from portrayal.audits.captions.datasets import caption_tables, coco, person_words, spice, vinvl, visual_genome, zhao
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
-from portrayal.audits.captions.reading.stages import (
-    FAULTS,
-    HUMAN_LABELS,
-    MENTIONS,
-    SYSTEM_LABELS,
-    Options,
-    Stages,
-    empty,
-)
-from portrayal.audits.captions.settings import CaptionsSettings, HumanCaptions, Labels, People
+from portrayal.audits.captions.reading.stages import FAULTS, HUMAN_LABELS, LABELS, MENTIONS, Options, Stages, empty
+from portrayal.audits.captions.settings import CaptionsSettings, Labels, People
 from portrayal.audits.captions.stimuli import image_table, make_scenes
 from portrayal.errors import PortrayalError
 from portrayal.study.study import Study
@@ -43,10 +35,11 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
         rows = [{"image": scene.image, "text": generated.text(generated.faithful(scene))} for scene in made]
         return kept(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
     stages = Stages(image_table(study)["image"].to_list())
-    stages = _with_labels(stages, settings.human_labels, HUMAN_LABELS, study.folder)
-    stages = _with_labels(stages, settings.system_labels, SYSTEM_LABELS, study.folder)
-    stages = _with_people(stages, settings.people, study.folder)
-    return kept(stages, _human_captions(settings.human_captions, study.folder), study)
+    for stage, labels in zip(LABELS, (settings.human_labels, settings.system_labels), strict=True):
+        stages = _with_labels(stages, labels, stage, study.folder)
+    stages, captions = _with_people(stages, settings.people, study.folder), settings.human_captions
+    human = None if captions is None else _READERS[captions.format](study.folder / captions.file)
+    return kept(stages, human, study)
 
 
 def kept(stages: Stages, human: pl.DataFrame | None, study: Study) -> dict[str, Any]:
@@ -157,7 +150,3 @@ _READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     "conceptual captions": caption_tables.read_conceptual_captions,
     "vinvl": vinvl.read_captions,
 }
-
-
-def _human_captions(captions: HumanCaptions | None, folder: Path) -> pl.DataFrame | None:
-    return None if captions is None else _READERS[captions.format](folder / captions.file)

@@ -50,10 +50,8 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     cases = [one.reviews for one in measured]
     reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
     tables |= {} if reviews is None else {"cases": _examples(reviews)}
-    warnings = [
-        f"{system}: {fault} ({count} times, first {example})"
-        for system, fault, count, example in tables["faults"].iter_rows()
-    ]
+    named = tables["faults"].iter_rows()
+    warnings = [f"{system}: {fault} ({count} times, first {example})" for system, fault, count, example in named]
     lacking = tables["missing"].select("technique", "why").unique(maintain_order=True).iter_rows()
     remarks = [f"Not measured: {technique}: {why}." for technique, why in lacking]
     return Measured(as_results(rows), tables, warnings, reviews, remarks=remarks)

@@ -31,9 +31,8 @@ def mention_shares(
     Parameters
     ----------
     folder
-        Holds `mentions/`, `captions/` and `people/` of Parquet files. Files of one name are a part: they hold the same images, and
-        a part fits in memory. Mentions and captions are those of
-        `portrayal.audits.captions.reading.mentions.read_captions`, people have image, axis, group and assigned_by.
+        Holds `mentions/`, `captions/` and `people/` of Parquet files, as `portrayal.audits.captions.reading.mentions.read_captions`
+        makes them; people have image, axis, group and assigned_by. Files of one name are a part: the same images, in memory.
     system
         Whose captions they are.
     techniques

@@ -1,7 +1,4 @@
-"""Phantom captioners: each plants one harm at a known rate in captions of generated scenes.
-
-For instance `use = "phantom:captions"` with `parameters = { plants = "people not mentioned", rate = 0.3 }`.
-"""
+"""Phantom captioners: each plants one harm at a known rate in captions of generated scenes."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from itertools import product
 from math import prod
 
@@ -218,15 +217,11 @@ def _labels(scene: Scene, who: str) -> list[tuple]:
 def _boxes(scenes: Sequence[Scene], people: Sequence[str], rng: np.random.Generator) -> pl.DataFrame:
     """Return one box for everything depicted, a large one for the person."""
     each = [(scene.image, [who, *nouns(scene)]) for scene, who in zip(scenes, people, strict=True)]
-    shown = [(image, _noun_synset(noun), place == 0) for image, things in each for place, noun in enumerate(things)]
+    meant = {noun: synset_of(noun, "n") for _, things in each for noun in things}
+    shown = [(image, meant[noun], place == 0) for image, things in each for place, noun in enumerate(things)]
     images, synsets, is_person = (list(column) for column in zip(*shown, strict=True)) if shown else ([], [], [])
     draw = rng.random((len(shown), 4))
     least, most = np.where(is_person, 0.35, 0.1), np.where(is_person, 0.6, 0.4)
     width, height = (least + (most - least) * draw[:, place] for place in (0, 1))
     edges = {"left": draw[:, 2] * (1 - width), "top": draw[:, 3] * (1 - height), "width": width, "height": height}
     return pl.DataFrame({"image": images, "synset": synsets, **edges}, schema=BOXES)
-
-
-@lru_cache(maxsize=1000)
-def _noun_synset(noun: str) -> str | None:
-    return synset_of(noun, "n")

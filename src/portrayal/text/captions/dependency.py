@@ -33,19 +33,13 @@ def is_noun(token: Token) -> bool:
         return True
     if token.word.verb:
         return False
-    if lower == "one" and _next(token) == "another":
+    if lower == "one" and [after.lower_ for after in token.tree.tokens[token.i + 1 : token.i + 2]] == ["another"]:
         return False
     if lower in INDEFINITE and token.tag_ != "CD":
         return token.dep_ != "compound"
     if token.tag_ in ("NN", "NNS", "NNP", "NNPS"):
         return token.dep_ not in ("compound", "npadvmod", "amod") or token.head.i < token.i
     return token.tag_ == "JJ" and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")  # 'the homeless'
-
-
-def _next(token: Token) -> str:
-    """Return the substitute of the next word."""
-    after = token.tree.tokens[token.i + 1 : token.i + 2]
-    return after[0].lower_ if after else ""
 
 
 @once
@@ -119,11 +113,6 @@ def is_fixed(modifier: Token, noun: Token) -> bool:
     return modifier.original.endswith("ing") and bool(wordnet.load().synsets(pair, "n"))
 
 
-def is_quantity(token: Token) -> bool:
-    """Return whether a noun only counts another: 'group' in 'a group of people'."""
-    return counted(token) is not None
-
-
 def counted(token: Token) -> Token | None:
     """Return the noun that this one only counts: the people in 'a group of people'."""
     return of_what(token) if token.original in QUANTITIES else None
@@ -132,10 +121,8 @@ def counted(token: Token) -> Token | None:
 @once
 def of_what(token: Token) -> Token | None:
     """Return the noun after 'of', if there is one."""
-    for child in token.children:
-        if child.dep_ == "prep" and child.lower_ == "of":
-            return next((c for c in child.children if c.dep_ == "pobj"), None)
-    return None
+    of = _of(token)
+    return next((c for c in of.children if c.dep_ == "pobj"), None) if of else None
 
 
 @once
@@ -152,7 +139,8 @@ def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
     if of_which is not None:
         own = _nouns(of_which, seen)
     elif token.original in RELATIVE:
-        own = _antecedent_of_clause(token, seen)
+        clause = next((above for above in token.ancestors if above.dep_ == "relcl"), None)
+        own = _nouns(clause.head, seen)[:1] if clause else []
     elif token.original in PRONOUNS:
         own = _antecedent(token)
     else:
@@ -165,7 +153,9 @@ def _is_joined(token: Token, first: Token) -> bool:
     home = _home(token) if token.dep_ in LISTED else None
     if home is not None:
         return home.i == first.i
-    return token.dep_ == "conj" or _is_listed(token)
+    if token.dep_ == "appos":  # the next item of a list: 'a sink, a mirror'
+        return token.left_edge > 0 and token.tree.tokens[token.left_edge - 1].text == ","
+    return token.dep_ == "conj"
 
 
 @once
@@ -197,22 +187,9 @@ def is_animate(token: Token) -> bool:
     return not token.word.things and lexicon.is_animate(lemma(token))
 
 
-def _is_listed(token: Token) -> bool:
-    """Return whether an apposition is the next item of a list: 'a sink, a mirror'."""
-    before = token.left_edge - 1
-    return token.dep_ == "appos" and before >= 0 and token.tree.tokens[before].text == ","
-
-
-def _antecedent_of_clause(token: Token, seen: frozenset[int]) -> list[Token]:
-    for above in token.ancestors:
-        if above.dep_ == "relcl":
-            return _nouns(above.head, seen)[:1]
-    return []
-
-
 def _antecedent(token: Token) -> list[Token]:
     """Return the first earlier noun that agrees with the pronoun, for 'it' any."""
-    earlier = [t for t in token.sentence if t.i < token.i and is_noun(t) and not is_quantity(t)]
+    earlier = [t for t in token.sentence if t.i < token.i and is_noun(t) and counted(t) is None]
     agreeing = [t for t in earlier if _agrees(token, t)]
     if not agreeing and token.original in ("it", "its"):
         agreeing = earlier
@@ -249,18 +226,13 @@ def subjects(verb: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
     if any(c.dep_ == "expl" for c in verb.children):
         return [noun for c in verb.children if c.dep_ == "attr" for noun in nouns(c)]
     if verb.dep_ in ("acl", "relcl") or (verb.dep_ in _INHERITS and is_noun(verb.head)):
-        return _joined_subject(verb.head)
+        first = verb.head
+        while first.dep_ == "conj" and is_noun(first.head):  # 'a boy and his dog running'
+            first = first.head
+        return nouns(first) or nouns(verb.head)
     if verb.dep_ in _INHERITS and verb.i not in seen:
         return subjects(verb.head, seen | {verb.i})
     return []
-
-
-def _joined_subject(noun: Token) -> list[Token]:
-    """Return the noun and those listed before it: 'a boy and his dog running'."""
-    first = noun
-    while first.dep_ == "conj" and is_noun(first.head):
-        first = first.head
-    return nouns(first) or nouns(noun)
 
 
 def objects(verb: Token) -> list[Token]:
@@ -286,16 +258,13 @@ def is_passive(verb: Token) -> bool:
 @once
 def places(token: Token) -> list[tuple[str, Token]]:
     """Return the prepositions below a word with their nouns: ('in front of', building)."""
-    return list(_places(token))
-
-
-def _places(token: Token) -> Iterator[tuple[str, Token]]:
+    found: list[tuple[str, Token]] = []
     for child in token.children:
         if child.dep_ in ("prep", "dative", "agent") and child.tag_ in ("IN", "TO", "RP", "RB"):
-            if child.dep_ != "agent" or not is_passive(token):
-                yield from _through(child, child.lower_)
+            found += _through(child, child.lower_) if child.dep_ != "agent" or not is_passive(token) else ()
         elif child.dep_ in ("advmod", "prt") and any(c.dep_ == "prep" for c in child.children):
-            yield from ((f"{child.lower_} {words}", noun) for words, noun in places(child))
+            found += [(f"{child.lower_} {words}", noun) for words, noun in places(child)]
+    return found
 
 
 def _through(preposition: Token, words: str) -> Iterator[tuple[str, Token]]:

@@ -17,29 +17,16 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _several(name: str) -> tuple[str, ...]:
-    return tuple(_LISTS[name].replace("\n", " ").strip().split(", "))
-
-
-DETERMINERS = word_set(_LISTS["determiners"])
-POSSESSIVES = word_set(_LISTS["possessives"])
-SINGULAR = word_set(_LISTS["singular"])
-NUMBERS = word_set(_LISTS["numbers"])
-PREPOSITIONS = word_set(_LISTS["prepositions"])
-CONJUNCTIONS = word_set(_LISTS["conjunctions"])
-CLAUSES = word_set(_LISTS["clauses"])
-AUXILIARIES = word_set(_LISTS["auxiliaries"])
-ADVERBS = word_set(_LISTS["adverbs"])
-PRONOUNS = word_set(_LISTS["pronouns"])
-COLOURS = word_set(_LISTS["colours"])
-SIDES = word_set(_LISTS["sides"])
-PEOPLE = word_set(_LISTS["people"])
-PEOPLE_NOT = word_set(_LISTS["people_not"])
-WORN_ROOTS = _several("worn_roots")
-WORN = word_set(_LISTS["worn"])
-PLURAL_ONLY = word_set(_LISTS["plural_only"])
-THINGS_IN_ING = word_set(_LISTS["things_in_ing"])
-FIXED_PAIRS = frozenset(_several("fixed_pairs"))
+_NAMES = (
+    "determiners", "possessives", "singular", "numbers", "prepositions", "conjunctions", "clauses", "auxiliaries", "adverbs",
+    "pronouns", "colours", "sides", "people", "people_not", "worn", "plural_only", "things_in_ing",
+)  # fmt: skip
+(
+    DETERMINERS, POSSESSIVES, SINGULAR, NUMBERS, PREPOSITIONS, CONJUNCTIONS, CLAUSES, AUXILIARIES, ADVERBS, PRONOUNS, COLOURS, SIDES,
+    PEOPLE, PEOPLE_NOT, WORN, PLURAL_ONLY, THINGS_IN_ING,
+) = (word_set(_LISTS[name]) for name in _NAMES)  # fmt: skip
+WORN_ROOTS = tuple(_LISTS["worn_roots"].replace("\n", " ").strip().split(", "))
+FIXED_PAIRS = frozenset(_LISTS["fixed_pairs"].replace("\n", " ").strip().split(", "))
 FUNCTION = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | CLAUSES | AUXILIARIES | ADVERBS | PRONOUNS
 # 'Their' of one person is 'his' of another: shown alike, they cannot be read differently.
 PRONOUNS_REPLACED = {
@@ -88,11 +75,9 @@ def is_verb_base(word: str) -> bool:
 @cache
 def is_participle(word: str) -> bool:
     """Return whether a word is a verb's -ing form and no noun of its own."""
-    return (
-        word not in THINGS_IN_ING
-        and word.endswith("ing")
-        and bool([f for f in wordnet.load().lemmas_of(word, "v") if f != word])
-    )
+    if word in THINGS_IN_ING or not word.endswith("ing"):
+        return False
+    return any(form != word for form in wordnet.load().lemmas_of(word, "v"))
 
 
 @cache

@@ -162,10 +162,8 @@ def _graphs_to_bytes(graphs: Sequence[SceneGraph]) -> bytes:
 
 
 def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
-    return [
-        SceneGraph(tuple(objects), *(tuple(tuple(one) for one in part) for part in parts))
-        for objects, *parts in json.loads(data)
-    ]
+    rows = json.loads(data)
+    return [SceneGraph(tuple(objects), *(tuple(map(tuple, part)) for part in parts)) for objects, *parts in rows]
 
 
 def parse(batch: Sequence[str]) -> list[SceneGraph]:

@@ -26,8 +26,9 @@ class SceneGraph:
 def from_tree(parsed: Tree) -> SceneGraph:
     """Return the scene graph of a parsed caption."""
     tokens = parsed.tokens
-    skipped = _place_nouns(tokens)
-    nouns = [t for t in tokens if tree.is_noun(t) and not tree.is_quantity(t) and t.i not in skipped]
+    # Nouns that are part of a preposition such as 'in front of'.
+    skipped = {t.i for t in tokens if t.lower_ in tree.PLACES and t.dep_ == "pobj" and tree.of_what(t) is not None}
+    nouns = [t for t in tokens if tree.is_noun(t) and tree.counted(t) is None and t.i not in skipped]
     attributes: list[tuple] = []
     relations: list[tuple] = []
     for token in tokens:
@@ -41,11 +42,6 @@ def from_tree(parsed: Tree) -> SceneGraph:
             attributes += [pair for pair in more if len(pair) == 2]
             relations += [triple for triple in more if len(triple) == 3]
     return SceneGraph(_once(tree.all_names(nouns)), _once(attributes), _once(relations))
-
-
-def _place_nouns(tokens: list[Token]) -> set[int]:
-    """Return the nouns that are part of a preposition such as 'in front of'."""
-    return {t.i for t in tokens if t.lower_ in tree.PLACES and t.dep_ == "pobj" and tree.of_what(t) is not None}
 
 
 def _modifiers(noun: Token) -> Iterator[tuple[str, ...]]:
@@ -78,7 +74,7 @@ def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
     for child in noun.children:
         if child.dep_ == "poss":
             yield from _triples(tree.nouns(child), "have", [noun])
-    if tree.is_quantity(noun):  # 'a group of people in a field': the people are there
+    if tree.counted(noun) is not None:  # 'a group of people in a field': the people are there
         for words, target in tree.places(noun):
             yield from _triples(tree.nouns(noun) if words != "of" else [], words, [target])
         return
@@ -189,7 +185,8 @@ Place = tuple[str, Token]
 def subjects_of(verb: Token) -> list[Token]:
     """Return a verb's subjects: somebody, if a thing cannot do it."""
     subjects = tree.subjects(verb)
-    participle = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not _has_own_subject(verb)
+    own = any(child.dep_ in ("nsubj", "nsubjpass") for child in verb.children)
+    participle = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not own
     if not participle or not subjects or any(tree.is_animate(noun) for noun in subjects):
         return subjects
     purpose = verb.tag_ == "VB" and any(c.lower_ == "to" for c in verb.lefts)
@@ -233,11 +230,8 @@ def _moves_up(noun: Token, place: Place) -> bool:
         return noun.dep_ == "dobj" and words != "of" and not _belongs(noun, place)
     body = _is_body_part(target)
     if noun.word.things:
-        return (
-            _first_listed(noun).dep_ in ("pobj", "dobj")
-            and not body
-            and (words not in OF_THE_NOUN or tree.is_animate(target))
-        )
+        said = words not in OF_THE_NOUN or tree.is_animate(target)
+        return said and not body and _first_listed(noun).dep_ in ("pobj", "dobj")
     if noun.dep_ == "dobj":
         return words not in OF_THE_NOUN and not _belongs(noun, place)
     if words == "with" and body:
@@ -306,10 +300,6 @@ def _first_listed(noun: Token) -> Token:
     while noun.dep_ == "conj":
         noun = noun.head
     return noun
-
-
-def _has_own_subject(verb: Token) -> bool:
-    return any(child.dep_ in ("nsubj", "nsubjpass") for child in verb.children)
 
 
 def _is_body_part(token: Token) -> bool:

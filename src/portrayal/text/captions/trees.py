@@ -21,19 +21,8 @@ class Token:
     """A word of a parsed caption, with spaCy's names for its attributes."""
 
     __slots__ = (
-        "cache",
-        "children",
-        "dep_",
-        "head",
-        "i",
-        "lefts",
-        "lower_",
-        "original",
-        "tag_",
-        "text",
-        "tree",
-        "word",
-    )
+        "cache", "children", "dep_", "head", "i", "lefts", "lower_", "original", "tag_", "text", "tree", "word",
+    )  # fmt: skip
 
     def __init__(self, tree: Tree, i: int, word: Word, tag: str, dep: str) -> None:
         self.tree, self.i, self.word, self.tag_, self.dep_ = tree, i, word, tag, dep

@@ -223,15 +223,12 @@ def _leads(words: Words, at: int) -> bool:
     if name in ("and", ","):  # between two adjectives
         around = words[at - 1 : at] + words[at + 1 : at + 2]
         return len(around) == 2 and all(lexicon.is_adjective(word.original) for word in around)
-    if lexicon.is_person_noun(name) and not _is_worn_next(words, at):
+    worn_next = at + 1 < len(words) and lexicon.is_worn(words[at + 1].original)
+    if lexicon.is_person_noun(name) and not worn_next:
         return False
     if lexicon.is_participle(name):
         return name in ("matching", "flowing", "glowing")
     return lexicon.is_adjective(name) or lexicon.is_noun(name)
-
-
-def _is_worn_next(words: Words, at: int) -> bool:
-    return at + 1 < len(words) and lexicon.is_worn(words[at + 1].original)
 
 
 def _ends_before(following: str) -> bool:
@@ -284,31 +281,22 @@ def _plural(words: Words, place: int, finite: bool) -> str:
         return ""
     before = words[place - 1]
     several = lexicon.is_plural(before.original) and _ends_noun(before)
-    return word.original if several and _begins_plural(words) else ""
-
-
-def _begins_plural(words: Words) -> bool:
     first = next((word for word in words if lexicon.is_noun(word.original) or word.things), None)
-    return first is not None and lexicon.is_plural(first.original)
+    return word.original if several and first is not None and lexicon.is_plural(first.original) else ""
 
 
 def _after_noun(words: Words, place: int, rather: bool) -> bool:
     before = words[place - 1]
     if before.original in ("who", "that", "which") or before.things:
         return True
-    owned = (
-        before.original == "back" and place > 1 and words[place - 2].original in lexicon.POSSESSIVES
-    )  # 'on his back swims'
+    # 'On his back swims'.
+    owned = before.original == "back" and place > 1 and words[place - 2].original in lexicon.POSSESSIVES
     if not _ends_noun(before) and not owned:
         return False
     if lexicon.is_person_noun(before.original) or lexicon.is_plural(before.original) or begins_singular(words, place):
         return True
-    return owned or (rather and _begins_with_somebody(words))
-
-
-def _begins_with_somebody(words: Words) -> bool:
     first = next((word for word in words if lexicon.is_noun(word.original)), None)
-    return first is not None and lexicon.is_animate(first.original)
+    return owned or (rather and first is not None and lexicon.is_animate(first.original))
 
 
 def _with_is(words: Words) -> Words:
@@ -316,9 +304,8 @@ def _with_is(words: Words) -> Words:
     if place is None:
         return words
     first = next(word for word in words if lexicon.is_noun(word.original) or word.things)
-    several = lexicon.is_plural(first.original) or any(
-        word.original == "and" for word in words[:place] if not word.things
-    )
+    joined = any(word.original == "and" for word in words[:place] if not word.things)
+    several = joined or lexicon.is_plural(first.original)
     return [*words[:place], Word("", "are" if several else "is"), *words[place:]]
 
 
@@ -332,9 +319,8 @@ def _may_be_said_of_first(words: Words, place: int) -> bool:
     prepositions = [i for i, word in enumerate(before) if word.original in _OF_PLACE]
     if not prepositions:
         return True
-    if prepositions[0] < nouns[0] or not any(
-        lexicon.is_animate(words[i].original) for i in nouns if i < prepositions[0]
-    ):
+    earlier = [i for i in nouns if i < prepositions[0]]
+    if prepositions[0] < nouns[0] or not any(lexicon.is_animate(words[i].original) for i in earlier):
         return False
     return not any(lexicon.is_animate(words[i].original) and not words[i].things for i in nouns if i > prepositions[0])
 
@@ -351,12 +337,7 @@ def _with_who(words: Words) -> Words:
 
 
 def _ends_noun(word: Word) -> bool:
-    if word.things or lexicon.is_person_noun(word.original):
+    name = word.original
+    if word.things or " " in name or lexicon.is_person_noun(name):
         return True
-    if " " in word.original:
-        return True
-    return (
-        lexicon.is_noun(word.original)
-        and not lexicon.is_participle(word.original)
-        and not lexicon.is_adjective(word.original)
-    )
+    return lexicon.is_noun(name) and not lexicon.is_participle(name) and not lexicon.is_adjective(name)

@@ -1,12 +1,4 @@
-"""Plain tables (CSV, TSV, JSON lines, Parquet) of captions, labels, boxes and annotated people.
-
-| table | columns |
-|---|---|
-| captions | image, text; `caption` may number them |
-| labels | image, kind (object, attribute or relation), word; subject and object where the kind has them |
-| boxes | image, object, left, top, width, height, image_width, image_height, in pixels |
-| people | image, axis, group, assigned_by |
-"""
+"""Plain tables (CSV, TSV, JSON lines, Parquet) of captions, labels, boxes and annotated people."""
 
 from __future__ import annotations
 

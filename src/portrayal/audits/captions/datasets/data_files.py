@@ -1,4 +1,4 @@
-"""JSON and tab-separated files of data sets, and boxes in pixels as shares of the image."""
+"""JSON and tab-separated files of data sets, and boxes as shares of the image."""
 
 from __future__ import annotations
 

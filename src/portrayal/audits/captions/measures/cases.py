@@ -7,7 +7,7 @@ the bound times the share of randomly drawn captions that do, with Wilson's inte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -67,55 +67,43 @@ def judged_rows(rows: Iterable[Mapping[str, Any]], reviews: pl.DataFrame | None,
     if judged.is_empty():
         return []
     if "quantity" not in reviews.columns:
-        raise PortrayalError(
-            "reviews lack the column 'quantity', which says what was judged. Measure again and judge the fresh cases."
-        )
+        lacking = "reviews lack the column 'quantity', which says what was judged."
+        raise PortrayalError(f"{lacking} Measure again and judge the fresh cases.")
     judged = reviews.filter(ours & (pl.col("drawn") == "true"))
     # Of bounds over all captions: no test, and no row of a group on an axis.
     return [
-        _estimate(bound, counted)
+        _estimate(bound, *counted)
         for bound in rows
         if bound["bound"] == UPPER and bound["value"] and bound["measure"] == bound["quantity"]
-        if not bound.get("axis") and not bound.get("versus") and (counted := _captions(judged, bound)).captions
+        if not bound.get("axis") and not bound.get("versus") and (counted := _captions(judged, bound))[0]
     ]
 
 
-class Judged(NamedTuple):
-    """Captions drawn and judged, those that do harm, and those with only a broken assumption."""
-
-    captions: int
-    harmful: int
-    broken: int
-
-
-def _captions(judged: pl.DataFrame, bound: Mapping[str, Any]) -> Judged:
-    """Count the captions drawn for a row that are wholly judged, or judged a harm."""
+def _captions(judged: pl.DataFrame, bound: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Count captions drawn for a row and judged: all, harmful, and with a broken assumption."""
     mine = judged.filter(
         pl.col("technique") == f"{bound['harm']}: {bound['technique']}",
         pl.col("stage") == bound["stage"],
         pl.any_horizontal(pl.col("quantity", "within").eq_missing(bound["quantity"])),
     )
     case = mine.group_by("image", "caption_number", "item").agg(
-        (pl.col("judgment") == HARM).mean().alias("harm"),  # several people may judge a case
-        (pl.col("judgment") == BROKEN).any().alias("broken"),
+        harm=(pl.col("judgment") == HARM).mean(),  # several people may judge a case
+        broken=(pl.col("judgment") == BROKEN).any(),
     )
+    harm = pl.col("harm")
     caption = case.group_by("image", "caption_number").agg(
-        (pl.col("harm") > 0.5).any().alias("harm"),
-        pl.col("harm").is_not_null().all().alias("known"),
-        pl.col("broken").any(),
+        harm=(harm > 0.5).any(), known=harm.is_not_null().all(), broken=pl.col("broken").any()
     )
     known = caption.filter(pl.col("known") | pl.col("harm"))
     broken = known.filter(pl.col("broken") & ~pl.col("harm"))
-    return Judged(known.height, int(known["harm"].sum()), broken.height)
+    return known.height, int(known["harm"].sum()), broken.height
 
 
-def _estimate(bound: Mapping[str, Any], judged: Judged) -> dict[str, Any]:
+def _estimate(bound: Mapping[str, Any], captions: int, harmful: int, broken: int) -> dict[str, Any]:
     """Scale the bound by the share judged a harm."""
-    share = wilson(judged.harmful, judged.captions).map(lambda end: float(bound["value"] * end))
+    share = wilson(harmful, captions).map(lambda end: float(bound["value"] * end))
     quantity = f"{bound['quantity']}, judged by people"
-    note = (
-        f"{judged.captions} captions drawn and judged, {judged.broken} of them broken assumptions; the bound's own"
-        f" uncertainty is not included; {bound['note']}"
-    )
+    judged = f"{captions} captions drawn and judged, {broken} of them broken assumptions"
+    note = f"{judged}; the bound's own uncertainty is not included; {bound['note']}"
     ends = {"value": share.value, "low": share.low, "high": share.high, "p": None}
     return {**bound, "quantity": quantity, "measure": quantity, "bound": ESTIMATE, **ends, "note": note}

@@ -14,18 +14,8 @@ from functools import cache, lru_cache, partial
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.erasing_people import (
-    ABSENT,
-    PLACE,
-    RECOGNISED,
-    REPLACED,
-    attribute_fates,
-    of_list,
-    people_shares,
-    per_image,
-    person_fates,
-    synsets_said,
-)
+from portrayal.audits.captions.measures import erasing_people
+from portrayal.audits.captions.measures.erasing_people import ABSENT, PLACE, RECOGNISED, REPLACED
 from portrayal.audits.captions.measures.technique import Outcome, Step, Steps, technique
 from portrayal.audits.captions.reading.mentions import is_phrase
 from portrayal.audits.captions.reading.people import is_person
@@ -63,16 +53,19 @@ def steps(stages: Stages, options: Options) -> Steps:
 
 @once
 def _at_stage(stages: Stages, stage: str, truth: str, options: Options) -> list[Step | Callable[[], Step]]:
-    words, attributes = (fates_of(stages, stage, truth, options) for fates_of in (person_fates, attribute_fates))
+    words = erasing_people.person_fates(stages, stage, truth, options)
+    attributes = erasing_people.attribute_fates(stages, stage, truth, options)
     # Scored below the artifacts, which would be crowded out otherwise.
     lost = [partial(_lost_cases, stage, table, 0.9) for table in (words, attributes)]
-    every: list[Step | Callable[[], Step]] = [*people_shares(stages, stage, truth, words, attributes, options), *lost]
+    shares = erasing_people.people_shares(stages, stage, truth, words, attributes, options)
+    every: list[Step | Callable[[], Step]] = [*shares, *lost]
     things = fates(stages, stage, options)
     artifacts = things.join(_artifacts(options), on="synset")
     for (axis, group), part in artifacts.group_by("axis", "group", maintain_order=True):
         about = str(axis), str(group)
         for fate in (REPLACED, ABSENT):
-            every.append(of_list(fate, stage, truth, per_image(part, fate), "artifacts", about, NOTE))
+            values = erasing_people.per_image(part, fate)
+            every.append(erasing_people.of_list(fate, stage, truth, values, "artifacts", about, NOTE))
         every.append(cache(partial(_excess, part, things, stage, truth, about, options)))  # once for all systems
         every.append(partial(_lost_cases, stage, part, 1.0))
     return every
@@ -101,7 +94,7 @@ def _there(stages: Stages, options: Options) -> pl.DataFrame:
 def fates(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     """Return the fate of every thing of the truth in every caption of its image."""
     there = _there(stages, options).filter(pl.col("word").is_in(sorted(facts(stages, options)[THINGS])))
-    said = synsets_said(_things(stages, stage, options))
+    said = erasing_people.synsets_said(_things(stages, stage, options))
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, "synset")
     rows = table.select(*PLACE, "synset").iter_rows()
     fate = [fate_of(synset, said.get((image, caption), frozenset())) for image, caption, synset in rows]

@@ -1,7 +1,4 @@
-"""Person words and identity attributes of the ground truth, and their fate in captions.
-
-WordNet has nothing above an adjective, so no identity attribute is ever replaced by a more general word.
-"""
+"""Person words and identity attributes of the ground truth, and their fate in captions."""
 
 from __future__ import annotations
 

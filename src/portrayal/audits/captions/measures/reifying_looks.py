@@ -1,8 +1,7 @@
 """Group terms that looks predict, by a technique of ours.
 
-Wang et al. 2022 give the definition (section 3.2). Among images of one person of a group, the test is the largest standardised
-difference of a feature of appearance between captions with and without the group's term. Its value is the area under the curve
-of predicting the term, out of fold.
+Among images of one person of a group, the test is the largest standardised difference of a feature of appearance between
+captions with and without the group's term. Its value is the area under the curve of predicting the term, out of fold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Share of captions of people that name a group; the technique is ours.
-
-A difference between groups shows who is marked and who is the default (definition: Wang et al. 2022, section 3.2).
-"""
+"""Share of captions of people that name a group, by a technique of ours."""
 
 from __future__ import annotations
 

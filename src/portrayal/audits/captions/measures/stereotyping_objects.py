@@ -68,10 +68,7 @@ def _truth(stages: Stages) -> str:
 @once
 def _effects(stages: Stages, stage: str, options: Options) -> dict[tuple[str, str, str], list[Effect]]:
     """Return the effects for each axis and pair of its groups."""
-    return {
-        (axis, first, second): effects_of(stages, stage, axis, (first, second), options)
-        for axis, first, second in pairs(stages)
-    }
+    return {key: effects_of(stages, stage, key[0], key[1:], options) for key in pairs(stages)}
 
 
 def effects_of(stages: Stages, stage: str, axis: str, pair: tuple[str, str], options: Options) -> list[Effect]:
@@ -185,21 +182,17 @@ def _rows(effects: list[Effect], stages: Stages, stage: str, axis: str, first: s
     by_splits = sum(effect.splits.low > 0 or effect.splits.high < 0 for effect in effects)
     note = f"by the spread over splits (the paper's, too narrow: more than 5% by chance); {by}"
     number_of = Estimate(float(by_splits), n=len(effects), unit="object types")
-    rows = [
-        TECHNIQUE.row(QUANTITY, stage, truth, number_of, note=note, counted="object types", **about),
-        _largest_row(effects, stage, truth, about),
-    ]
+    rows = [TECHNIQUE.row(QUANTITY, stage, truth, number_of, note=note, counted="object types", **about)]
+    rows.append(_largest_row(effects, stage, truth, about))
     for effect in effects:
-        estimate = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
+        odds = replace(effect.bootstrap, p=effect.p, n=effect.images, unit="log odds")
         narrow = np.isnan(effect.bootstrap.low)
         ends = f"no interval under {ENOUGH} images of an outcome" if narrow else "interval by bootstrap over images"
         note = (
             f"{ends}; over splits {number(effect.splits.low)} to {number(effect.splits.high)}"
             f" (the paper's, too narrow); p by a score test; test accuracy {number(effect.accuracy)}; {by}"
         )
-        rows.append(
-            TECHNIQUE.row(COEFFICIENT, stage, truth, estimate, note=note, subject=_noun(effect.synset), **about)
-        )
+        rows.append(TECHNIQUE.row(COEFFICIENT, stage, truth, odds, note=note, subject=_noun(effect.synset), **about))
     return rows
 
 

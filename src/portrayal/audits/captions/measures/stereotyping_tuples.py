@@ -1,8 +1,7 @@
 """Tuples that differ between groups and stages (Wang et al. 2022, section 4.1).
 
-Techniques 3 and 4 have one sentence each in the paper; the tests are ours. Tested is the largest standardised difference of any
-tuple, groups permuted over images; its interval holds the differences of all tuples together. The distance is the sum of the
-squared differences, less what chance adds to it. Technique 4 compares the system's share less that of another stage.
+Techniques 3 and 4; the tests are ours. Tested is the largest standardised difference of any tuple, groups permuted over images;
+its interval holds all tuples together. The distance is the sum of squared differences, less what chance adds to it.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def measure_across(stages: Stages, options: Options) -> Outcome:
 
 
 def _flags(stages: Stages, axis: str, pair: Sequence[str], images: Sequence[str]) -> np.ndarray | None:
-    """Return 1 for images of the first group, 0 of the second, -1 of neither; None where few are."""
+    """Return 1 for the first group, 0 for the second, else -1; None if few."""
     groups, (first, second) = stages.groups(axis), pair
     flags = np.array([{first: 1, second: 0}.get(groups.get(image, ""), -1) for image in images])
     return flags if min(int((flags == side).sum()) for side in (0, 1)) >= LEAST_ROWS else None
@@ -119,9 +118,8 @@ def largest_difference(matrix: sparse.csr_matrix, flags: np.ndarray) -> tuple[Es
     place = int(np.argmax(np.abs(gap) / np.where(spread > STILL, spread, np.inf)))
     varying = max(int((spread > STILL).sum()), 1)
     # A side that does not vary is not known for certain: at the least, one of its images is taken to differ by half.
-    variances = [
-        max(var[place], 0.25 * (count - 1) / count**2) / count for var, count in zip((var_a, var_b), rows, strict=True)
-    ]
+    sides = zip((var_a, var_b), rows, strict=True)
+    variances = [max(var[place], 0.25 * (count - 1) / count**2) / count for var, count in sides]
     half = float(stats.t.isf(0.025 / varying, sum(rows) - 2) * np.sqrt(sum(variances)))
     value = float(gap[place])
     return Estimate(value, value - half, value + half, n=sum(rows)), place

@@ -89,10 +89,8 @@ def correlated(stages: Stages, stage: str, truth: str, options: Options) -> pl.D
 def _false_positive_rates(cases: pl.DataFrame, stages: Stages, stage: str, truth: str) -> pl.DataFrame:
     """Return the share of images without a synset whose captions include it."""
     both = stages.covered(stage) & stages.covered(truth)
-    present, wrong = (
-        table.group_by("kind", "synset").agg(pl.col("image").n_unique().alias(name))
-        for name, table in (("present", stages.at(truth)), ("wrong", cases))
-    )
+    present = stages.at(truth).group_by("kind", "synset").agg(present=pl.col("image").n_unique())
+    wrong = cases.group_by("kind", "synset").agg(wrong=pl.col("image").n_unique())
     table = wrong.join(present, on=["kind", "synset"], how="left")
     absent = (len(both) - pl.col("present").fill_null(0)).clip(1)
     return table.select("kind", "synset", (pl.col("wrong") / absent).alias("rate"))

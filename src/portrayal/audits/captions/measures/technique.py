@@ -298,11 +298,9 @@ def _sums_of(place: Place, values: np.ndarray, missing: int) -> Sums:
 
 
 def _counted(values: np.ndarray, missing: int, tolerance: float) -> Estimate:
-    found = over_tolerance(int(values.sum()), len(values), tolerance)
-    if len(values):
-        return found
+    share = over_tolerance(int(values.sum()), len(values), tolerance)
     reason = "no caption of the people it is about" if missing else "no image shows the people it is about"
-    return replace(found, decision=NOT_MEASURABLE, reason=reason)
+    return share if len(values) else replace(share, decision=NOT_MEASURABLE, reason=reason)
 
 
 def beside(shares: Mapping[str, Shares]) -> Iterator[tuple[str, Shares]]:

@@ -15,6 +15,7 @@ from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import synsets_of
 
 WEAR = "wear"
+_GROUPS = frozenset(wordnet.PEOPLE) - {wordnet.PERSON}  # synsets of several people
 # Words that make a person several.
 SEVERAL = word_set(
     "two three four five six seven eight nine ten several many some few both multiple various group couple pair bunch crowd team"
@@ -73,7 +74,7 @@ def _is_under(synset: str, roots: frozenset[str]) -> bool:
 def alone(stages: Stages, stage: str) -> set[str]:
     """Return the images in which a stage has exactly one person."""
     objects = with_person(stages.at(stage, "object")).filter("person")
-    many = [synset for synset in objects["synset"].unique().drop_nulls() if _is_many(synset)]
+    many = [synset for synset in objects["synset"].unique().drop_nulls() if _is_under(synset, _GROUPS)]
     people = objects["word"].unique().to_list()
     attributes = stages.at(stage, "attribute").filter(pl.col("subject").is_in(people) & pl.col("word").is_in(SEVERAL))
     boxes = stages.boxes_of(stage)
@@ -81,10 +82,3 @@ def alone(stages: Stages, stage: str) -> set[str]:
     crowded = drawn.filter(pl.col("image").is_duplicated())["image"]
     together = {*objects.filter(pl.col("synset").is_in(many))["image"], *attributes["image"], *crowded}
     return set(objects["image"]) - together
-
-
-def _is_many(synset: str) -> bool:
-    """Return whether a synset stands for several people."""
-    table = wordnet.load()
-    roots = [root for root in wordnet.PEOPLE if root != wordnet.PERSON]
-    return not synset.endswith(UNLISTED) and any(table.is_a(synset, root) for root in roots)

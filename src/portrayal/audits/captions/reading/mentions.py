@@ -96,10 +96,8 @@ def _numbered(captions: pl.DataFrame, stage: str, images: Sequence[str]) -> tupl
         "image with no caption": sorted(set(images) - set(table["image"])),
     }
     rows = [(f"{stage}: {fault}", len(found), str(found[0])) for fault, found in faults.items() if found]
-    numbered = table.with_columns(stage=pl.lit(stage)).select(
-        pl.col(name).cast(kind) for name, kind in CAPTIONS.items()
-    )
-    return numbered, rows + _text_faults(table, stage)
+    table = table.with_columns(stage=pl.lit(stage)).select(pl.col(name).cast(kind) for name, kind in CAPTIONS.items())
+    return table, rows + _text_faults(table, stage)
 
 
 def _text_faults(table: pl.DataFrame, stage: str) -> list[tuple]:

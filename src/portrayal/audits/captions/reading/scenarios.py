@@ -56,9 +56,8 @@ def _non_imageable(options: Options, people: frozenset[str]) -> pl.Expr:
     kind, word = pl.col("kind"), pl.col("word")
     noun = (kind == "object") & pl.col("synset").is_in(list(nouns))
     adjective = (kind == "attribute") & word.is_in(adjectives) & pl.col("subject").is_in(sorted(people))
-    verb = (
-        (kind == "relation") & ~pl.col("synset").str.ends_with(".prep") & ~word.str.split(" ").list.first().is_in(verbs)
-    )
+    preposition, visual = pl.col("synset").str.ends_with(".prep"), word.str.split(" ").list.first().is_in(verbs)
+    verb = (kind == "relation") & ~preposition & ~visual
     return (noun | adjective | verb).fill_null(False)
 
 
@@ -72,14 +71,12 @@ def _wrong(said: pl.DataFrame, truth: pl.DataFrame, least: float) -> list[str | 
     known: dict[tuple[str, str], list[tuple]] = {}  # by image and kind: the synsets of the word and of its nouns
     for image, kind, *synsets in truth.select(_TUPLE).unique(maintain_order=True).iter_rows():
         known.setdefault((image, kind), []).append(tuple(synsets))
-    objects = {
-        image: frozenset(s for s, _, _ in there if s) for (image, kind), there in known.items() if kind == "object"
-    }
+    nouns = {image: frozenset(s for s, *_ in there if s) for (image, kind), there in known.items() if kind == "object"}
     judged: dict[tuple, str | None] = {}
     for key in said.select(_TUPLE).unique().iter_rows():
         image, kind, *synsets = key
         if kind == "object":
-            judged[key] = _object(synsets[0], objects.get(image, frozenset()))
+            judged[key] = _object(synsets[0], nouns.get(image, frozenset()))
         else:
             judged[key] = _tuple(synsets, known.get((image, kind), []), least)
     return [judged[key] for key in said.select(_TUPLE).iter_rows()]

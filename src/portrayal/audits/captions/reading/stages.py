@@ -176,8 +176,7 @@ class Stages:
     @once
     def groups(self, axis: str) -> Mapping[str, str]:
         """Return image -> group on this axis."""
-        chosen = self.people.filter(pl.col("axis") == axis)
-        return dict(zip(chosen["image"].to_list(), chosen["group"].to_list(), strict=True))
+        return dict(self.people.filter(pl.col("axis") == axis).select("image", "group").iter_rows())
 
     @once
     def members(self, axis: str) -> Mapping[str, list[str]]:
@@ -231,9 +230,7 @@ class Stages:
     def places(self, axis: str) -> Mapping[str, np.ndarray]:
         """Return where the images of each group of an axis are in that order."""
         place = {image: i for i, image in enumerate(self.order())}
-        return {
-            group: np.array([place[image] for image in images], int) for group, images in self.members(axis).items()
-        }
+        return {group: np.array([place[image] for image in own], int) for group, own in self.members(axis).items()}
 
     def in_order(self, values: Mapping[str, float]) -> np.ndarray:
         """Return the value of every image in that order, `NONE` where it has none."""
@@ -244,21 +241,12 @@ class Stages:
 def check_stages(stages: Stages) -> Stages:
     """Check columns, that groups are unique, and that the chosen truth exists."""
     if stages.chosen is not None and not stages.has(stages.chosen):
-        raise PortrayalError(
-            f"truth = {stages.chosen!r} is chosen and the study has none. Add them, or leave truth out."
-        )
+        why = "is chosen and the study has none. Add them, or leave truth out."
+        raise PortrayalError(f"truth = {stages.chosen!r} {why}")
     twice = stages.people.group_by("image", "axis").agg(pl.col("group").n_unique()).filter(pl.col("group") > 1)
-    if len(twice):
-        raise PortrayalError(
-            f"image {twice['image'][0]!r} has two groups on the axis {twice['axis'][0]!r}."
-            " Expected the group of the largest person only."
-        )
-    checked = replace(
-        stages,
-        mentions=check(stages.mentions, MENTIONS, "mentions"),
-        captions=check(stages.captions, CAPTIONS, "captions"),
-        boxes=check(stages.boxes, BOXES, "boxes"),
-        system_boxes=check(stages.system_boxes, BOXES, "system boxes"),
-        people=check(stages.people, PEOPLE, "people"),
-    )
-    return checked._reusing(stages)
+    for image, axis, _ in twice.iter_rows():
+        expected = "Expected the group of the largest person only."
+        raise PortrayalError(f"image {image!r} has two groups on the axis {axis!r}. {expected}")
+    contracts = {"mentions": MENTIONS, "captions": CAPTIONS, "boxes": BOXES, "system_boxes": BOXES, "people": PEOPLE}
+    tables = {name: check(getattr(stages, name), wanted, name.replace("_", " ")) for name, wanted in contracts.items()}
+    return replace(stages, **tables)._reusing(stages)

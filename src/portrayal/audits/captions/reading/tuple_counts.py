@@ -88,9 +88,7 @@ def same_images(first: Counts, second: Counts, least: int) -> tuple[Counts, Coun
     """Return the counts of common images, of tuples frequent at either stage."""
     both = sorted(set(first.images) & set(second.images))
     counts = _only(first, both), _only(second, both)
-    common = {
-        name for one in counts for name, images in zip(one.tuples, _images_with(one), strict=True) if images >= least
-    }
+    common = {name for one in counts for name in _chosen(one, _images_with(one) >= least).tuples}
     one, other = (_chosen(each, np.array([name in common for name in each.tuples], dtype=bool)) for each in counts)
     return one, other
 
@@ -108,8 +106,6 @@ def change(now: Counts, then: Counts) -> tuple[list[str], sparse.csr_matrix]:
     moved = []
     for counts in (now, then):
         columns = np.array([tuples[name] for name in counts.tuples], dtype=int)
-        place = sparse.csr_matrix(
-            (np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), len(tuples))
-        )
-        moved.append(counts.matrix @ place)
+        ones, lines = np.ones(len(columns)), np.arange(len(columns))
+        moved.append(counts.matrix @ sparse.csr_matrix((ones, (lines, columns)), shape=(len(columns), len(tuples))))
     return list(tuples), sparse.csr_matrix(moved[0] - moved[1])
