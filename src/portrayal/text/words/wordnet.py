@@ -9,14 +9,16 @@ as a father, `controller` as an accountant. The captions page names these cases 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Container, Mapping
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 import numpy as np
 
 from portrayal.errors import PortrayalError, nearest
 
+WNID = re.compile("[nvar][0-9]{8}")
 PARTS = "nvar"  # nouns, verbs, adjectives, adverbs, in the order ties are broken
 
 PERSON = "person.n.01"
@@ -28,21 +30,12 @@ HUMANS = frozenset(["homo.n.02", "homo_sapiens.n.01", "homo_sapiens_sapiens.n.01
 
 # Ending and what replaces it, as in WordNet's morphological processor.
 ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "n": (
-        ("s", ""),
-        ("ses", "s"),
-        ("ves", "f"),
-        ("xes", "x"),
-        ("zes", "z"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("men", "man"),
-        ("ies", "y"),
-    ),
+    "n": (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"),
+          ("ies", "y")),
     "v": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
     "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "r": (),
-}
+}  # fmt: skip
 
 
 class Morphology:
@@ -96,9 +89,10 @@ class Wordnet:
         self._parents = _ragged(arrays["hypernyms"], arrays["hypernym_number"])
         self._instance = np.unpackbits(arrays["instance"])
         self._morphology = Morphology(bytes(arrays["exceptions"]).decode(), self._senses)
-        self._first: dict[str, _First] = {part: _First(self, part) for part in (*PARTS, "")}
-        self._people = _People(self)
-        self._ancestors: dict[str, frozenset[str]] = {}
+        self._most_common = cache(self._first_sense)
+        self._steps_up = cache(self._distances)
+        self.ancestors = cache(self._ancestors)
+        self.is_person = _Answers(self._is_person).__getitem__  # captions ask it of every word
 
     @cached_property
     def names(self) -> list[str]:
@@ -116,13 +110,12 @@ class Wordnet:
 
     def number(self, synset: str) -> int:
         """Return the synset's number in the table, or refuse its name."""
-        found = self._numbers.get(synset)
-        if found is None:
-            found = self._alias(synset)
-        if found is None:
+        number = self._numbers.get(synset)
+        number = self._alias(synset) if number is None else number
+        if number is None:
             hint = nearest(synset, self.synsets(str(synset).partition(".")[0]))
             raise PortrayalError(f"WordNet has no synset {synset!r}.{hint} Expected e.g. 'dog.n.01'.")
-        return found
+        return number
 
     def _alias(self, synset: str) -> int | None:
         """Return the synset that another of its lemmas names: `tie.n.01` for `necktie.n.01`."""
@@ -146,43 +139,30 @@ class Wordnet:
 
     def synsets(self, word: str, part: str | None = None) -> tuple[str, ...]:
         """Return all synsets of a word, most common first within each part of speech."""
-        parts, key = PARTS if part is None else _one_part(part), _key(word)
-        found = [
-            self.names[number]
-            for p in parts
-            for lemma in self._morphology.base_forms(key, p)
-            for number in self._senses[p].get(lemma, ())
-        ]
-        return tuple(dict.fromkeys(found))
+        parts = PARTS if part is None else _known_part("a" if part == "s" else part)
+        pairs = [(lemma, p) for p in parts for lemma in self.lemmas_of(word, p)]
+        return tuple(dict.fromkeys(self.names[n] for lemma, p in pairs for n in self._senses[p].get(lemma, ())))
 
     def most_common(self, word: str, part: str = "n") -> str | None:
         """Return the word's most common synset of this part of speech, else of any."""
-        try:
-            return self._first[part][word]
-        except KeyError:
-            raise PortrayalError(f"no part of speech {part!r}. Known: {', '.join(PARTS)}.") from None
+        return self._most_common(word, _known_part(part))
 
     def hypernyms(self, synset: str) -> tuple[str, ...]:
         """Return the synsets directly above, those it is an instance of among them."""
         return tuple(self.names[number] for number in self._parents[self.number(synset)])
 
-    def ancestors(self, synset: str) -> frozenset[str]:
+    def _ancestors(self, synset: str) -> frozenset[str]:
         """Return all synsets above, the synset itself not among them."""
-        found = self._ancestors.get(synset)
-        if found is None:
-            numbers = _distances(self.number(synset), self._parents)
-            found = frozenset(self.names[n] for n, distance in numbers.items() if distance)
-            self._ancestors[synset] = found
-        return found
+        return frozenset(self.names[n] for n, steps in self._distances(self.number(synset)).items() if steps)
 
     def is_a(self, synset: str, ancestor: str) -> bool:
         """Say whether a synset is `ancestor` or lies anywhere under it."""
         return synset == ancestor or ancestor in self.ancestors(synset)
 
-    @property
-    def is_person(self) -> Callable[[str], bool]:
-        """Return the look-up that tells whether a word's most common synset is people."""
-        return self._people.__getitem__
+    def _is_person(self, word: str) -> bool:
+        """Tell whether a word's most common synset is a person or people."""
+        synset = self.most_common(word, "n")
+        return synset is not None and self.is_person_synset(synset)
 
     def is_person_synset(self, synset: str) -> bool:
         """Tell whether a synset is a person, a human or several people."""
@@ -209,15 +189,13 @@ class Wordnet:
             through.append(max(up_a.values()) + max(up_b.values()) + 2)
         return min(through, default=None)
 
-    def _steps_up(self, number: int) -> dict[int, int]:
-        """Return every synset above with the fewest steps to it."""
-        if number not in self._steps:
-            self._steps[number] = _distances(number, self._parents)
-        return self._steps[number]
-
-    @cached_property
-    def _steps(self) -> dict[int, dict[int, int]]:
-        return {}
+    def _distances(self, number: int) -> dict[int, int]:
+        """Return every synset above (and this one) with the fewest steps to it."""
+        steps, edge = {number: 0}, [number]
+        while edge:
+            edge = [p for n in edge for p in self._parents[n] if p not in steps]
+            steps.update(dict.fromkeys(edge, max(steps.values()) + 1))
+        return steps
 
     @cached_property
     def _depths(self) -> tuple[int, int]:
@@ -235,9 +213,7 @@ class Wordnet:
 
     def from_wnid(self, wnid: str) -> str:
         """Return the synset of an ImageNet identifier."""
-        part, digits = wnid[:1], wnid[1:]
-        right = part in PARTS and len(wnid) == 9 and digits.isascii() and digits.isdigit()
-        number = self._by_offset.get((PARTS.index(part), int(digits))) if right else None
+        number = self._by_offset.get((PARTS.index(wnid[0]), int(wnid[1:]))) if WNID.fullmatch(wnid) else None
         if number is None:
             raise PortrayalError(f"WordNet has no synset at {wnid!r}. Expected e.g. 'n02084071'.")
         return self.names[number]
@@ -246,9 +222,8 @@ class Wordnet:
     def _by_offset(self) -> dict[tuple[int, int], int]:
         return {key: i for i, key in enumerate(zip(self._part.tolist(), self._offset.tolist(), strict=True))}
 
-    def _most_common(self, word: str, part: str) -> str | None:
-        right = self.lemmas_of(word, part) if part else ()
-        if right:
+    def _first_sense(self, word: str, part: str) -> str | None:
+        if part and (right := self.lemmas_of(word, part)):
             return self.names[self._senses[part][right[0]][0]]
         candidates = [(p, lemma) for p in PARTS for lemma in self.lemmas_of(word, p)]
         if not candidates:
@@ -257,32 +232,18 @@ class Wordnet:
         return self.names[self._senses[p][lemma][0]]
 
 
-class _First(dict):
-    """The most common synset by word, worked out when first asked for."""
+class _Answers(dict[str, bool]):
+    """Table of answers by word, each worked out when first asked for."""
 
-    def __init__(self, wordnet: Wordnet, part: str) -> None:
-        super().__init__()
-        self._wordnet, self._part = wordnet, part
-
-    def __missing__(self, word: str) -> str | None:
-        self[word] = found = self._wordnet._most_common(word, self._part)
-        return found
-
-
-class _People(dict[str, bool]):
-    """Lazily filled table of the words that name a person."""
-
-    def __init__(self, wordnet: Wordnet) -> None:
-        super().__init__()
-        self._wordnet = wordnet
+    def __init__(self, answer: Callable[[str], bool]) -> None:
+        self._answer = answer
 
     def __missing__(self, word: str) -> bool:
-        synset = self._wordnet.most_common(word, "n")
-        self[word] = found = synset is not None and self._wordnet.is_person_synset(synset)
-        return found
+        self[word] = answer = self._answer(word)
+        return answer
 
 
-@lru_cache(maxsize=1)
+@cache
 def load() -> Wordnet:
     """Read the table that ships with the package, once."""
     with files("portrayal.text").joinpath("data/wordnet.npz").open("rb") as file:
@@ -294,8 +255,7 @@ def _key(word: str) -> str:
     return word.lower() if word.isalnum() else "_".join(word.lower().split())
 
 
-def _one_part(part: str) -> str:
-    part = "a" if part == "s" else part
+def _known_part(part: str) -> str:
     if part not in (*PARTS, ""):
         raise PortrayalError(f"no part of speech {part!r}. Known: {', '.join(PARTS)}.")
     return part
@@ -322,16 +282,6 @@ def _ragged(values: np.ndarray, sizes: np.ndarray) -> list[tuple[int, ...]]:
     ends = np.cumsum(sizes)
     flat = values.tolist()
     return [tuple(flat[end - size : end]) for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]
-
-
-def _distances(number: int, parents: list[tuple[int, ...]]) -> dict[int, int]:
-    """Return every synset above (and this one) with the fewest steps to it."""
-    found, edge, steps = {number: 0}, [number], 0
-    while edge:
-        steps += 1
-        edge = [p for n in edge for p in parents[n] if p not in found]
-        found.update(dict.fromkeys(edge, steps))
-    return found
 
 
 def _longest(number: int, parents: list[tuple[int, ...]], depth: dict[int, int]) -> int:
