@@ -50,7 +50,7 @@ class Ran(NamedTuple):
 def run_demo(
     out: Path | str = "demo", quiet: bool = False, studies: Sequence[Path | str] | None = None, processes: int = 1
 ) -> str:
-    """Run several studies into one report.
+    """Run several studies into one report; return where it is and its three main findings.
 
     Parameters
     ----------
@@ -63,11 +63,6 @@ def run_demo(
     processes
         How many studies are run side by side, and charts drawn, each in a process. A script that asks for several needs the usual
         `if __name__ == "__main__":` around it.
-
-    Returns
-    -------
-    str
-        Where the report is, and its three main findings.
 
     Examples
     --------

@@ -54,8 +54,6 @@ def audit(
 ) -> opened.Run:
     """Record, measure and report a study; what was recorded before is kept.
 
-    The run is held all the while, so that a second process is turned away until the report is written.
-
     Parameters
     ----------
     study
@@ -112,14 +110,7 @@ def retry(
 ) -> opened.Run:
     """Ask again what a run has no answer to, then measure and report it.
 
-    Parameters
-    ----------
-    folder
-        The run.
-    again
-        States whose questions are asked once more, as `audit` takes them; 'unknown' may be billed twice, so it must be named.
-    quiet, say, untrusted
-        As `audit` takes them.
+    Parameters are those of `audit`; 'unknown' questions may be billed twice, so `again` must name them.
 
     Examples
     --------
@@ -135,9 +126,7 @@ def retry(
     run = existing_run(folder)
     claim_run(run)
     with using(folder=run.shards, quiet=quiet), locked(run):
-        Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        study, text = study_of(run), run.study.read_text(encoding="utf-8")
-        _finish(record_study(study, text, run, Options(quiet, again, untrusted, say)), say)
+        _finish(_record_again(run, Options(quiet, again, untrusted, say)), say)
     return opened.Run(run.folder)
 
 
@@ -151,16 +140,8 @@ def record(
 ) -> Recorded:
     """Ask the systems everything the study has not asked yet; nothing is measured.
 
-    Parameters
-    ----------
-    study, out, quiet, say, untrusted, systems
-        As `audit` takes them.
-
-    Returns
-    -------
-    Recorded
-        The `run` (its `folder` holds everything), `messages` about systems that were stopped early, and whether it was
-        `interrupted`.
+    Parameters are those of `audit`. The answer has the `run`, `messages` about systems that were stopped early, and whether it was
+    `interrupted`.
 
     Examples
     --------
@@ -176,8 +157,7 @@ def record(
     claim_run(run)
     with locked(run):
         refuse_other_study(run, source.study, file_of(study), named=out is not None)
-        how = Options(quiet, (), untrusted, say, file_of(study))
-        return record_study(source.study, source.text, run, how)
+        return record_study(source.study, source.text, run, Options(quiet, (), untrusted, say, file_of(study)))
 
 
 def record_again(
@@ -187,14 +167,7 @@ def record_again(
     say: Say = lambda messages: None,
     untrusted: bool = False,
 ) -> Recorded:
-    """Go on recording a run from the study it keeps.
-
-    Parameters
-    ----------
-    folder
-        The run.
-    quiet, again, say, untrusted
-        As `audit` takes them.
+    """Go on recording a run from the study it keeps; parameters are those of `audit`.
 
     Examples
     --------
@@ -208,26 +181,19 @@ def record_again(
     run = existing_run(folder)
     claim_run(run)
     with locked(run):
-        Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
-        study, text = study_of(run), run.study.read_text(encoding="utf-8")
-        return record_study(study, text, run, Options(quiet, again, untrusted, say))
+        return _record_again(run, Options(quiet, again, untrusted, say))
+
+
+def _record_again(run: Run, options: Options) -> Recorded:
+    Ledger(run.ledger).close()  # brings the ledger of an earlier version up to date
+    return record_study(study_of(run), run.study.read_text(encoding="utf-8"), run, options)
 
 
 def measure(folder: Path | str, engine: str | None = None, workers: int | None = None) -> Measured:
     """Read the recorded answers of a run and measure them; calls no system.
 
-    Parameters
-    ----------
-    folder
-        The run.
-    engine, workers
-        As `audit` takes them.
-
-    Returns
-    -------
-    Measured
-        `results` (the Results table), `tables` (what charts are drawn from, by name) and `warnings`. All of it is written
-        into the run too.
+    `engine` and `workers` are those of `audit`. The answer has `results` (the Results table), `tables` (what charts are drawn from,
+    by name) and `warnings`; all of it is written into the run too.
 
     Examples
     --------
@@ -286,7 +252,7 @@ def calibrate(
 
 
 def report(folders: Sequence[Path | str], out: Path | str | None = None, title: str = "", processes: int = 1) -> Path:
-    """Write one report over one or several measured runs.
+    """Write one report over one or several measured runs and return the page's path.
 
     Parameters
     ----------
@@ -299,11 +265,6 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     processes
         How many charts are drawn side by side, each in a process, which pays where a report has dozens. A script that asks
         for several needs the usual `if __name__ == "__main__":` around it.
-
-    Returns
-    -------
-    pathlib.Path
-        The page. Beside it lie the results as JSON, CSV and Parquet, and the charts as SVG and PNG.
 
     Examples
     --------
@@ -319,21 +280,19 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
 
     runs = [existing_run(folder) for folder in folders]
     if len(runs) > 1 and (out is None or Path(out).resolve() in {run.folder.resolve() for run in runs}):
-        raise PortrayalError(
-            "a report over several runs needs a folder of its own, or it would overwrite the results of one. "
-            "Add --out DIR."
-        )
+        why = "a report over several runs needs a folder of its own, or it would overwrite the results of one."
+        raise PortrayalError(f"{why} Add --out DIR.")
     target = Run(Path(out) if out else runs[0].folder)
     own = [run for run in runs if run.folder.resolve() == target.folder.resolve()]
     if own:
         claim_run(target)
     else:
         claim(target.folder, "report")
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for run in runs:
             if run not in own:
-                held.enter_context(reading(run))
-        held.enter_context(locked(target, doing=REPORTING))
+                locks.enter_context(reading(run))
+        locks.enter_context(locked(target, doing=REPORTING))
         return report_of(runs, target.folder, title, processes)
 
 

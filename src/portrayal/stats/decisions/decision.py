@@ -37,12 +37,9 @@ def decide(
     seed: int = 0,
 ) -> pl.DataFrame:
     """Return the results with `family`, `p_adjusted`, `decision`, `reason` and `detectable` filled in."""
-    given = [_said_before(row, measures, silent or {}) for row in results.iter_rows(named=True)]
-    outside = (
-        ~results["measure"].is_in(list(measures)).to_numpy()
-        | (results["family"].fill_null("") == EXPLORATORY).to_numpy()
-    )
-    table = _Table(results, given, outside, differences if method in ("holm", "bonferroni") else None, seed)
+    table = _Table(results, measures, silent or {})
+    if differences is not None and differences.height and method in ("holm", "bonferroni"):
+        table.flip(differences, seed)
     return table.decided(method)
 
 
@@ -68,52 +65,34 @@ def _said_before(row: Mapping[str, Any], measures: Sequence[str], silent: Mappin
         return (NOT_TESTED, row["note"] or DESCRIBED) if row["n"] else (NOT_MEASURABLE, NO_ANSWERS)
     if row["measure"] not in measures or row["family"] == EXPLORATORY:
         return NOT_TESTED, DESCRIBED if row["p"] is None else OUTSIDE
-    if _is_still(row):
+    apart = [abs(row[name] - (row["null"] or 0.0)) for name in ("value", "low", "high") if row[name] is not None]
+    if len(apart) == 3 and max(apart) <= STILL:  # value and interval are the null itself
         return NOT_TESTED, row["reason"] or CONSTANT
-    if row["p"] is None:
-        return NOT_TESTED, row["reason"] or row["note"] or DESCRIBED
-    return None
-
-
-def _is_still(row: Mapping[str, Any]) -> bool:
-    """Tell whether value and interval are the null itself: nothing varied."""
-    null = row["null"] or 0.0
-    ends = [abs(row[name] - null) for name in ("value", "low", "high") if row[name] is not None]
-    return len(ends) == 3 and max(ends) <= STILL
+    return (NOT_TESTED, row["reason"] or row["note"] or DESCRIBED) if row["p"] is None else None
 
 
 class _Table:
     """A Results table on its way to decisions."""
 
-    def __init__(
-        self,
-        results: pl.DataFrame,
-        given: Sequence[tuple[str, str] | None],
-        outside: np.ndarray,
-        differences: pl.DataFrame | None,
-        seed: int,
-    ) -> None:
+    def __init__(self, results: pl.DataFrame, measures: Sequence[str], silent: Mapping[str, str]) -> None:
         self.results = results
-        self.given = list(given)
-        self.outside = outside
-        self.family = np.array([one is None for one in given], dtype=bool)
+        self.decided_before = [_said_before(row, measures, silent) for row in results.iter_rows(named=True)]
+        outside = ~results["measure"].is_in(list(measures)) | (results["family"].fill_null("") == EXPLORATORY)
+        self.outside = outside.to_numpy()
+        self.family = np.array([one is None for one in self.decided_before], dtype=bool)
         self.p = _numbers(results["p"])
         self.floor = np.nan_to_num(_numbers(results["p_floor"]), nan=0.0)
-        self.critical = np.full(results.height, np.nan)
-        self.adjusted = np.full(results.height, np.nan)
+        self.critical, self.adjusted = np.full((2, results.height), np.nan)
         self.joint = np.zeros(results.height, dtype=bool)
-        if differences is not None and differences.height:
-            self._flip(differences, seed)
 
-    def _flip(self, differences: pl.DataFrame, seed: int) -> None:
+    def flip(self, differences: pl.DataFrame, seed: int) -> None:
         """Test the rows that share people together."""
-        inside = np.flatnonzero(self.family)
-        kept = differences.filter(pl.col("row").is_in(inside.tolist()))
-        if kept.is_empty():
+        inside = differences.filter(pl.col("row").is_in(np.flatnonzero(self.family).tolist()))
+        if inside.is_empty():
             return
-        wide = kept.pivot(on="row", index="unit", values="difference", aggregate_function="mean").sort("unit")
+        wide = inside.pivot(on="row", index="unit", values="difference", aggregate_function="mean").sort("unit")
         rows = np.array([int(name) for name in wide.columns if name != "unit"])
-        one_sided = "one_sided" in kept.columns and bool(kept["one_sided"].all())
+        one_sided = "one_sided" in inside.columns and bool(inside["one_sided"].all())
         tested = flip_jointly(wide.drop("unit").to_numpy(), seed, LEVEL, one_sided)
         self.joint[rows] = True
         self.p[rows], self.adjusted[rows], self.critical[rows] = tested.p, tested.adjusted, tested.critical
@@ -122,8 +101,8 @@ class _Table:
 
     def _leave_out(self, rows: np.ndarray, reason: str) -> None:
         for row in rows:
-            if self.given[row] is None:
-                self.given[row] = NOT_TESTED, reason or _too_few(self.floor[row])
+            if self.decided_before[row] is None:
+                self.decided_before[row] = NOT_TESTED, reason or _too_few(self.floor[row])
         self.family[rows] = False
 
     def decided(self, method: str) -> pl.DataFrame:
@@ -137,33 +116,25 @@ class _Table:
         self.adjusted[together] = np.minimum(self.adjusted[together] / max(share, 1e-300), 1.0)
         self.adjusted[~self.family] = np.nan
         verdicts = [self._verdict(row) for row in range(self.results.height)]
+        inside, outside = pl.Series(self.family), pl.Series(self.outside & ~np.isnan(self.p))
         return self.results.with_columns(
             pl.Series("p", self.p).fill_nan(None),
             pl.Series("p_adjusted", self.adjusted).fill_nan(None),
-            pl.Series("family", self._families(), dtype=pl.String),
+            pl.when(inside).then(pl.lit(CONFIRMATORY)).when(outside).then(pl.lit(EXPLORATORY)).alias("family"),
             pl.Series("decision", [one for one, _ in verdicts], dtype=pl.String),
             pl.Series("reason", [reason for _, reason in verdicts], dtype=pl.String),
             pl.Series("detectable", self._detectable(verdicts)).fill_nan(None),
         )
 
     def _verdict(self, row: int) -> tuple[str, str | None]:
-        given = self.given[row]
-        if given is not None:
-            return given
+        if (before := self.decided_before[row]) is not None:
+            return before
         low, high = self.results["low"][row], self.results["high"][row]
         null = self.results["null"][row] or 0.0
         if low is None or high is None:
             return NOT_TESTED, NO_INTERVAL
         clear = low > null or high < null
         return (FOUND if clear and self.adjusted[row] < LEVEL else NOT_FOUND), None
-
-    def _families(self) -> list[str | None]:
-        """Name the family of each row: none where nothing was tested."""
-        tested = ~np.isnan(self.p)
-        return [
-            CONFIRMATORY if inside else EXPLORATORY if outside and p else None
-            for inside, outside, p in zip(self.family, self.outside, tested, strict=True)
-        ]
 
     def _detectable(self, verdicts: Sequence[tuple[str, str | None]]) -> np.ndarray:
         """Return the effect that 80 of 100 audits would find, for rows not found."""
