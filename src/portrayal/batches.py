@@ -69,16 +69,16 @@ def whole_units(
 
 def _uncut(source: Source, keys: Sequence[str], columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
     """Yield batches that end where a unit ends."""
-    held = None
+    rest = None
     for batch in batches(source, columns, rows):
-        joined = batch if held is None else pl.concat([held, batch])
+        joined = batch if rest is None else pl.concat([rest, batch])
         begins = starts(joined.select(keys), keys).arg_true()
         last = int(begins[-1]) if len(begins) else 0
-        held = joined[last:]
+        rest = joined[last:]
         if last:
             yield joined[:last]
-    if held is not None and held.height:
-        yield held
+    if rest is not None and rest.height:
+        yield rest
 
 
 def parts(root: Path, contracts: Mapping[str, Contract], unit: str) -> Iterator[dict[str, pl.DataFrame]]:
@@ -127,10 +127,10 @@ def _files(folder: Path, columns: Sequence[str], name: str = "table") -> list[pl
         for column, kind in table.collect_schema().items():
             first, where = kinds.setdefault(column, (kind, file)) if kind != pl.Null else (kind, file)
             if kind != first:
-                raise PortrayalError(
-                    f"{name}: column {column!r} is {kind} in {file} and {first} in {where.name}. Write all files of a folder"
-                    " with the same columns."
+                why = (
+                    f"{kind} in {file} and {first} in {where.name}. Write all files of a folder with the same columns."
                 )
+                raise PortrayalError(f"{name}: column {column!r} is {why}")
     return [table.cast({column: kind for column, (kind, _) in kinds.items()}) for table in tables]
 
 
@@ -139,10 +139,10 @@ def _lazy(source: Any, name: str) -> pl.LazyFrame:
 
 
 def _selected(table: pl.LazyFrame, columns: Sequence[str], name: str) -> pl.LazyFrame:
-    found = table.collect_schema().names()
+    present = table.collect_schema().names()
     for column in columns:
-        if column not in found:
-            raise PortrayalError(f"{name} lacks column {column!r} (found: {', '.join(found)}).")
+        if column not in present:
+            raise PortrayalError(f"{name} lacks column {column!r} (found: {', '.join(present)}).")
     return table.select(columns)
 
 

@@ -151,9 +151,8 @@ def check_stimuli(table: Any) -> pl.DataFrame:
         raise PortrayalError("stimuli is empty. A study needs at least one stimulus; see docs/architecture.md.")
     for column in ("stimulus", "kind", "content", "hash"):
         if frame[column].null_count():
-            raise PortrayalError(
-                f"stimuli has {frame[column].null_count()} row(s) without {column!r}. Fill it in for every stimulus."
-            )
+            rows = f"{frame[column].null_count()} row(s)"
+            raise PortrayalError(f"stimuli has {rows} without {column!r}. Fill it in for every stimulus.")
     twice = frame.filter(pl.col("stimulus").is_duplicated())["stimulus"]
     if len(twice):
         raise PortrayalError(f"stimulus {twice[0]!r} is listed twice. Give every stimulus its own id.")
@@ -167,11 +166,8 @@ def check_responses(table: Any, kind: str, hint: str = "") -> pl.DataFrame:
     of an encoder is refused; a captioner may say the same twice.
     """
     frame = check(table, {**RESPONSES, **ROWS[kind]}, "responses", hint)
-    strange = set(frame["status"].unique()) - set(STATUSES)
-    if strange:
-        raise PortrayalError(
-            f"responses has status {sorted(map(str, strange))}. Expected one of {', '.join(STATUSES)}."
-        )
+    if strange := sorted(map(str, set(frame["status"].unique()) - set(STATUSES))):
+        raise PortrayalError(f"responses has status {strange}. Expected one of {', '.join(STATUSES)}.")
     answered = pl.col("status") == "answered"
     bare = frame.with_columns(pl.when(answered).then(column).alias(column) for column in ROWS[kind])
     return _without_repeats(bare, kind)
@@ -187,9 +183,8 @@ def _without_repeats(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     if kind == "encoder":
         twice = frame.filter(pl.struct("system", "stimulus", "repeat").is_duplicated())
         if not twice.is_empty():
-            raise PortrayalError(
-                f"responses has two vectors of {twice['system'][0]!r} for {twice['stimulus'][0]!r} under one repeat. Expected one."
-            )
+            what = f"two vectors of {twice['system'][0]!r} for {twice['stimulus'][0]!r}"
+            raise PortrayalError(f"responses has {what} under one repeat. Expected one.")
     if kind not in SETS:
         return frame
     # Rows whose hashes differ are different, which takes a tenth of comparing them.
@@ -217,17 +212,12 @@ def _changes(column: pl.Series) -> pl.Series:
 def check_results(table: Any) -> pl.DataFrame:
     """Check a Results table: the contract, and no estimate without `n`."""
     frame = as_frame(table, "results")
-    left_out = [
-        pl.lit(None, kind).alias(name)
-        for name, kind in RESULTS.items()
-        if name not in frame.columns and name not in NEEDED
-    ]
-    frame = check(frame.with_columns(left_out), RESULTS, "results")
+    left_out = RESULTS.keys() - frame.columns - set(NEEDED)
+    frame = check(frame.with_columns(pl.lit(None, RESULTS[name]).alias(name) for name in left_out), RESULTS, "results")
     bare = frame.filter(pl.col("value").is_not_null() & pl.col("n").is_null())
     if not bare.is_empty():
-        raise PortrayalError(
-            f"result {bare['measure'][0]!r} has a value but no n. An estimate without n does not exist here."
-        )
+        why = "has a value but no n. An estimate without n does not exist here."
+        raise PortrayalError(f"result {bare['measure'][0]!r} {why}")
     return frame
 
 
@@ -249,10 +239,8 @@ def results(rows: Iterable[Mapping[str, Any]], facets: Sequence[str] = (), **col
     """
     schema = {**RESULTS, **dict.fromkeys(facets, pl.String)}
     rows = [{**columns, **row} for row in rows]
-    unknown = {key for row in rows for key in row} - set(schema)
-    if unknown:
-        name = sorted(unknown)[0]
-        raise PortrayalError(f"results has no column {name!r}.{nearest(name, schema)}")
+    if unknown := sorted({key for row in rows for key in row} - set(schema)):
+        raise PortrayalError(f"results has no column {unknown[0]!r}.{nearest(unknown[0], schema)}")
     filled = [{column: row.get(column) for column in schema} for row in rows]
     return check_results(pl.DataFrame(filled, schema=schema))
 
@@ -342,13 +330,9 @@ def read_csv(path: Path, what: str = "a CSV", hint: str = "") -> pl.DataFrame:
         raise PortrayalError(message.strip()) from None
 
 
-def _read_delimited(path: Path, text: bool, separator: str) -> pl.DataFrame:
-    return pl.read_csv(path, separator=separator, infer_schema=not text, infer_schema_length=10_000)
-
-
 _READERS: dict[str, Callable[[Path, bool], pl.DataFrame]] = {
-    "csv": lambda path, text: _read_delimited(path, text, ","),
-    "tsv": lambda path, text: _read_delimited(path, text, "\t"),
+    "csv": lambda path, text: pl.read_csv(path, infer_schema=not text, infer_schema_length=10_000),
+    "tsv": lambda path, text: pl.read_csv(path, separator="\t", infer_schema=not text, infer_schema_length=10_000),
     "jsonl": lambda path, text: pl.read_ndjson(path, infer_schema_length=None),
     "parquet": lambda path, text: pl.read_parquet(path),
 }

@@ -33,7 +33,8 @@ def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int =
     """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]."""
     if level not in DISTANCES:
         raise PortrayalError(f"no level of measurement {level!r}. Known: {', '.join(DISTANCES)}.")
-    ratings = comparable(_matrix(ratings))
+    ratings = _matrix(ratings)
+    ratings = ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]  # items at least two raters judged
     return _interval(_krippendorff(ratings, level), len(ratings), draws, seed)
 
 
@@ -52,17 +53,11 @@ def complete(ratings: np.ndarray) -> np.ndarray:
     return ratings[~np.isnan(ratings).any(axis=1)]
 
 
-def comparable(ratings: np.ndarray) -> np.ndarray:
-    """Return the items at least two raters judged."""
-    return ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
-
-
 def _matrix(ratings: np.ndarray) -> np.ndarray:
     ratings = np.asarray(ratings, dtype=float)
     if ratings.ndim != 2 or ratings.shape[1] < 2:
-        raise PortrayalError(
-            f"ratings has shape {ratings.shape}. Agreement needs items x raters with at least two raters."
-        )
+        expected = "Agreement needs items x raters with at least two raters."
+        raise PortrayalError(f"ratings has shape {ratings.shape}. {expected}")
     return ratings
 
 
@@ -176,14 +171,12 @@ def agreement(
     question = _question(frame, question)
     raters, ratings = rating_matrix(frame.filter(pl.col("question") == question), level, values)
     rows = []
-    for chosen in _subsets(len(raters)):
-        names = " + ".join(raters[index] for index in chosen)
-        for measure, found in _coefficients(ratings[:, chosen], level, draws, seed).items():
-            note = "" if found.value == found.value else UNDEFINED
-            missing = len(ratings) - (found.n or 0)
-            rows.append(
-                found.row(measure, group=names, n_missing=missing, unit="coefficient", note=note, counted="items")
-            )
+    everybody, pairs = tuple(range(len(raters))), combinations(range(len(raters)), 2)
+    for chosen in dict.fromkeys([everybody, *pairs]):
+        about = {"group": " + ".join(raters[index] for index in chosen), "unit": "coefficient", "counted": "items"}
+        for measure, estimate in _coefficients(ratings[:, chosen], level, draws, seed).items():
+            note = "" if estimate.value == estimate.value else UNDEFINED
+            rows.append(estimate.row(measure, n_missing=len(ratings) - (estimate.n or 0), note=note, **about))
     return results(rows, facets=("question",), audit=audit, question=question)
 
 
@@ -194,9 +187,8 @@ def rating_matrix(
     judged = reviews.filter(pl.col("judgment").is_not_null())
     twice = judged.filter(pl.struct("item", "reviewer").is_duplicated())
     if not twice.is_empty():
-        raise PortrayalError(
-            f"reviewer {twice['reviewer'][0]!r} judged item {twice['item'][0]!r} twice. Keep one judgment."
-        )
+        item, reviewer = twice["item"][0], twice["reviewer"][0]
+        raise PortrayalError(f"reviewer {reviewer!r} judged item {item!r} twice. Keep one judgment.")
     raters = sorted(judged["reviewer"].unique().to_list())
     if len(raters) < 2:
         raise PortrayalError(f"reviews holds {len(raters)} rater(s). Agreement needs at least two.")
@@ -220,31 +212,24 @@ def _question(frame: pl.DataFrame, question: str | None) -> str:
 
 def _codes(judgments: Sequence[str], level: str, values: Mapping[str, float] | None) -> dict[str, float]:
     if values is not None:
-        lacking = sorted(set(judgments) - set(values))
-        if lacking:
+        if lacking := sorted(set(judgments) - set(values)):
             raise PortrayalError(f"judgment {lacking[0]!r} has no number. Add it to `values`.")
         return {judgment: float(values[judgment]) for judgment in judgments}
     try:
         return {judgment: float(judgment) for judgment in judgments}
     except ValueError:
-        pass
-    if level != "nominal":
-        raise PortrayalError(f"judgments are words, the level is {level!r}. Give their numbers as `values`.")
+        if level != "nominal":
+            why = f"judgments are words, the level is {level!r}. Give their numbers as `values`."
+            raise PortrayalError(why) from None
     return {judgment: float(code) for code, judgment in enumerate(sorted(judgments))}
 
 
-def _subsets(raters: int) -> list[list[int]]:
-    """All raters together, then every pair (once, when there are only two)."""
-    pairs = [list(pair) for pair in combinations(range(raters), 2)]
-    return pairs if raters == 2 else [list(range(raters)), *pairs]
-
-
 def _coefficients(ratings: np.ndarray, level: str, draws: int, seed: int) -> dict[str, Estimate]:
-    found = {"krippendorff_alpha": krippendorff_alpha(ratings, level, draws, seed)}
+    alphas = {"krippendorff_alpha": krippendorff_alpha(ratings, level, draws, seed)}
     # Cronbach's alpha adds ratings up, so three or more unordered categories have none.
     if level != "nominal" or len(np.unique(complete(ratings))) <= 2:
-        found["cronbach_alpha"] = cronbach_alpha(ratings, draws, seed)
+        alphas["cronbach_alpha"] = cronbach_alpha(ratings, draws, seed)
     if ratings.shape[1] == 2:
         weights = {"nominal": "none", "ordinal": "linear", "interval": "quadratic"}[level]
-        found["cohen_kappa"] = cohen_kappa(ratings[:, 0], ratings[:, 1], weights, draws, seed)
-    return found
+        alphas["cohen_kappa"] = cohen_kappa(ratings[:, 0], ratings[:, 1], weights, draws, seed)
+    return alphas

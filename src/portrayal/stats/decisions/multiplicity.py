@@ -31,10 +31,6 @@ def _holm(ordered: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
 
 
-def _bonferroni(ordered: np.ndarray) -> np.ndarray:
-    return ordered * len(ordered)
-
-
 def _benjamini_hochberg(ordered: np.ndarray) -> np.ndarray:
     """Step up: p times n over its rank, never rising from the largest down."""
     raw = ordered * len(ordered) / np.arange(1, len(ordered) + 1)
@@ -43,7 +39,7 @@ def _benjamini_hochberg(ordered: np.ndarray) -> np.ndarray:
 
 METHODS = {
     "holm": _holm,
-    "bonferroni": _bonferroni,
+    "bonferroni": lambda ordered: ordered * len(ordered),
     "benjamini-hochberg": _benjamini_hochberg,
     "none": lambda ordered: ordered,
 }

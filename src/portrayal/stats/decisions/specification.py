@@ -53,7 +53,10 @@ def _p(values: np.ndarray, rearranged: np.ndarray, alternative: str) -> np.ndarr
 
 def support(table: pl.DataFrame, by: Sequence[str] = (), value: str = "value") -> pl.DataFrame:
     """Return for each claim how many specifications there are and how many support it."""
-    _check(table, [*by, value, "supports"])
+    for column in (*by, value, "supports"):
+        if column not in table.columns:
+            present = ", ".join(table.columns) or "none"
+            raise PortrayalError(f"specifications lacks column {column!r} (found: {present}).")
     figures = [
         pl.len().alias("specifications"),
         pl.col("supports").fill_null(False).sum().alias("supporting"),
@@ -63,11 +66,3 @@ def support(table: pl.DataFrame, by: Sequence[str] = (), value: str = "value") -
         pl.col(value).max().alias("highest"),
     ]
     return table.group_by(list(by), maintain_order=True).agg(figures) if by else table.select(figures)
-
-
-def _check(table: pl.DataFrame, columns: Sequence[str]) -> None:
-    for column in columns:
-        if column not in table.columns:
-            raise PortrayalError(
-                f"specifications lacks column {column!r} (found: {', '.join(table.columns) or 'none'})."
-            )

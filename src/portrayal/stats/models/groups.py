@@ -28,6 +28,8 @@ DUST = 1e-12
 PERMUTED = 1_000  # people who are permuted; of more the F distribution is as good
 BLOCKS = 10  # of `DRAWS` orders: after the first, for terms whose statistic fewer than `NEAR` reached
 
+Compared = tuple[str, np.ndarray, np.ndarray, int]  # a term's name, both models and its degrees of freedom
+
 
 @dataclass(frozen=True)
 class Term(Estimate):
@@ -71,7 +73,7 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
     if is_constant(values) or residual <= DUST * np.sum((values - values.mean()) ** 2):
         residual = 0.0
     variance = residual / residual_df if residual_df > 0 else np.nan
-    terms = tuple(_term(values, *each, variance, residual_df) for each in compared)
+    terms = tuple(_term(values, each, variance, residual_df) for each in compared)
     return Anova(terms, variance, residual_df, len(values))
 
 
@@ -137,23 +139,16 @@ def _basis(columns: np.ndarray) -> np.ndarray:
     return vectors[:, sizes > SAME * max(1.0, sizes.max(initial=0.0))]
 
 
-def tukey(
-    values: np.ndarray,
-    groups: np.ndarray,
-    residual_variance: float,
-    residual_df: float,
-    least: int = 3,
-    level: float = 0.95,
-) -> list[Difference]:
+def tukey(values: np.ndarray, groups: np.ndarray, variance: float, df: float, least: int = 3) -> list[Difference]:
     """Return Tukey-Kramer differences [2] of all pairs of groups of `least` people."""
     values, groups = np.asarray(values, dtype=float), np.asarray(groups)
     names = sorted(set(groups.tolist()))
     parts = {name: values[groups == name] for name in names}
     large = [name for name in names if len(parts[name]) >= least]
-    comparable = len(large) > 1 and residual_df > 0 and residual_variance > 0
-    found = _tukey_pairs(parts, large, residual_variance, residual_df, level) if comparable else {}
+    comparable = len(large) > 1 and df > 0 and variance > 0
+    compared = _tukey_pairs(parts, large, variance, df) if comparable else {}
     reason = "the residual variance is zero or has no degrees of freedom"
-    return [found.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)]
+    return [compared.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)]
 
 
 def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Difference:
@@ -173,10 +168,10 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Differe
 
 def paired_t(differences: np.ndarray) -> Estimate:
     """Return the mean of differences by Student's t; without any change p is 1."""
-    found = clustered_mean(differences)
+    mean = clustered_mean(differences)
     if len(differences) < 2 or np.ptp(differences) == 0:
-        return replace(found, p=1.0 if len(differences) > 1 and not np.any(differences) else np.nan)
-    return replace(found, p=float(scipy.stats.ttest_1samp(differences, 0.0).pvalue))
+        return replace(mean, p=1.0 if len(differences) > 1 and not np.any(differences) else np.nan)
+    return replace(mean, p=float(scipy.stats.ttest_1samp(differences, 0.0).pvalue))
 
 
 def is_constant(values: np.ndarray) -> bool:
@@ -197,7 +192,7 @@ def _fit(values: np.ndarray, design: np.ndarray) -> tuple[float, int]:
     return float(np.sum((values - design @ solution) ** 2)), int(rank)
 
 
-def _models(factors: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, np.ndarray, np.ndarray, int]], np.ndarray]:
+def _models(factors: Mapping[str, np.ndarray]) -> tuple[list[Compared], np.ndarray]:
     """Return each term's name, two models and degrees of freedom [1]; and the full model."""
     names, columns = list(factors), [_dummies(np.asarray(levels)) for levels in factors.values()]
     intercept = np.ones((len(columns[0]), 1))
@@ -212,20 +207,12 @@ def _models(factors: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, np.ndarr
     return [*terms, (f"{names[0]} x {names[1]}", full, whole, product.shape[1])], whole
 
 
-def _term(
-    values: np.ndarray,
-    name: str,
-    smaller: np.ndarray,
-    larger: np.ndarray,
-    expected: int,
-    variance: float,
-    residual_df: int,
-) -> Term:
+def _term(values: np.ndarray, compared: Compared, variance: float, residual_df: int) -> Term:
+    name, smaller, larger, expected = compared
     before, rank_before = _fit(values, smaller)
     after, rank_after = _fit(values, larger)
     df, squares = rank_after - rank_before, max(before - after, 0.0)
-    reason = _why_not(df, expected, variance, residual_df)
-    if reason:
+    if reason := _why_not(df, expected, variance, residual_df):
         return Term(n=len(values), note=reason, name=name, df=df)
     f = squares / df / variance
     share = squares / (squares + variance * residual_df)
@@ -265,13 +252,13 @@ def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
 
 
 def _tukey_pairs(
-    parts: Mapping[str, np.ndarray], large: list[str], variance: float, df: float, level: float
+    parts: Mapping[str, np.ndarray], large: list[str], variance: float, df: float
 ) -> dict[tuple[str, str], Difference]:
     pairs = list(combinations(large, 2))
     gaps = np.array([parts[a].mean() - parts[b].mean() for a, b in pairs])
     errors = np.array([np.sqrt(variance / 2 * (1 / len(parts[a]) + 1 / len(parts[b]))) for a, b in pairs])
     q = np.abs(gaps) / errors
-    p, half = survival(q, len(large), df), critical(len(large), float(df), level) * errors
+    p, half = survival(q, len(large), df), critical(len(large), float(df)) * errors
     columns = (column.tolist() for column in (gaps, half, p, q))
     return {
         (a, b): Difference(gap, gap - reach, gap + reach, chance, len(parts[a]) + len(parts[b]), first=a, second=b,

@@ -56,10 +56,7 @@ def fit(
     rotated, back = rotate(np.asarray(features, dtype=float))
     design = np.hstack([rotated, np.ones((len(rotated), 1))])
     arrays = (design, outcomes, weighted)
-    if device:
-        solution, size = _on_torch(arrays, tolerance, device)
-    else:
-        solution, size = _solve(*arrays, tolerance, np)
+    solution, size = _on_torch(arrays, tolerance, device) if device else _solve(*arrays, tolerance, np)
     return Fits(back @ solution[:-1], solution[-1], design @ solution, size)
 
 
@@ -121,7 +118,8 @@ def _solve(design: Any, outcome: Any, weights: Any, tolerance: float, xp: Any) -
     penalty = xp.ones((design.shape[1], 1), dtype=design.dtype, **_where(design, xp))
     penalty[-1] = 0.0
     start = _one_fit(design, outcome.mean(1), weights.mean(1), penalty, xp)
-    inverse = _preconditioner(design, start, weights.mean(1), penalty, xp)
+    chance = _logistic(design @ start, xp)
+    inverse = xp.linalg.inv(_hessian(design, chance, weights.mean(1), penalty, xp))
     solution = start[:, None] * xp.ones((1, weights.shape[1]), dtype=design.dtype, **_where(design, xp))
     return _newton(design, outcome, weights, penalty, inverse, solution, tolerance, xp)
 
@@ -206,10 +204,6 @@ def _hessian(design: Any, chance: Any, weights: Any, penalty: Any, xp: Any) -> A
     return design.T @ (curve * design) + xp.diag(penalty[:, 0] + tiny)
 
 
-def _preconditioner(design: Any, start: Any, weights: Any, penalty: Any, xp: Any) -> Any:
-    return xp.linalg.inv(_hessian(design, _logistic(design @ start, xp), weights, penalty, xp))
-
-
 def _logistic(margins: Any, xp: Any) -> Any:
     return 1.0 / (1.0 + xp.exp(-xp.clip(margins, -500, 500)))
 
@@ -241,7 +235,8 @@ def group_score_p(covariates: np.ndarray, group: np.ndarray, outcome: np.ndarray
     curve = chance * (1 - chance)
     rest = group - _explained(covariates, group, curve, C)
     error = np.sqrt(curve @ rest**2)
-    taken_off = 0.5 if _smallest_cell(group, outcome) < SMALL else 0.0
+    smallest_cell = min(int(((group == g) & (outcome == y)).sum()) for g in (0, 1) for y in (False, True))
+    taken_off = 0.5 if smallest_cell < SMALL else 0.0
     if error == 0 or _p(_largest_score(rest, chance, outcome) - taken_off, error) >= REACH:
         return float("nan")
     return _p(abs(rest @ (outcome - chance)) - taken_off, error)
@@ -265,7 +260,3 @@ def _explained(covariates: np.ndarray, group: np.ndarray, curve: np.ndarray, C: 
     weighted = design * curve[:, None]
     penalty = np.append(np.full(rotated.shape[1], 1 / C), 1e-9)  # the intercept is free
     return design @ np.linalg.solve(weighted.T @ design + np.diag(penalty), weighted.T @ group)
-
-
-def _smallest_cell(group: np.ndarray, outcome: np.ndarray) -> int:
-    return min(int(((group == g) & (outcome == y)).sum()) for g in (0, 1) for y in (False, True))

@@ -9,14 +9,14 @@ Ties within 1e-12 of the values' scale count. Two-sided means |centred statistic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import PortrayalError, check_name
 
 # What must be large, in each alternative, for an arrangement to count as extreme.
 FOLDS = {"greater": np.positive, "less": np.negative, "two-sided": np.abs}
@@ -29,6 +29,9 @@ MOST_STEPS = 1_000_000  # of such a whole-number sum
 SMALLEST = 1e-14  # what a Fourier transform's rounding leaves of a p-value; smaller ones are given as this
 CHUNK = 4096  # arrangements drawn at a time, so that the pool stays in the processor's cache
 
+Numbers = Sequence[float] | np.ndarray
+Count = Callable[..., int]  # arrangements of values that reach a threshold
+
 
 class Permutation(NamedTuple):
     """A p-value and how it was found."""
@@ -39,52 +42,35 @@ class Permutation(NamedTuple):
 
 
 def two_sample(
-    x: Sequence[float] | np.ndarray,
-    y: Sequence[float] | np.ndarray,
-    *,
-    alternative: str = "greater",
-    permutations: int | None = None,
-    seed: int = 0,
+    x: Numbers, y: Numbers, *, alternative: str = "greater", permutations: int | None = None, seed: int = 0
 ) -> Permutation:
     """Test the mean of x against that of y, over all divisions into such sides."""
-    _check_alternative(alternative)
+    check_name(alternative, FOLDS, "alternative")
     x, y = _values(x, "x"), _values(y, "y")
     pooled = np.concatenate([x, y])
     centred, tie = pooled - pooled.mean(), TIE * np.abs(pooled).max()
     observed = float(centred[: len(x)].sum())
     if len(pooled) <= EXACT_UP_TO:
-        total = comb(len(pooled), len(x))
-
-        def reaching(sign: float, threshold: float) -> int:
-            return count_subsets(sign * centred, len(x), threshold)
-
-        return _exact(reaching, observed, tie, total, alternative, mirrored=len(x) == len(y))
+        count, total = partial(count_subsets, size=len(x)), comb(len(pooled), len(x))
+        return _exact(count, centred, observed, tie, total, alternative, mirrored=len(x) == len(y))
     sums = _sampled_sums(centred, len(x), permutations or SAMPLES, np.random.default_rng(seed))
     return _sampled(sums, observed, tie, alternative)
 
 
 def sign_flip(
-    differences: Sequence[float] | np.ndarray,
-    *,
-    alternative: str = "greater",
-    permutations: int | None = None,
-    seed: int = 0,
+    differences: Numbers, *, alternative: str = "greater", permutations: int | None = None, seed: int = 0
 ) -> Permutation:
     """Test whether the differences tend above zero, over all ways to choose their signs.
 
     Exact up to 42 differences, and for any number that are multiples of a common fraction, as means over a few pictures are.
     """
-    _check_alternative(alternative)
+    check_name(alternative, FOLDS, "alternative")
     differences = _values(differences, "differences")
     if (steps := _whole_steps(differences)) is not None:
         return _whole_flips(steps, alternative)
     observed, tie = float(differences.sum()), TIE * float(np.abs(differences).max())
     if len(differences) <= SIGNED:
-
-        def reaching(sign: float, threshold: float) -> int:
-            return count_signs(sign * differences, threshold)
-
-        return _exact(reaching, observed, tie, 2 ** len(differences), alternative)
+        return _exact(count_signs, differences, observed, tie, 2 ** len(differences), alternative)
     rng, sums = np.random.default_rng(seed), np.zeros(permutations or SAMPLES)
     for size in sorted(np.abs(differences), reverse=True):  # so that their order does not matter to what is drawn
         sums += np.array([-size, size])[rng.integers(2, size=len(sums))]
@@ -141,21 +127,16 @@ def _fourier_tails(sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
 
 
 def _exact(
-    reaching: Callable[[float, float], int],
-    observed: float,
-    tie: float,
-    total: int,
-    alternative: str,
-    mirrored: bool = False,
+    count: Count, values: np.ndarray, observed: float, tie: float, total: int, alternative: str, mirrored: bool = False
 ) -> Permutation:
     """Count one tail, or both, which are equal where sums come in opposite pairs (`mirrored`)."""
     if alternative == "two-sided":
         reach = abs(observed) - tie
-        upper = total if reach <= 0 else reaching(1.0, reach)
-        both = upper if reach <= 0 else upper + (upper if mirrored else reaching(-1.0, reach))
+        upper = total if reach <= 0 else count(values, threshold=reach)
+        both = upper if reach <= 0 else upper + (upper if mirrored else count(-values, threshold=reach))
         return Permutation(both / total, "exact", total)
     sign = 1.0 if alternative == "greater" else -1.0
-    return Permutation(reaching(sign, sign * observed - tie) / total, "exact", total)
+    return Permutation(count(sign * values, threshold=sign * observed - tie) / total, "exact", total)
 
 
 def _sampled(sums: np.ndarray, observed: float, tie: float, alternative: str) -> Permutation:
@@ -184,20 +165,13 @@ def _shuffled_sums(values: np.ndarray, size: int, draws: int, rng: np.random.Gen
     return sums
 
 
-def _values(values: Sequence[float] | np.ndarray, name: str) -> np.ndarray:
+def _values(values: Numbers, name: str) -> np.ndarray:
     array = np.asarray(values, dtype=float)
     if array.ndim != 1 or not len(array):
         raise PortrayalError(f"{name} has shape {array.shape}. Expected a list of at least one number.")
     if not np.isfinite(array).all():
         raise PortrayalError(f"{name} holds a value that is not a number. Leave missing values out first.")
     return array
-
-
-def _check_alternative(alternative: str) -> None:
-    if alternative not in ALTERNATIVES:
-        raise PortrayalError(
-            f"no alternative {alternative!r}.{nearest(alternative, ALTERNATIVES)} Known: {', '.join(ALTERNATIVES)}."
-        )
 
 
 SIGNED = 42  # values whose signs can be counted: 2^21 sums of a half are 16 MB and sort in a tenth of a second

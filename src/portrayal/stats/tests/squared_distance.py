@@ -114,12 +114,9 @@ def _own_square(group: _Group, signs: np.ndarray) -> float:
 
 def _product_trace(one: _Group, other: _Group, signs: np.ndarray) -> float:
     """Return the trace of the product of two groups' centred sums of products."""
-    raw = signs @ (_times(one.products, other.products) @ signs)
+    dense = isinstance(one.products, np.ndarray)
+    both = one.products * other.products if dense else one.products.multiply(other.products)
+    raw = signs @ (both @ signs)
     a, b = signs * one.mean, signs * other.mean
     centred = other.rows * (b @ (one.products @ b)) + one.rows * (a @ (other.products @ a))
     return float(raw - centred + one.rows * other.rows * (a @ other.mean) ** 2)
-
-
-def _times(one: Matrix, other: Matrix) -> Matrix:
-    """Multiply entry by entry."""
-    return one * other if isinstance(one, np.ndarray) else one.multiply(other)

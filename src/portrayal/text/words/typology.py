@@ -108,18 +108,11 @@ LINKS = re.compile(r"_(?:-|–|in|with|on|at|by|near|behind|wearing|holding|sitt
 MODEL = re.compile(r"(?:_[^\W_]*\d[^\W_]*)+$")  # which one of its make: "boeing_747_400"
 BOTH = re.compile(r"_(?:and|of|&)_")  # a group of women, a man and a woman
 # At a phrase's end these say how things are counted, classed or kept, not what they are: "cow goat family", "dog breed group".
-COLLECTIVE = frozenset(
-    {
-        *("group", "family", "pair", "couple", "set", "collection", "series", "type", "species", "class", "order"),
-        *("kind", "genus", "variety", "variation", "community", "product", "presentation", "congestion", "processing"),
-    }
-)
-NO_PEOPLE = frozenset(
-    {
-        *("gingerbread", "snow", "stick", "iron", "spider", "bat", "pac", "super", "straw", "tin", "lego", "wax"),
-        *("terracotta", "toy", "plush"),
-    }
-)
+COLLECTIVE = frozenset({"group", "family", "pair", "couple", "set", "collection", "series", "type", "species", "class", "order",
+                        "kind", "genus", "variety", "variation", "community", "product", "presentation", "congestion",
+                        "processing"})  # fmt: skip
+NO_PEOPLE = frozenset({"gingerbread", "snow", "stick", "iron", "spider", "bat", "pac", "super", "straw", "tin", "lego", "wax",
+                       "terracotta", "toy", "plush"})  # fmt: skip
 FORMS = (("woman", "feminine"), ("women", "feminine"), ("girl", "feminine"), ("girls", "feminine"), ("lady", "feminine"),
          ("man", "masculine"), ("men", "masculine"), ("boy", "masculine"), ("boys", "masculine"))  # fmt: skip
 STANDS_FOR = {"feminine": "woman", "masculine": "man"}
