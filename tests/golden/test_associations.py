@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from portrayal.audits.associations.measures import eat
+from portrayal.text.lexicons import association_test, load, word_list
 from portrayal.text.vectors.files import read_vectors
-from portrayal.text.words.word_lists import association_test, load, word_list
 
 # Caliskan, Bryson, Narayanan (2017), Science 356, 183-186, supplement: word2vec on GoogleNews.
 PUBLISHED = {"weat1": 1.54, "weat2": 1.63, "weat6": 1.89, "weat7": 0.97, "weat8": 1.24, "weat9": 1.30}

@@ -7,7 +7,8 @@ Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78, 301-304.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import lgamma
+from functools import lru_cache
+from math import comb, lgamma
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,12 @@ def sequential_p(draw: Draw, observed: np.ndarray, most: int) -> np.ndarray:
             p[place] = ENOUGH / (done + int(np.argmax(counts[:, place] >= ENOUGH)) + 1)
         reached, done = counts[-1], done + size
     return np.where(np.isnan(p), (reached + 1) / (most + 1), p)
+
+
+@lru_cache(maxsize=64)  # most columns have everybody's number
+def choice_floor(first: int, second: int) -> float:
+    """Return the smallest p of choosing a group; equal sides mirror each other."""
+    return (2 if first == second else 1) / comb(first + second, first)
 
 
 def one_over_ways(sizes: Iterable[int]) -> float:

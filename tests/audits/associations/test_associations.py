@@ -20,7 +20,7 @@ from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.study.study_file import make_study, read_study
 from portrayal.tables import check_stimuli
-from portrayal.text.words.word_lists import ASSOCIATIONS, association_test, load, word_list
+from portrayal.text.lexicons import ASSOCIATIONS, association_test, load, word_list
 
 SYSTEM = {"name": "e", "use": "glove"}
 WARM = {"x": ["ada", "eva", "ida"], "y": ["bob", "tom", "max"], "a": ["warm", "kind"], "b": ["cold", "stern"]}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from portrayal.errors import PortrayalError
-from portrayal.text.words.word_lists import word_list
+from portrayal.text.lexicons import word_list
 
 SLOT = "[stimulus]"
 # Spelt with a vowel, spoken with a consonant: a university, a European, a one-time offer. "unin" and "unim"

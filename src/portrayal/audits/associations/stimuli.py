@@ -18,7 +18,7 @@ from portrayal.audits.associations.stimulus_sets import Item, content_hash, firs
 from portrayal.errors import PortrayalError
 from portrayal.study.study import Study
 from portrayal.tables import STIMULI
-from portrayal.text.words.word_lists import association_test
+from portrayal.text.lexicons import association_test
 
 SHOWN = 2  # stimuli that stand for a set without a name
 

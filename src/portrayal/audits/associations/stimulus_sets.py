@@ -17,7 +17,7 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.text.formatting import listed
-from portrayal.text.words.word_lists import word_list
+from portrayal.text.lexicons import word_list
 
 # Systems that look pictures up by name, or answer without them.
 BLIND = ("embeddings", "vectors", "replay:", "phantom:")

@@ -24,12 +24,12 @@ def paired_difference(first: np.ndarray, second: np.ndarray, seed: int = 0) -> E
     gaps = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     if not len(gaps):
         return Estimate(n=0, unit="points")
-    found = replace(_interval(gaps), n=len(gaps), unit="points")
+    difference = replace(_interval(gaps), n=len(gaps), unit="points")
     moved = gaps[np.abs(gaps) > STILL]
     if not len(moved):
-        return replace(found, decision=NOT_TESTED, reason="both do the same with every unit")
+        return replace(difference, decision=NOT_TESTED, reason="both do the same with every unit")
     p = sign_flip(moved, alternative="two-sided", seed=seed).p
-    return replace(found, p=p, p_floor=float(min(2.0 ** (1 - len(moved)), 1.0)))
+    return replace(difference, p=p, p_floor=float(min(2.0 ** (1 - len(moved)), 1.0)))
 
 
 def _interval(gaps: np.ndarray) -> Estimate:

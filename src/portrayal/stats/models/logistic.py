@@ -51,8 +51,8 @@ def fit(
         return _fit_sparse(features, outcomes, weighted, tolerance)
     first, kind = alike(features)
     if len(first) * MANY_ALIKE <= len(features):
-        found = fit(features[first], *_added_up(outcomes, weighted, kind), 1.0, tolerance, device)
-        return replace(found, margins=found.margins[kind])
+        fits = fit(features[first], *_added_up(outcomes, weighted, kind), 1.0, tolerance, device)
+        return replace(fits, margins=fits.margins[kind])
     rotated, back = rotate(np.asarray(features, dtype=float))
     design = np.hstack([rotated, np.ones((len(rotated), 1))])
     arrays = (design, outcomes, weighted)

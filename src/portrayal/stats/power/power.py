@@ -33,10 +33,10 @@ def power_of_t(shift: float, freedom: int, alpha: float = 0.05, two_sided: bool 
     """Return the chance that t with this noncentrality passes its critical value."""
     critical = scipy.stats.t.isf(alpha / (2 if two_sided else 1), freedom)
     deviation, weight = _deviations(freedom)
-    found = scipy.special.ndtr(shift - critical * deviation)
+    passing = scipy.special.ndtr(shift - critical * deviation)
     if two_sided:
-        found = found + scipy.special.ndtr(-shift - critical * deviation)
-    return float(found @ weight)
+        passing = passing + scipy.special.ndtr(-shift - critical * deviation)
+    return float(passing @ weight)
 
 
 @cache

@@ -7,7 +7,6 @@ Westfall, Young (1993), Resampling-based multiple testing, Wiley, algorithm 2.8.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portrayal.stats import scipy
-from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, sequential_p
+from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, choice_floor, sequential_p
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -51,8 +50,8 @@ def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05, on
     result[2, tested] = (1.0 if one_sided else 2.0) * 2.0 ** -np.count_nonzero(table[:, tested], axis=0).astype(float)
     critical = np.inf
     if len(tested):
-        *found, critical = _count(columns[:, order], observed[order], seed, level, one_sided)
-        result[:2, tested[order]] = found
+        *p_values, critical = _count(columns[:, order], observed[order], seed, level, one_sided)
+        result[:2, tested[order]] = p_values
     return JointFlips(result[0], result[1], result[2], critical)
 
 
@@ -128,9 +127,7 @@ def max_t_p(matrices: Sequence[sparse.csr_matrix], flags: np.ndarray, permutatio
 def max_t_floor(flags: np.ndarray, permutations: int) -> float:
     """Return the smallest p that permuting these groups could give."""
     first, second = int((flags == 1).sum()), int((flags == 0).sum())
-    # With as many rows of one group as of the other, changing places gives the same differences.
-    same = 2 if first == second else 1
-    return max(1 / (permutations + 1), same / math.comb(first + second, first))
+    return max(1 / (permutations + 1), choice_floor(first, second))
 
 
 def _standardised(matrix: sparse.csr_matrix) -> sparse.csr_matrix:

@@ -7,14 +7,14 @@ for a handful of people and shares of a few tags, just where a correction for ma
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from portrayal.stats import scipy
-from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, Permuted, drawn_p, one_over_ways
+from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, Permuted, choice_floor, drawn_p, one_over_ways
 from portrayal.stats.tests.permutation import two_sample
 
 MOST_PEOPLE = 2_000  # who are permuted
@@ -47,32 +47,32 @@ def _means(values: np.ndarray, there: np.ndarray) -> np.ndarray:
 
 
 def _hypergeometric(hits: np.ndarray, first: np.ndarray) -> Permuted:
-    people, found, side = len(hits), int(hits.sum()), int(first.sum())
-    if not 0 < found < people or not 0 < side < people:
+    people, hit, side = len(hits), int(hits.sum()), int(first.sum())
+    if not 0 < hit < people or not 0 < side < people:
         return Permuted(float("nan"), 1.0)
-    counts = _possible(people, found, side)
-    chances = _chances(counts, people, found, side)
-    apart = np.abs(counts - side * found / people)
-    reached = apart >= abs((hits & first).sum() - side * found / people) - SAME
+    counts = _possible(people, hit, side)
+    chances = _chances(counts, people, hit, side)
+    apart = np.abs(counts - side * hit / people)
+    reached = apart >= abs((hits & first).sum() - side * hit / people) - SAME
     floor = chances[apart >= apart.max() - SAME].sum()
     return Permuted(float(min(chances[reached].sum(), 1.0)), float(floor))
 
 
-def _chances(counts: np.ndarray, people: int, found: int, side: int) -> np.ndarray:
+def _chances(counts: np.ndarray, people: int, hit: int, side: int) -> np.ndarray:
     """Return the hypergeometric chance of each count, 100 times as fast as scipy."""
     from scipy.special import gammaln
 
     def ways(whole: np.ndarray | int, part: np.ndarray | int) -> np.ndarray:
         return gammaln(np.add(whole, 1)) - gammaln(np.add(part, 1)) - gammaln(np.subtract(whole, part) + 1)
 
-    return np.exp(ways(found, counts) + ways(people - found, side - counts) - ways(people, side))
+    return np.exp(ways(hit, counts) + ways(people - hit, side - counts) - ways(people, side))
 
 
-def _possible(people: int, found: int, side: int) -> np.ndarray:
+def _possible(people: int, hit: int, side: int) -> np.ndarray:
     """Return the counts that have a chance a float can hold, and both ends."""
-    low, high = max(0, side + found - people), min(side, found)
-    mean = side * found / people
-    deviation = np.sqrt(mean * (1 - found / people) * (people - side) / (people - 1))
+    low, high = max(0, side + hit - people), min(side, hit)
+    mean = side * hit / people
+    deviation = np.sqrt(mean * (1 - hit / people) * (people - side) / (people - 1))
     first, last = max(low, int(mean - REACH * deviation)), min(high, int(mean + REACH * deviation) + 1)
     return np.unique(np.concatenate([[low, high], np.arange(first, last + 1)]))
 
@@ -103,13 +103,7 @@ def permute_labels(values: np.ndarray, first: np.ndarray, seed: int = 0) -> Perm
     p = np.full(values.shape[1], np.nan)
     if tested.any():
         p[tested] = _label_p(centred[:, tested], there[:, tested], first, seed)
-    return Permuted(p, np.array([_choice_floor(int(one), int(two)) for one, two in sides.T]))
-
-
-@lru_cache(maxsize=64)  # most columns have everybody's number
-def _choice_floor(one: int, two: int) -> float:
-    """Return the smallest p; of equal sides a choice and its mirror are alike."""
-    return (2 if one == two else 1) / comb(one + two, one)
+    return Permuted(p, np.array([choice_floor(int(one), int(two)) for one, two in sides.T]))
 
 
 def _label_p(centred: np.ndarray, there: np.ndarray, first: np.ndarray, seed: int) -> np.ndarray:
@@ -224,9 +218,9 @@ def _of_many(chances: np.ndarray, people: int) -> np.ndarray:
 
 
 @cache
-def _of_person(own: int, other: int, shown: int) -> np.ndarray:
+def _of_person(own: int, other: int, showing: int) -> np.ndarray:
     """Return the chances that 0, 1, 2 ... of a person's own pictures show it."""
-    counts = range(min(own, shown) + 1)
-    every = comb(own + other, shown)
+    counts = range(min(own, showing) + 1)
+    every = comb(own + other, showing)
     # Whole numbers first: of many pictures no float holds them.
-    return np.array([comb(own, count) * comb(other, shown - count) / every for count in counts])
+    return np.array([comb(own, count) * comb(other, showing - count) / every for count in counts])

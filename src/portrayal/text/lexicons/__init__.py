@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from portrayal.errors import check_name
-from portrayal.tables import check, read_csv
+from portrayal.tables import check, read_csv, read_json
 
 FOLDER = Path(__file__).parent
+ASSOCIATIONS = ("weat", "associations_text")  # files that hold lists and tests for the associations audit
 
 # Words misspelt in their source; the lists keep the spelling, readers may replace it.
 READ_AS = {"corageous": "courageous"}  # Table A.4 of Fabris et al. (2020)
+
+_shipped = cache(read_csv)  # a list that ships does not change while the program runs
 
 
 @cache
@@ -29,15 +33,26 @@ def read_lexicon(
     """Read one list, all columns as text."""
     check_name(name, lexicon_names(), "lexicon")
     source = Path(path or FOLDER / f"{name}.csv")
-    table = _shipped(name) if path is None else _read(name, source)
+    table = (_shipped if path is None else read_csv)(source, f"a list of the columns of {name}.csv")
     return check(table, dict.fromkeys(columns, pl.String), f"{name} {source.name}", hint)
 
 
 @cache
-def _shipped(name: str) -> pl.DataFrame:
-    """Return a list that ships: it does not change while the program runs."""
-    return _read(name, FOLDER / f"{name}.csv")
+def load(name: str) -> dict[str, Any]:
+    """Return a lexicon that ships, by its file's name without ending."""
+    return read_json(FOLDER / f"{name}.json", "word lists and tests")
 
 
-def _read(name: str, source: Path) -> pl.DataFrame:
-    return read_csv(source, f"a list of the columns of {name}.csv")
+def word_list(name: str) -> list[str]:
+    """Return one list by 'FILE:LIST', such as 'weat:flowers'."""
+    known = {f"{file}:{entry}": words for file in ASSOCIATIONS for entry, words in load(file)["lists"].items()}
+    check_name(name, known, "word list")
+    return list(known[name])
+
+
+def association_test(name: str) -> dict[str, str]:
+    """Return a test that ships, such as 'weat6', with its lists named 'FILE:LIST'."""
+    known = {entry: (file, test) for file in ASSOCIATIONS for entry, test in load(file)["tests"].items()}
+    check_name(name, known, "association test")
+    file, test = known[name]
+    return {key: f"{file}:{value}" if key in ("x", "y", "a", "b") else value for key, value in test.items()}

@@ -44,12 +44,8 @@ def as_synset(term: str) -> str | None:
 
 def synsets_of(table: pl.DataFrame, part: str) -> frozenset[str]:
     """Return the synsets of a list's rows with this part of speech."""
-    found = set()
-    for term in table.filter(pl.col("part") == part)["term"]:
-        synset = as_synset(term) or wordnet.load().most_common(term, part)
-        if synset is not None:
-            found.add(synset)
-    return frozenset(found)
+    terms = table.filter(pl.col("part") == part)["term"]
+    return frozenset(filter(None, (as_synset(term) or wordnet.load().most_common(term, part) for term in terms)))
 
 
 def mask(word: str, show: bool = False) -> str:

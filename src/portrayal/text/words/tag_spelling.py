@@ -39,9 +39,5 @@ def _without_accents(tag: str) -> str:
 
 def find(tags: Iterable[str], known: Container[str]) -> dict[str, str]:
     """Return the entry of each normalised tag that is known under some spelling."""
-    found = {tag: tag if tag in known else _first_known(tag, known) for tag in tags}
-    return {tag: entry for tag, entry in found.items() if entry is not None}
-
-
-def _first_known(tag: str, known: Container[str]) -> str | None:
-    return next((spelling for spelling in spellings(tag) if spelling in known), None)
+    entries = {tag: next((spelling for spelling in spellings(tag) if spelling in known), None) for tag in tags}
+    return {tag: entry for tag, entry in entries.items() if entry is not None}

@@ -106,14 +106,14 @@ class Tokeniser:
         borders = np.searchsorted(starts, offsets)
         return LookedUp(data, starts, ends, hashes, self.vocabulary.find(hashes), borders)
 
-    def number(self, found: LookedUp) -> tuple[Ids, NDArray[np.int64]]:
+    def number(self, words: LookedUp) -> tuple[Ids, NDArray[np.int64]]:
         """Number words that were looked up; one thread, in the order of the texts."""
-        self.vocabulary.complete(found.ids, found.hashes, found.spelled)
+        self.vocabulary.complete(words.ids, words.hashes, words.spelled)
         # Stop words were seen first, so theirs are the lowest ids.
-        kept = found.ids >= len(self._stopped)
-        if kept.all():
-            return found.ids, found.borders
-        return found.ids[kept], np.concatenate([[0], np.cumsum(kept)])[found.borders]
+        counted = words.ids >= len(self._stopped)
+        if counted.all():
+            return words.ids, words.borders
+        return words.ids[counted], np.concatenate([[0], np.cumsum(counted)])[words.borders]
 
 
 def _joined(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

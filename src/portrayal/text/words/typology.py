@@ -76,14 +76,14 @@ def classify_tags(tags: Iterable[str], typology: Path | str | None = None) -> pl
     """
     if isinstance(tags, str):
         raise PortrayalError("tags is one text. Expected a list of tags: classify_tags([tag]).")
-    given = list(tags)
+    spelled = list(tags)
     table = load_typology(typology)
-    read = read_tags({normalise(tag) for tag in given}, clusters_of(table))
-    rows = [(at, tag, entry) for at, tag in enumerate(given) for entry in read.get(normalise(tag), (None,))]
+    read = read_tags({normalise(tag) for tag in spelled}, clusters_of(table))
+    rows = [(at, tag, entry) for at, tag in enumerate(spelled) for entry in read.get(normalise(tag), (None,))]
     looked_up = pl.DataFrame(rows, schema={"at": pl.Int64, "tag": pl.String, "entry": pl.String}, orient="row")
     clusters = table.select("super_cluster", "sub_cluster", entry="tag")
-    found = looked_up.join(clusters, on="entry", how="left", maintain_order="left_right")
-    return found.unique(["at", "super_cluster", "sub_cluster"], maintain_order=True).select(
+    clustered = looked_up.join(clusters, on="entry", how="left", maintain_order="left_right")
+    return clustered.unique(["at", "super_cluster", "sub_cluster"], maintain_order=True).select(
         "tag", "super_cluster", "sub_cluster"
     )
 
@@ -184,10 +184,10 @@ def _said_before(words: list[str], head: str, known: Mapping[str, frozenset[str]
     if not clusters & PEOPLE and head not in LOOKS:
         return []
     counted = PEOPLE if clusters & PEOPLE else SAID_OF_LOOKS
-    found = []
+    entries = []
     for at, word in enumerate(words, 1):
         near = at == len(words) and bool(clusters & PEOPLE)  # "white collar worker" says nothing of an origin
         entry = ORIGINS[word] if near and ORIGINS.get(word) in known else _entry(word, known)
         if entry and known[entry] & counted:
-            found.append(entry)
-    return found
+            entries.append(entry)
+    return entries
