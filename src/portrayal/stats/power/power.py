@@ -57,11 +57,11 @@ def smallest_difference(
     return smallest(lambda d: power_of_two_groups(d, n_x, n_y, alpha, two_sided), power)
 
 
-def smallest(chance: Callable[[float], float], power: float = POWER) -> float:
+def smallest(chance: Callable[[float], float], power: float = POWER, most: float = LARGEST) -> float:
     """Return the smallest effect found with this power; infinity where none is."""
-    if chance(LARGEST) < power:
+    if chance(most) < power:
         return float("inf")
-    return float(scipy.optimize.brentq(lambda effect: chance(effect) - power, 0.0, LARGEST, xtol=1e-4))
+    return float(scipy.optimize.brentq(lambda effect: chance(effect) - power, 0.0, most, xtol=1e-4))
 
 
 @cache
@@ -97,7 +97,7 @@ def _is_found(differences: np.ndarray, one_sided: bool) -> bool:
 def power_of_two_shares(
     first: float, second: float, n_first: int, n_second: int, alpha: float, fisher: bool = False
 ) -> float:
-    """Return the power of Fisher's test of two shares, or of the pooled z."""
+    """Return the power to tell two shares apart; of Fisher's test alone with `fisher`."""
     if max(n_first, n_second) > MOST and not fisher:
         return _normal(first, second, n_first, n_second, alpha)
     counts = [scipy.stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))]
@@ -109,11 +109,10 @@ def smallest_share_difference(
 ) -> float:
     """Return the difference above a base share found with this power, or infinity."""
 
-    def lacking(gap: float) -> float:
-        return power_of_two_shares(base + gap, base, n_first, n_second, alpha, fisher) - power
+    def chance(gap: float) -> float:
+        return power_of_two_shares(base + gap, base, n_first, n_second, alpha, fisher)
 
-    most = 1 - base - 1e-9
-    return float(scipy.optimize.brentq(lacking, 0.0, most, xtol=1e-4)) if lacking(most) > 0 else float("inf")
+    return smallest(chance, power, 1 - base - 1e-9)
 
 
 @cache
