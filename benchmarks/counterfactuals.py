@@ -8,8 +8,7 @@ import warnings
 import numpy as np
 from scipy import stats
 
-from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
-from portrayal.audits.counterfactuals.measures.slopes import line, normalised, reversal_scores
+from portrayal.audits.counterfactuals.measures.slopes import conditional_logistic, line, normalised, reversal_scores
 from portrayal.pictures.series.values import steps
 from portrayal.stats.tests.permutation import sign_flip_columns
 

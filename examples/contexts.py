@@ -9,12 +9,11 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal.audits.contexts.datasets.people import load_openpeople
 from portrayal.audits.contexts.factorial import compose_all, load_backgrounds
 from portrayal.audits.contexts.measures.design import Design
-from portrayal.audits.contexts.measures.membership import WordLists
-from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.pictures import WordLists, describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
+from portrayal.audits.contexts.people import load_openpeople
 from portrayal.pictures.images import open_image
 from portrayal.systems.taggers.local import tags_of
 from portrayal.text.words.typology import load_contexts

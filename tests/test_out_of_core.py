@@ -17,8 +17,7 @@ from portrayal.audits.captions.measures.audit import measure_system
 from portrayal.audits.captions.mention_shares import SUMS
 from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.contexts.measures.design import Design, stereotypes_of
-from portrayal.audits.contexts.measures.membership import WordLists, coverage_by_system, unknown_tags
-from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.pictures import WordLists, coverage_by_system, describe_pictures, unknown_tags
 from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.batches import Seen, hashes_of, unit_in_two, whole_units
 from portrayal.engine.pool import ONE_THREAD

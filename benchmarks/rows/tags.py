@@ -16,7 +16,7 @@ import polars as pl
 from benchmarks.shape import Benchmark, Peer
 
 if TYPE_CHECKING:
-    from portrayal.audits.contexts.measures.membership import WordLists
+    from portrayal.audits.contexts.measures.pictures import WordLists
 
 TAGS = 30  # a picture
 GENDERS = ("feminine", "masculine")
@@ -44,7 +44,7 @@ class Counted:
 
 def prepare(size: int) -> Tagged:
     """Draw so many tags from the typology, common ones more often."""
-    from portrayal.audits.contexts.measures.membership import WordLists, membership
+    from portrayal.audits.contexts.measures.pictures import WordLists, membership
 
     lists = WordLists()
     known = pl.Series("tag", sorted({*lists.typology["tag"], *lists.context_tags["tag"], "zebra crossing", "qwxz"}))

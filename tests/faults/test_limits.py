@@ -225,8 +225,8 @@ def test_a_folder_the_study_names_may_hold_pictures(tmp_path: Path) -> None:
 
 def test_the_other_tables_of_pictures_stay_inside_too(tmp_path: Path) -> None:
     from portrayal.audits.associations.picture_sets import picture_table
-    from portrayal.audits.contexts.datasets.people import load_people
     from portrayal.audits.contexts.factorial import load_backgrounds
+    from portrayal.audits.contexts.people import load_people
     from portrayal.pictures.series.folder import read_folder
     from portrayal_faces.occupations import read_perceived_gender
     from portrayal_faces.series.sources import read_pictures

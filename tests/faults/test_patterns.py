@@ -31,7 +31,7 @@ ELSEWHERE = {
     "text/collections/": "documents and queries of a collection, which its user chose",
     "vision/faces/": "names of files and labels in a user's table",
     "audits/associations/datasets/": "names of files",
-    "audits/contexts/datasets/": "names of files",
+    "audits/contexts/people.py": "names of files",
     "systems/encoders/clip_weights.py": "names of a model's layers",
     "audits/search/measures/quality.py": "names of measures in a study",
 }

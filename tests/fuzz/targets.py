@@ -15,7 +15,7 @@ import numpy as np
 
 from portrayal.audits.captions.datasets import caption_tables, coco, spice, vinvl, visual_genome
 from portrayal.audits.captions.datasets.caption_tables import read_conceptual_captions
-from portrayal.audits.contexts.datasets.people import read_person_table
+from portrayal.audits.contexts.people import read_person_table
 from portrayal.pictures.series.manifest import manifest_entries, read_manifest
 from portrayal.recorder.responses import read_outcome
 from portrayal.run.reviews import read_reviews

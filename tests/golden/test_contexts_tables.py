@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from portrayal.audits.contexts.measures.design import Design
-from portrayal.audits.contexts.measures.membership import WordLists
-from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.pictures import WordLists, describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.text.words.typology import load_contexts
 

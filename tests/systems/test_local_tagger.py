@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from portrayal.audits.contexts.datasets.people import load_openpeople
+from portrayal.audits.contexts.people import load_openpeople
 from portrayal.audits.contexts.world import Planted, describe, place_words
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import open_image

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from portrayal.audits.contexts.measures.coding import decisions, extend, queue
-from portrayal.audits.contexts.measures.membership import WordLists, unknown_tags
+from portrayal.audits.contexts.measures.pictures import WordLists, unknown_tags
 from portrayal.errors import PortrayalError
 from portrayal.tables import REVIEWS
 from portrayal.text.words.tag_spelling import find, normalise, spellings

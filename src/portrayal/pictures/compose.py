@@ -1,4 +1,4 @@
-"""Composites: one person cut out of a uniform backdrop, before one background (Barlas et al. 2020, Section 4.3).
+"""Composites of one person and one background (Barlas et al. 2020, Section 4.3).
 
 Studio light falls off, so a quadratic is fitted to the border; mixed pixels lose their share of backdrop.
 """
@@ -100,8 +100,7 @@ def _words(rgb: Picture) -> np.ndarray:
 def _distance(pixels: np.ndarray, backdrop: np.ndarray) -> np.ndarray:
     """Return the farthest channel's difference from the backdrop."""
     distance = np.empty(pixels.shape, np.uint8)
-    size = min(BAND, len(pixels)), pixels.shape[1]
-    low, high = np.empty(size, "<u4"), np.empty(size, "<u4")
+    low, high = np.empty((2, min(BAND, len(pixels)), pixels.shape[1]), "<u4")
     for top in range(0, len(pixels), BAND):
         rows = slice(top, min(top + BAND, len(pixels)))
         distance[rows] = _farthest(pixels[rows], backdrop[rows], low[: rows.stop - top], high[: rows.stop - top])

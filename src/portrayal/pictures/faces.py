@@ -1,4 +1,4 @@
-"""Faces in a picture: five landmarks found, aligned by a similarity, and read for perceived gender and age.
+"""Faces in a picture: found, aligned by five landmarks, read for gender and age.
 
 Zhang, Zhang, Li, Qiao (2016), Joint face detection and alignment using multitask cascaded convolutional networks, IEEE
 Signal Processing Letters 23, 1499-1503; Umeyama (1991), IEEE Transactions on Pattern Analysis and Machine Intelligence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.audits.contexts.measures.confidence import at_thresholds
+from portrayal.audits.contexts.measures.questions import at_thresholds
 
 KEYS = ("group", "versus", "place", "background", "inferred", "attribute", "factor", "vector")
 FOUND = pl.DataFrame(

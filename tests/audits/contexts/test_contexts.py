@@ -10,10 +10,9 @@ from PIL import Image, ImageDraw
 from portrayal import flow
 from portrayal.audits.contexts import AUDIT
 from portrayal.audits.contexts.figures import change_chart, tradeoff_table
-from portrayal.audits.contexts.inputs import read_inputs
 from portrayal.audits.contexts.measures.coding import agreement
 from portrayal.audits.contexts.measures.design import FACETS
-from portrayal.audits.contexts.stimuli import make_stimuli
+from portrayal.audits.contexts.stimuli import make_stimuli, read_inputs
 from portrayal.errors import PortrayalError
 from portrayal.reporting.charts.drawing import to_svg
 from portrayal.reporting.page.measured_run import find

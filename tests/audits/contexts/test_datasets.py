@@ -3,8 +3,7 @@
 import pytest
 from PIL import Image
 
-from portrayal.audits.contexts.datasets.chicago_faces import load_chicago_faces
-from portrayal.audits.contexts.datasets.people import load_openpeople, load_people, recorded_stimuli
+from portrayal.audits.contexts.people import load_chicago_faces, load_openpeople, load_people, recorded_stimuli
 from portrayal.errors import PortrayalError
 
 

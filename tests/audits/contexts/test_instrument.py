@@ -10,7 +10,7 @@ from audits.contexts.made_up_taggers import evidence_of, study_for
 from portrayal import flow
 from portrayal.audits.contexts.figures import report_tables
 from portrayal.audits.contexts.measure import measure
-from portrayal.audits.contexts.measures.confidence import VARIANT, confident
+from portrayal.audits.contexts.measures.questions import VARIANT, confident
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.errors import PortrayalError
 from portrayal.tables import REVIEWS

@@ -7,16 +7,15 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from portrayal.audits.contexts.findings import remarks_of
+from portrayal.audits.contexts.measures.coding import median, ratings
 from portrayal.audits.contexts.measures.congruence import congruence_scores, mean_of_groups
 from portrayal.audits.contexts.measures.design import FACETS, Design
-from portrayal.audits.contexts.measures.membership import WordLists
-from portrayal.audits.contexts.measures.pictures import describe_pictures
+from portrayal.audits.contexts.measures.pictures import WordLists, describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
-from portrayal.audits.contexts.measures.ratings import median, ratings
 from portrayal.audits.contexts.measures.rq2_recognition import independence
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance, distances
 from portrayal.audits.contexts.measures.views import View
-from portrayal.audits.contexts.warnings import remarks_of
 from portrayal.errors import PortrayalError
 from portrayal.stats.intervals.intervals import t_estimate
 from portrayal.tables import REVIEWS

@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 
-from portrayal.audits.contexts.measures.membership import WordLists
-from portrayal.audits.contexts.measures.pictures import KEYS, describe_pictures
+from portrayal.audits.contexts.measures.pictures import KEYS, WordLists, describe_pictures
 from portrayal.audits.contexts.measures.views import cluster_shares, column
 from portrayal.tables import changes, starts
 

@@ -249,13 +249,13 @@ def test_the_report_does_not_say_of_whole_series_that_only_the_face_changes():
 
 
 def test_a_missed_check_is_told_apart_from_its_bound():
-    from portrayal.audits.counterfactuals.checks import _told
+    from portrayal.audits.counterfactuals.checks import _missed
 
     row = {"check": "perceived gender stays", "unit": "P(female)", "needs": "under 0.15 in size"}
     assert (
-        _told({**row, "value": -0.15368})
+        _missed({**row, "value": -0.15368})
         == "'perceived gender stays': −0.154 P(female), where under 0.15 in size is needed"
     )
-    assert "−0.1500" in _told({**row, "value": -0.15004}) and ": −0.31 P" in _told({**row, "value": -0.31})
-    assert ": 0.597 P" in _told({**row, "value": 0.597, "needs": "at least 0.6"})
-    assert ": 7.30 P" in _told({**row, "value": 7.3, "needs": "under 5 in size"})
+    assert "−0.1500" in _missed({**row, "value": -0.15004}) and ": −0.31 P" in _missed({**row, "value": -0.31})
+    assert ": 0.597 P" in _missed({**row, "value": 0.597, "needs": "at least 0.6"})
+    assert ": 7.30 P" in _missed({**row, "value": 7.3, "needs": "under 5 in size"})

@@ -7,11 +7,15 @@ import polars as pl
 import pytest
 from scipy import optimize, stats
 
-from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
-from portrayal.audits.counterfactuals.measures.logistic import conditional_logistic
 from portrayal.audits.counterfactuals.measures.measure import label_slopes, measure_counterfactuals
+from portrayal.audits.counterfactuals.measures.occupations import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import blocks
-from portrayal.audits.counterfactuals.measures.slopes import normalised, normalised_slopes, reversal_scores
+from portrayal.audits.counterfactuals.measures.slopes import (
+    conditional_logistic,
+    normalised,
+    normalised_slopes,
+    reversal_scores,
+)
 from portrayal.audits.counterfactuals.measures.sums import flip_counts
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Entry

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from portrayal.audits.contexts.figures import all_charts, report_tables
 from portrayal.audits.contexts.findings import find_sentences, say_pictures
-from portrayal.audits.contexts.inputs import read_inputs
 from portrayal.audits.contexts.measure import basis, groups_shown, measure
 from portrayal.audits.contexts.measures.design import FAMILY
 from portrayal.audits.contexts.power import say_power
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.audits.contexts.stimuli import make_stimuli
+from portrayal.audits.contexts.stimuli import make_stimuli, read_inputs
 from portrayal.study.audit import Audit
 
 AUDIT = Audit(

@@ -21,18 +21,8 @@ from portrayal.edges.folders import claim, path_inside
 from portrayal.edges.writing import fresh
 from portrayal.engine import current_engine, in_order
 from portrayal.errors import PortrayalError
-from portrayal.pictures.compose import (
-    CUT_HEAD,
-    Crop,
-    CutHeads,
-    cut_out,
-    fit_background,
-    flaws,
-    person_scale,
-    place,
-    scale_person,
-    trim,
-)
+from portrayal.pictures import compose
+from portrayal.pictures.compose import CUT_HEAD, Crop, CutHeads
 from portrayal.pictures.images import open_image
 from portrayal.tables import check, read_csv
 
@@ -85,14 +75,20 @@ def compose_all(
     claim(inside, "pictures")
     fitted = _fit_all(backgrounds, recipe, inside)
     shown = list(people.iter_rows(named=True))
-    compose = partial(_compose_person, fitted, recipe, inside)
     if current_engine().named:  # the workers of an engine that somebody named
         each = in_order(partial(partial, _compose_person, fitted, recipe, inside), shown, "person", label="pictures")
     else:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            each = list(pool.map(compose, shown))
+            each = list(pool.map(partial(_compose_person, fitted, recipe, inside), shown))
     rows = [row for pictures in each for row in pictures] + [row for _, _, row in fitted]
-    return _write_manifest(rows, people, recipe, inside)
+    columns = ("stimulus", "role", "person", "context", "background", "file", "hash", "person_share", "scale", "flags", "source",
+               "license", "consent")  # fmt: skip
+    kinds = {name: pl.Float64 if name in ("person_share", "scale") else pl.String for name in columns}
+    table = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=kinds)
+    made = table.with_columns(pl.lit(value).alias(name) for name, value in asdict(recipe).items())
+    factors = people.drop("file", "source", "license", "consent")
+    made.join(factors, on="person", how="left", maintain_order="left").write_csv(fresh(inside / MANIFEST))
+    return read_manifest(inside)
 
 
 def read_manifest(folder: Path) -> pl.DataFrame:
@@ -118,7 +114,7 @@ def _fit_all(backgrounds: pl.DataFrame, recipe: Recipe, folder: Path) -> Fitted:
     """Fit each background once and write it alone; an unusable one stops the study."""
     fitted = []
     for row in backgrounds.iter_rows(named=True):
-        image = fit_background(open_image(row["file"]).image, (recipe.width, recipe.height), recipe.crop)
+        image = compose.fit_background(open_image(row["file"]).image, (recipe.width, recipe.height), recipe.crop)
         name = f"background@{row['background']}"
         fitted.append((row, image, {
             "stimulus": name, "role": "background", "context": row["context"], "background": row["background"],
@@ -134,12 +130,12 @@ def _compose_person(fitted: Fitted, recipe: Recipe, folder: Path, row: dict[str,
     unusable = {**own, "stimulus": row["person"], "role": "unusable"}
     try:
         opened = open_image(row["file"])
-        cutout = cut_out(opened.image, recipe.tolerance, Path(row["file"]).name)
-        person = trim(cutout.image)
-        scale = person_scale(person, (recipe.width, recipe.height), recipe.ratio)
+        cutout = compose.cut_out(opened.image, recipe.tolerance, Path(row["file"]).name)
+        person = compose.trim(cutout.image)
+        scale = compose.person_scale(person, (recipe.width, recipe.height), recipe.ratio)
     except PortrayalError as error:
         return [{**unusable, "flags": str(error)}]
-    flags = [*opened.notes, *flaws(cutout)]
+    flags = [*opened.notes, *compose.flaws(cutout)]
     if CUT_HEAD in flags:
         if recipe.cut_heads == "leave out":
             return [{**unusable, "flags": CUT_HEAD}]
@@ -149,9 +145,9 @@ def _compose_person(fitted: Fitted, recipe: Recipe, folder: Path, row: dict[str,
     alone.thumbnail((recipe.width, recipe.height))
     saved = _save(alone, own["person"], recipe, folder)
     rows = [{**own, "stimulus": own["person"], "role": "baseline", "flags": "; ".join(flags), **saved}]
-    scaled = scale_person(person, scale)
+    scaled = compose.scale_person(person, scale)
     for background, image, _ in fitted:
-        placed = place(scaled, image, scale)
+        placed = compose.place(scaled, image, scale)
         name = f"{own['person']}@{background['background']}"
         noted = [*flags, "person clipped by the frame"] if placed.clipped else flags
         rows.append({
@@ -167,15 +163,3 @@ def _save(image: Picture, name: str, recipe: Recipe, folder: Path) -> dict[str, 
     file = f"{name}.jpg".replace("/", "_")
     image.save(fresh(folder / file), quality=recipe.quality)
     return {"file": file, "hash": hashlib.sha256((folder / file).read_bytes()).hexdigest()}
-
-
-def _write_manifest(rows: list[dict[str, Any]], people: pl.DataFrame, recipe: Recipe, folder: Path) -> pl.DataFrame:
-    columns = ("stimulus", "role", "person", "context", "background", "file", "hash", "person_share", "scale", "flags", "source",
-               "license", "consent")  # fmt: skip
-    kinds = {name: pl.Float64 if name in ("person_share", "scale") else pl.String for name in columns}
-    table = pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=kinds)
-    factors = people.drop("file", "source", "license", "consent")
-    made = table.with_columns(pl.lit(value).alias(name) for name, value in asdict(recipe).items())
-    whole = made.join(factors, on="person", how="left", maintain_order="left")
-    whole.write_csv(fresh(folder / MANIFEST))
-    return read_manifest(folder)

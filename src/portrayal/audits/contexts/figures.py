@@ -28,27 +28,38 @@ PICTURES = (
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     """Return the charts of a report, without those that show only zeros."""
     shown = [Chart(*of, png=measured.pictures[of[0]]) for of in PICTURES if of[0] in measured.pictures]
-    return [*shown, *_tradeoff(measured), *_inferred(measured), *_changes(measured)]
+    table = tradeoff_table(measured.results)
+    if table.height:
+        text = (
+            "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
+            " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
+        )
+        title = "Accuracy and stereotype: the trade-off"
+        shown.append(Chart("tradeoff", title, text, _crosses(table), of=tuple(TRADED), main=True))
+    inferred = _moving(measured.results, "inferred_change").sort("place", "inferred", maintain_order=True)
+    if inferred.height:
+        text = (
+            "Each point is the change of the share of pictures in which a gender, or none (neutral), is inferred, from the same"
+            " people alone to the same people in a place, with its 95% interval. A filled point was found."
+        )
+        drawn = inferred.with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
+        chart = forest(drawn, label="label", axis="change of share from baseline")
+        title = "Change of the inferred gender from baseline"
+        shown.append(Chart("inferred_change", title, text, chart, of=("inferred_change",)))
+    text = (
+        "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
+        " three people, with its 95% interval (Figures 4 to 7 of the paper)."
+    )
+    for system in _moving(measured.results, "attribute_change")["system"].unique(maintain_order=True):
+        title, chart = f"{system}: change of tag use from baseline", change_chart(measured.results, system)
+        shown.append(Chart(file_name("changes", system), title, text, chart, of=("attribute_change",), system=system))
+    return shown
 
 
 def _moving(results: pl.DataFrame, measure: str) -> pl.DataFrame:
     """Return a measure's rows with a value, of systems of whom something differs from zero."""
     rows = results.filter(pl.col("value").is_not_null(), measure=measure)
     return rows.filter((pl.col("value").abs() > STILL).any().over("system"))
-
-
-def _inferred(measured: Measured) -> list[Chart]:
-    rows = _moving(measured.results, "inferred_change").sort("place", "inferred", maintain_order=True)
-    text = (
-        "Each point is the change of the share of pictures in which a gender, or none (neutral), is inferred, from the same"
-        " people alone to the same people in a place, with its 95% interval. A filled point was found."
-    )
-    if rows.is_empty():
-        return []
-    drawn = rows.with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
-    chart = forest(drawn, label="label", axis="change of share from baseline")
-    title = "Change of the inferred gender from baseline"
-    return [Chart("inferred_change", title, text, chart, of=("inferred_change",))]
 
 
 def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -> Any:
@@ -58,18 +69,6 @@ def change_chart(results: pl.DataFrame, system: str, place: str | None = None) -
     label = pl.concat_str("place", pl.lit(": "), "group") if place is None else pl.col("group")
     drawn = chosen.with_columns(label=label).sort("place", "group", maintain_order=True)
     return bars_with_intervals(drawn, label="label", color="attribute", axis="change of share of tags from baseline")
-
-
-def _changes(measured: Measured) -> list[Chart]:
-    text = (
-        "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
-        " three people, with its 95% interval (Figures 4 to 7 of the paper)."
-    )
-    charts = []
-    for system in _moving(measured.results, "attribute_change")["system"].unique(maintain_order=True):
-        title, chart = f"{system}: change of tag use from baseline", change_chart(measured.results, system)
-        charts.append(Chart(file_name("changes", system), title, text, chart, of=("attribute_change",), system=system))
-    return charts
 
 
 def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
@@ -84,18 +83,6 @@ def tradeoff_table(results: pl.DataFrame) -> pl.DataFrame:
         *(pl.col(f"{end}_congruence").alias(f"congruence_{end}") for end in ("low", "high")),
         *(pl.col(f"{end}_gender_f1_overall").alias(f"f1_{end}") for end in ("low", "high")),
     ).drop_nulls(["f1", "congruence"])
-
-
-def _tradeoff(measured: Measured) -> list[Chart]:
-    table = tradeoff_table(measured.results)
-    if table.is_empty():
-        return []
-    text = (
-        "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
-        " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
-    )
-    title = "Accuracy and stereotype: the trade-off"
-    return [Chart("tradeoff", title, text, _crosses(table), of=tuple(TRADED), main=True)]
 
 
 def _crosses(table: pl.DataFrame) -> Any:
@@ -127,10 +114,10 @@ def report_tables(measured: Measured, settings: ContextsSettings) -> list[Report
                     " the typology or a place's dictionary holds, as a whole or by its head.", measured.tables["coverage"]),
     ]  # fmt: skip
     if "ratings" in measured.tables:
+        text = "Their own words, how these were coded, their rating (0 feminine, 10 masculine) and their own gender where they gave it."
         tables.append(
-            ReportTable("ratings", "What raters said of the places", "Their own words, how these were coded, their rating (0"
-                        " feminine, 10 masculine) and their own gender where they gave it.", measured.tables["ratings"].head(100))
-        )  # fmt: skip
+            ReportTable("ratings", "What raters said of the places", text, measured.tables["ratings"].head(100))
+        )
     tradeoff = tradeoff_table(measured.results)
     if not tradeoff.is_empty():
         text = "Gender F1, stereotype congruence and the share of neutral answers, per tagger."

@@ -1,29 +1,35 @@
-"""Findings in words: a claim for each measure of the family."""
+"""Findings in words, a claim for each measure of the family; and warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
-from portrayal.audits.contexts.measures.confidence import VARIANT
-from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, NO_GENDER
+from portrayal.audits.contexts.measures.coding import NEITHER
+from portrayal.audits.contexts.measures.questions import GENDERED, VARIANT
+from portrayal.audits.contexts.measures.rq2_recognition import A_GENDER, NO_GENDER, RARE
+from portrayal.audits.contexts.measures.rq4_descriptions import LEAST
 from portrayal.audits.contexts.measures.views import NEUTRAL
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
 from portrayal.study.audit import Finding, Measured
-from portrayal.text.formatting import listed
+from portrayal.text.formatting import listed, number, percent, plural
 
+KNOWN = 0.8  # of the tags, under which a warning says so
 NAMES = {A_GENDER: "names a gender", NO_GENDER: "names none", NEUTRAL: "names no gender"}
 
 
 def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Finding]:
     """Return a sentence for every test that found something, and shared ones for the others."""
-    results = measured.results
-    claims = {name: replace(claim, after=lambda row: _when_sure(results, row)) for name, claim in CLAIMS.items()}
-    both = lambda row: f"{_other_vectors(results, row)} {_when_sure(results, row)}".strip()  # noqa: E731
-    return say(measured, {**claims, "distance_anova": replace(CLAIMS["distance_anova"], after=both)})
+
+    def after(row: Row) -> str:
+        vectors = _other_vectors(measured.results, row) if row["measure"] == "distance_anova" else ""
+        return f"{vectors} {_when_sure(measured.results, row)}".strip()
+
+    return say(measured, {name: replace(claim, after=after) for name, claim in CLAIMS.items()})
 
 
 def say_pictures(group: str, axis: str, within: str | None) -> str:
@@ -35,25 +41,20 @@ def say_pictures(group: str, axis: str, within: str | None) -> str:
 def _clause(text: str) -> Callable[[Row], str]:
     """Return a clause filled with a row's columns and the words for them."""
 
+    def sees(gender: str | None) -> str:
+        article = "an" if (gender or "")[:1] in "aeiou" else "a"
+        return NAMES.get(gender or "") or f"sees {article} {gender or ''} person"
+
     def fill(row: Row) -> str:
         place = f"the {row['place']}" if row["place"] else ""
         words = {
             "tags": f"{'demographic' if row['attribute'] == 'demographics' else row['attribute']} tags",
-            "sees": _sees(row["inferred"]),
-            "one": _sees(row["group"]),
-            "other": _sees(row["versus"]),
-            "places": place or "places",
-            "all_places": place or "all places",
-        }
+            "sees": sees(row["inferred"]), "one": sees(row["group"]), "other": sees(row["versus"]),
+            "places": place or "places", "all_places": place or "all places",
+        }  # fmt: skip
         return text.format_map({**row, **words})
 
     return fill
-
-
-def _sees(gender: str | None) -> str:
-    """Say that the tagger sees a person of this gender, or names none."""
-    named = gender or ""
-    return NAMES.get(named) or f"sees {'an' if named[:1] in 'aeiou' else 'a'} {named} person"
 
 
 def _other_vectors(results: pl.DataFrame, row: Row) -> str:
@@ -70,12 +71,10 @@ def _when_sure(results: pl.DataFrame, row: Row) -> str:
     same = [pl.col(name).eq_missing(pl.lit(row[name], pl.String)) for name in names]
     again = results.filter(pl.col("measure") == VARIANT, pl.col("of") == row["measure"], *same)
     clear = (pl.col("low") > 0) if row["value"] > 0 else (pl.col("high") < 0)
-    reached = again.filter(~clear.fill_null(False))["confidence"].to_list()
-    if reached:
+    if reached := again.filter(~clear.fill_null(False))["confidence"].to_list():
         return f"Counted with tags of a confidence of {listed(reached)} alone, the interval reaches 0."
-    return (
-        f"It holds with tags of a confidence of {listed(again['confidence'].to_list())} alone." if again.height else ""
-    )
+    clear_of = listed(again["confidence"].to_list())
+    return f"It holds with tags of a confidence of {clear_of} alone." if again.height else ""
 
 
 CLAIMS = {
@@ -124,3 +123,76 @@ CLAIMS = {
         asks="describes people who fit the place more abstractly, or more concretely, than people who do not",
     ),
 }
+
+
+def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any]) -> list[str]:
+    """Return the warnings at the top of the report."""
+    low = results.filter(pl.col("value") < KNOWN, measure="coverage", attribute="known").select("system", "value")
+    text = "The typology knows {} of {}'s tags; the others wait in reviews.csv."
+    unknown = [text.format(percent(value), system) for system, value in low.iter_rows()]
+    return [*_gendered_places(results), *_rated_otherwise(results, inputs.get("contexts")), *unknown]
+
+
+def remarks_of(results: pl.DataFrame, inputs: Mapping[str, Any], factors: Sequence[str]) -> list[str]:
+    """Return the remarks of the section: people left out, places not recognised, small groups."""
+    remarks = [f"{person} was left out: {reason}" for person, reason in inputs.get("unusable", ())]
+    if people := inputs.get("cut_heads", ()):
+        remarks.append(
+            f"The heads of {listed(list(people))} are cut off by the edges of their own pictures. They are shown larger than the others, so"
+            " that the cut lies at the edge of the frame; what differs between them and others may be their size."
+        )
+    return [*remarks, *_unrecognised(results), *_small_cells(results, factors)]
+
+
+def _gendered_places(results: pl.DataFrame) -> list[str]:
+    """Say where a tagger names a gender in a place with nobody in it."""
+    rows = results.filter(pl.col("value") > 0, measure=GENDERED)
+    texts = []
+    for system, value, n in rows.filter(pl.col("place").is_null()).select("system", "value", "n").iter_rows():
+        placed = rows.filter(pl.col("place").is_not_null(), system=system).select("place", "inferred")
+        where = listed([f"{gender} in the {place}" for place, gender in placed.iter_rows()])
+        shown = f"{round(value * n)} of {plural(n, 'picture')}"
+        texts.append(f"{system} names a gender in {shown} of places with nobody in them ({where}).")
+    return texts
+
+
+def _rated_otherwise(results: pl.DataFrame, contexts: pl.DataFrame | None) -> list[str]:
+    """Name places that the study's own raters do not find gendered as assumed."""
+    rows = results.filter(pl.col("group").is_null(), measure="place_rating").drop_nulls("value")
+    if contexts is None or rows.is_empty():
+        return []
+    expected = dict(contexts.select("name", "stereotype").iter_rows())
+    return [
+        f"The study's raters put the {place} at {number(median)} between 0 (feminine) and {2 * NEITHER} (masculine): its"
+        f" stereotype is taken to be {expected[place]}."
+        for place, median in rows.select("place", "value").iter_rows()
+        if (median >= NEITHER if expected.get(place) == "feminine" else median <= NEITHER)
+        and expected.get(place) in ("feminine", "masculine")
+    ]
+
+
+def _unrecognised(results: pl.DataFrame) -> list[str]:
+    rows = results.filter(measure="recognised_background").drop_nulls("value")
+    texts = []
+    for (system,), part in rows.group_by("system", maintain_order=True):
+        rare = part.filter(pl.col("value") < RARE)["background"].to_list()
+        named = f" ({', '.join(rare)})" if len(rare) <= 6 else ""
+        seen = f"{len(rare)} of {part.height} backgrounds{named} in under {percent(RARE)} of pictures"
+        texts += [f"{system} recognises {seen}."] if rare else []
+    return texts
+
+
+def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
+    """Name groups of fewer than three people, shown or answered about."""
+    cells = results.filter(pl.col("group").is_not_null(), pl.col("value").is_null(), measure="distance")
+    shown = pl.col("n") + pl.col("n_missing")
+    small = cells.filter(shown < LEAST)["group"].unique().sort()
+    texts = []
+    if len(small):
+        texts.append(f"Groups of {' and '.join(factors)} with fewer than three people are NA: {'; '.join(small)}.")
+    lost = cells.filter(shown >= LEAST, ~pl.col("group").is_in(small.implode()))
+    for (system,), part in lost.group_by("system", maintain_order=True):
+        where, groups = plural(part["place"].n_unique(), "place"), "; ".join(part["group"].unique().sort())
+        few = f"{system} answered about fewer than three people of a group in {where}"
+        texts.append(f"{few}, which are NA there: {groups}.")
+    return texts

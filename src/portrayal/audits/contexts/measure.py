@@ -8,16 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.contexts.measures.coding import agreement, extend, queue
-from portrayal.audits.contexts.measures.confidence import Places, at_thresholds, confident
+from portrayal.audits.contexts.findings import remarks_of, warnings_of
+from portrayal.audits.contexts.measures.coding import QUESTIONS, agreement, extend, queue, rating_table, ratings
 from portrayal.audits.contexts.measures.design import FACETS, FAMILY, Design, place_names, stereotypes_of
-from portrayal.audits.contexts.measures.membership import WordLists, coverage_by_system, unknown_tags
-from portrayal.audits.contexts.measures.pictures import describe_pictures
-from portrayal.audits.contexts.measures.questions import answers_and_differences
-from portrayal.audits.contexts.measures.ratings import QUESTIONS, rating_table, ratings
+from portrayal.audits.contexts.measures.pictures import WordLists, coverage_by_system, describe_pictures, unknown_tags
+from portrayal.audits.contexts.measures.questions import Places, answers_and_differences, at_thresholds, confident
 from portrayal.audits.contexts.measures.views import BASELINE
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.audits.contexts.warnings import remarks_of, warnings_of
 from portrayal.errors import PortrayalError, nearest
 from portrayal.study.audit import Basis, Evidence, Measured, basis_of, groups_by
 from portrayal.tables import results
@@ -43,9 +40,8 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     further = [least for least in settings.confidences if least > settings.least_confidence]
     again = at_thresholds(answered, counted, further, FAMILY, lambda responses, only: answer(responses, only)[0])
     reviews = [table for table in (inputs.get("ratings"), evidence.reviews) if table is not None]
-    rated = (
-        pl.concat(reviews, how="diagonal").filter(pl.col("question").is_in(QUESTIONS)) if reviews else pl.DataFrame()
-    )
+    joined = pl.concat(reviews, how="diagonal") if reviews else pl.DataFrame(schema={"question": pl.String})
+    rated = joined.filter(pl.col("question").is_in(QUESTIONS))
     judged = [*(ratings(rated) if rated.height else ()), *agreement(evidence.reviews, evidence.seed)]
     named = pl.col("place").replace(place_names(inputs["contexts"]))
     of_people = results(judged, facets=FACETS, audit="contexts")
@@ -91,7 +87,6 @@ def _genders(settings: ContextsSettings, typology: pl.DataFrame) -> dict[str, li
     known = set(typology["sub_cluster"].drop_nulls())
     for cluster in settings.genders if "genders" in settings.model_fields_set else ():
         if cluster not in known:
-            raise PortrayalError(
-                f"[contexts] genders names the cluster {cluster!r}.{nearest(cluster, known)} Known: {', '.join(sorted(known))}."
-            )
+            hint = f"{nearest(cluster, known)} Known: {', '.join(sorted(known))}."
+            raise PortrayalError(f"[contexts] genders names the cluster {cluster!r}.{hint}")
     return {cluster: labels for cluster, labels in settings.genders.items() if cluster in known}

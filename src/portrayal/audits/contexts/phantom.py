@@ -51,10 +51,8 @@ def _manifest(folder: str) -> dict[str, tuple[str | None, str | None]]:
     file = Path(folder) / MANIFEST
     if not file.is_file():
         return {}
-    table = pl.read_csv(file, infer_schema=False)
-    gender = pl.col("gender") if "gender" in table.columns else pl.lit(None, dtype=pl.String)
-    rows = table.select("stimulus", gender.alias("gender"), "context").iter_rows()
-    return {name: (label, context) for name, label, context in rows}
+    rows = pl.read_csv(file, infer_schema=False).iter_rows(named=True)
+    return {row["stimulus"]: (row.get("gender"), row["context"]) for row in rows}
 
 
 def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:

@@ -62,15 +62,14 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
     people = placed.unique("person").sort("person")
     if len(kinds) < 2 or people.height < 2:
         return None
-    cluster = {label: name for name, labels in settings.genders.items() for label in labels}
+    number = {
+        label: kinds.index(name) for name, labels in settings.genders.items() if name in kinds for label in labels
+    }
     labels = people[settings.gender].to_list() if settings.gender in people.columns else [None] * people.height
-    named = [cluster.get(str(label), "") for label in labels]
-    own = [kinds.index(name) if name in kinds else -1 for name in named]
-    pictures = round(placed.height / (people.height * len(places))) * study.repeats
-    return Plan(
-        np.array(own), np.array([kinds.index(name) for name in places]), max(pictures, 1), len(study.systems),
-        _other_tests(study, people, len(places)),
-    )  # fmt: skip
+    own = np.array([number.get(str(label), -1) for label in labels])
+    pictures = max(1, round(placed.height / (people.height * len(places))) * study.repeats)
+    shown, systems = np.array([kinds.index(name) for name in places]), len(study.systems)
+    return Plan(own, shown, pictures, systems, _other_tests(study, people, len(places)))
 
 
 def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
@@ -98,21 +97,16 @@ def power(plan: Plan, follow: float, seed: int = 0) -> float:
 
 
 def _finds(plan: Plan, follow: float, random: np.random.Generator) -> bool:
-    chances = [follow, *[0.0] * (plan.systems - 1)]
-    columns = [_differences(plan, chance, random) for chance in chances]
-    scores = columns[0][:, 0]
-    together = np.hstack([_flipped(each, plan.pictures) for each in columns])
+    columns = [_differences(plan, chance, random) for chance in [follow, *[0.0] * (plan.systems - 1)]]
+    together = []  # the congruence, and the changes that can be found by flipping people
+    for each in columns:
+        floors = 2.0 ** (1 - np.count_nonzero(each[:, 1:], axis=0))
+        together += [each[:, :1], each[:, 1:][:, (floors < LEVEL) & (plan.pictures == 1)]]
+    tests = sum(each.shape[1] for each in together)
     changes = plan.systems * len(plan.places) * (len(set(plan.places.tolist())) + 1) * (plan.pictures > 1)
-    share = flipped_share(together.shape[1], plan.others * plan.systems + changes)
-    low = bounded_mean(scores, plan.pictures * len(plan.places)).low
-    return bool(low > 0 and flip_jointly(together).adjusted[0] < LEVEL * share)
-
-
-def _flipped(columns: np.ndarray, pictures: int) -> np.ndarray:
-    """Keep the congruence, and the changes that can be found by flipping people."""
-    floors = 2.0 ** (1 - np.count_nonzero(columns[:, 1:], axis=0))
-    changed = (floors < LEVEL) & (pictures == 1)
-    return np.hstack([columns[:, :1], columns[:, 1:][:, changed]])
+    share = flipped_share(tests, plan.others * plan.systems + changes)
+    low = bounded_mean(columns[0][:, 0], plan.pictures * len(plan.places)).low
+    return bool(low > 0 and flip_jointly(np.hstack(together)).adjusted[0] < LEVEL * share)
 
 
 def _differences(plan: Plan, follow: float, random: np.random.Generator) -> np.ndarray:

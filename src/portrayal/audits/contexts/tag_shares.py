@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from portrayal.audits.contexts.measures.design import Design, stereotypes_of
-from portrayal.audits.contexts.measures.membership import WordLists
-from portrayal.audits.contexts.measures.pictures import KEYS, describe_pictures
+from portrayal.audits.contexts.measures.pictures import KEYS, WordLists, describe_pictures
 from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.audits.contexts.measures.views import ALIKE, TAGGED, cluster_shares, column, share_column
 from portrayal.audits.contexts.settings import ContextsSettings
@@ -82,20 +81,18 @@ def tag_shares(
     named = {cluster: labels for cluster, labels in named.items() if cluster in clusters}
     chosen = settings.factors if factors is None else factors
     design = Design(named, settings.gender, chosen, stereotypes_of(load_contexts()), seed=seed)
-    fold = Fold(
-        "contexts",
-        partial(_count, stimuli, lists, list(named)),
-        partial(_answer, design),
-        needs=(*KEYS, "status", "tag"),
-        paper="Barlas et al. 2020, Sections 4.5.2 and 4.5.3",
-        add=_add,
-    )
+    needs, paper = (*KEYS, "status", "tag"), "Barlas et al. 2020, Sections 4.5.2 and 4.5.3"
+    count = partial(_count, stimuli, lists, list(named))
+
+    def answer(parts: list[pl.DataFrame], _: Any) -> pl.DataFrame:
+        return answer_questions(_sum(pl.concat(parts)), design)
+
+    fold = Fold("contexts", count, answer, needs=needs, paper=paper, add=_add)
 
     def batches() -> Iterator[pl.DataFrame]:
         return chain([NOTHING], whole_units(responses, KEYS, fold.needs, rows))
 
-    found: pl.DataFrame = run_folds([fold], batches)[fold.name]
-    return found
+    return cast(pl.DataFrame, run_folds([fold], batches)[fold.name])
 
 
 def _count(
@@ -107,10 +104,6 @@ def _count(
     counts = {ALIKE: pl.lit(1, pl.Int64), TAGGED: (pl.col("tags") > 0).cast(pl.Int64)}
     of_clusters = pl.DataFrame(shares, schema=list(map(share_column, lists.clusters)), orient="row")
     return [_sum(pictures.with_columns(**counts).hstack(of_clusters).drop("stimulus", "repeat"))]
-
-
-def _answer(design: Design, parts: list[pl.DataFrame], _: Any) -> pl.DataFrame:
-    return answer_questions(_sum(pl.concat(parts)), design)
 
 
 def _add(one: list[pl.DataFrame], other: list[pl.DataFrame]) -> list[pl.DataFrame]:

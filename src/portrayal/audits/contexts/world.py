@@ -47,8 +47,6 @@ def draw_genders(
     return np.where(random.random(len(own)) < follow, place, named)
 
 
-# --- one picture: the phantom -----------------------------------------------------------------------------------------
-
 OWN = dict.fromkeys(("female", "woman", "women"), "feminine") | dict.fromkeys(("male", "man", "men"), "masculine")
 
 
@@ -71,7 +69,7 @@ def describe(
     stereotypes: Mapping[str, str],
     random: np.random.Generator,
 ) -> list[str]:
-    """Return the tags of one picture: of somebody labelled so, alone or in a place, or of a place alone."""
+    """Return the tags of one picture: of somebody, of a place, or of both."""
     own, place, tags = OWN.get(gender or "", ""), stereotypes.get(context or "", ""), []
     if gender:
         draw, follow = random.random(), random.random()
@@ -86,9 +84,6 @@ def describe(
     if context and random.random() < planted.recognised:
         tags += random.choice(place_words()[context], 2, replace=False).tolist()
     return tags
-
-
-# --- whole audits: stimuli and tags -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -139,7 +134,7 @@ def draw_stimuli(shape: Shape) -> pl.DataFrame:
 def draw_tags(
     shape: Shape, follow: float, traits: np.random.Generator, random: np.random.Generator
 ) -> Iterator[tuple[str, list[str], bool]]:
-    """Yield each stimulus, a tagger's tags of it, and whether it refuses."""
+    """Yield each stimulus, a tagger's tags, and a refusal; `traits` outlast a wave."""
     own = np.array(shape.own())
     right, lean = traits.beta(*RIGHT, len(own)), traits.normal(0.0, 0.3, len(own))
     stereotypes = dict(load_contexts().select("context", "stereotype").iter_rows())
@@ -149,23 +144,17 @@ def draw_tags(
         for (_,), slot in part.group_by("background", maintain_order=True):
             named = draw_genders(own, kind, right, follow, 3 if shape.nonbinary else 2, random)
             for at, name in enumerate(slot.sort("person")["stimulus"]):
-                tags = _tags(int(named[at]), lean[at], wordy.get(place, 1.0), random)
+                concrete = 1 + random.poisson(2 * wordy.get(place, 1.0) * np.exp(lean[at]))
+                counts, words = (concrete, random.poisson(2 * np.exp(-lean[at]))), []
+                for pool, count in zip((CONCRETE, ABSTRACT), counts, strict=True):
+                    words += random.permutation(pool)[:count].tolist()
+                own_gender = named[at] != NO_GENDER
+                gender = [GENDER_TAGS[GENDERS[named[at]]][random.integers(3)]] if own_gender else []
+                tags = ["person", *gender, *words]
                 if place and random.random() < seen[str(place)]:
                     tags += random.choice(place_words()[str(place)], 2, replace=False).tolist()
                 yield name, tags, bool(shape.silent) and random.random() < shape.silent
 
-
-def _tags(named: int, lean: float, wordy: float, random: np.random.Generator) -> list[str]:
-    """Draw a picture's words about the person: some concrete and abstract ones, a gender perhaps."""
-    counts = 1 + random.poisson(2 * wordy * np.exp(lean)), random.poisson(2 * np.exp(-lean))
-    words: list[str] = []
-    for pool, count in zip((CONCRETE, ABSTRACT), counts, strict=True):
-        words += random.permutation(pool)[:count].tolist()
-    gender = [] if named == NO_GENDER else [GENDER_TAGS[GENDERS[named]][random.integers(3)]]
-    return ["person", *gender, *words]
-
-
-# --- tables of pictures: counts ---------------------------------------------------------------------------------------
 
 STEREOTYPES = {f"{kind[0].upper()}{at}": kind for kind in ("feminine", "masculine") for at in range(1, 5)}
 CLUSTERS = ("demographics", "concrete", "abstract", "other")
@@ -224,7 +213,13 @@ def _draw_slot(
     if place:
         inferred = np.where(random.random(n) < world.stereotype, STEREOTYPES[place], inferred)
     fits = names[own] == STEREOTYPES[place] if place else np.zeros(n, bool)
-    counts = _draw_counts(fits * world.expectancy, taste, random)
+    # Twelve tags, with the person's own leaning.
+    weights = np.stack([np.full(n, 2.0), 5 * np.exp(taste), 3 * np.exp(-taste), np.full(n, 2.0)], axis=1)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    moved = np.minimum(fits * world.expectancy, shares[:, 1] * 0.9)
+    shares[:, 1] -= moved
+    shares[:, 2] += moved
+    counts = random.multinomial(12, shares / shares.sum(axis=1, keepdims=True))
     seen = random.random(n) < SEEN - world.recognition * (inferred == "neutral")
     status = np.where(random.random(n) < world.silent, "failed", "answered")
     return people.with_columns(
@@ -236,23 +231,11 @@ def _draw_slot(
     )  # fmt: skip
 
 
-def _draw_counts(moved: np.ndarray, taste: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Draw the tags of each cluster: twelve in all, with the person's own leaning."""
-    even = np.full(len(taste), 2.0)
-    weights = np.stack([even, 5 * np.exp(taste), 3 * np.exp(-taste), even], axis=1)
-    shares = weights / weights.sum(axis=1, keepdims=True)
-    moved = np.minimum(moved, shares[:, 1] * 0.9)
-    shares[:, 1] -= moved
-    shares[:, 2] += moved
-    return random.multinomial(12, shares / shares.sum(axis=1, keepdims=True))
-
-
 def truths(world: World) -> dict[str, float]:
     """Return what the planted values come to, with as many people of each gender."""
     rest, others_of = (1 - world.right) / 2, world.genders - 1
-    woman, other = (
-        world.stereotype + (1 - world.stereotype) * chance for chance in (world.right, rest / others_of)
-    )  # inferred feminine in a feminine place
+    # Inferred feminine in a feminine place:
+    woman, other = (world.stereotype + (1 - world.stereotype) * chance for chance in (world.right, rest / others_of))
     recognised = SEEN - world.recognition * (1 - world.stereotype) * rest
     hits, others = (SEEN * chance / recognised for chance in (woman, other))
     return {

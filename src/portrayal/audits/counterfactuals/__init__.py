@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from portrayal.audits.counterfactuals.charts import all_charts
-from portrayal.audits.counterfactuals.ends import basis, groups, silence_groups
 from portrayal.audits.counterfactuals.findings import find_sentences
 from portrayal.audits.counterfactuals.inputs import read_inputs
-from portrayal.audits.counterfactuals.measure import measure
+from portrayal.audits.counterfactuals.measure import basis, groups, measure, silence_groups
 from portrayal.audits.counterfactuals.measures.rows import FAMILY
 from portrayal.audits.counterfactuals.power import say_power
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings

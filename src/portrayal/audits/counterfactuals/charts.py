@@ -6,15 +6,19 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from portrayal.audits.counterfactuals.inputs import strip_name
 from portrayal.audits.counterfactuals.measures.axis import PLACEBO, Axis, axes_of
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
-from portrayal.audits.counterfactuals.strips import strip_name
 from portrayal.reporting.charts.charts import forest, lines_with_band
 from portrayal.reporting.page.section import file_name
 from portrayal.study.audit import Chart, Measured
 
 FEW, MANY = 10, 40  # labels drawn
+CURVE = (
+    "The share of people who get the label at each value, as a multiple of their share at the neutral centre, "
+    "with its 95% band; at the centre it is 1 by definition (Figure 5 of the paper)."
+)
 UNITS = {
     "gender": "value (+2 is masculine)",
     "race": "value (+2 lies beyond the second pole)",
@@ -24,17 +28,12 @@ UNITS = {
 
 def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Chart]:
     """Return the charts of a report, strips first, since all else rests on them."""
-    curves = _curve_charts(measured, settings.labels)
-    return [*_strip_charts(measured), *_slope_charts(measured), *curves]
-
-
-def _slope_charts(measured: Measured) -> list[Chart]:
-    """Draw the steepest labels of the first attribute in short, then more of each."""
     labels = with_decisions(measured.tables["labels"], measured.results)
     labels = labels.filter(pl.col("shown") & pl.col("slope").is_not_null())
-    there = axes_of(labels)
-    short = [_slopes(labels, axis, FEW, main=True) for axis in there[:1]]
-    return [*short, *(_slopes(labels, axis, MANY) for axis in there)]
+    there = axes_of(labels)  # the steepest labels of the first in short, then more of each
+    slopes = [_slopes(labels, axis, FEW, main=True) for axis in there[:1]]
+    slopes += [_slopes(labels, axis, MANY) for axis in there]
+    return [*_strip_charts(measured), *slopes, *_curve_charts(measured, settings.labels)]
 
 
 def _slopes(labels: pl.DataFrame, axis: Axis, most: int, main: bool = False) -> Chart:
@@ -60,47 +59,27 @@ def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
         for label in chosen or _clearest(measured.tables["labels"], axis):
             named = pl.col("label").str.to_lowercase() == label.lower()
             drawn = rates.filter(named & axis.where())
-            if drawn.height:
-                charts.append(_curve(drawn, label, axis))
+            if drawn.is_empty():
+                continue
+            curve = lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
+                                    x_axis=UNITS[axis.attribute], y_axis="rate relative to the centre")  # fmt: skip
+            title = f"Sensitivity of {label!r} to the cue of {axis.title}"
+            charts.append(Chart(file_name("sensitivity", *axis.names, label), title, CURVE, curve, of=("rates",)))
     return charts
-
-
-def _curve(drawn: pl.DataFrame, label: str, axis: Axis) -> Chart:
-    return Chart(
-        file_name("sensitivity", *axis.names, label),
-        f"Sensitivity of {label!r} to the cue of {axis.title}",
-        "The share of people who get the label at each value, as a multiple of their share at the neutral centre, "
-        "with its 95% band; at the centre it is 1 by definition (Figure 5 of the paper).",
-        lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
-                        x_axis=UNITS[axis.attribute], y_axis="rate relative to the centre"),
-        of=("rates",),
-    )  # fmt: skip
 
 
 def _clearest(labels: pl.DataFrame, axis: Axis, count: int = 3) -> list[str]:
     mine = labels.filter(axis.where() & pl.col("shown") & pl.col("low").is_not_null())
-    return (
-        mine.sort("p", pl.col("slope").abs(), descending=[False, True])["label"]
-        .unique(maintain_order=True)
-        .head(count)
-        .to_list()
-    )
+    clearest = mine.sort("p", pl.col("slope").abs(), descending=[False, True])["label"]
+    return clearest.unique(maintain_order=True).head(count).to_list()
 
 
 def _strip_charts(measured: Measured) -> list[Chart]:
-    """Figure 6: before-and-after strips; the run keeps them of generated people only."""
-    return [
-        Chart(
-            strip_name(axis),
-            f"Before and after: {axis.title}",
-            _strip_text(axis),
-            png=measured.pictures[strip_name(axis)],
-        )
-        for axis in axes_of(measured.tables["axes"])
-        if strip_name(axis) in measured.pictures
-    ]
-
-
-def _strip_text(axis: Axis) -> str:
-    ends = "a random direction, as large" if axis.attribute == PLACEBO else " to ".join(axis.ends())
-    return f"One generated person a row, the value rising from left to right: {ends}. Nobody shown here exists."
+    """Return strips of before and after (Figure 6), of generated people only."""
+    charts = []
+    for axis in axes_of(measured.tables["axes"]):
+        if png := measured.pictures.get(strip_name(axis)):
+            ends = "a random direction, as large" if axis.attribute == PLACEBO else " to ".join(axis.ends())
+            text = f"One generated person a row, the value rising from left to right: {ends}. Nobody shown here exists."
+            charts.append(Chart(strip_name(axis), f"Before and after: {axis.title}", text, png=png))
+    return charts

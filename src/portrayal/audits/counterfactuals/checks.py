@@ -21,9 +21,11 @@ def failed_checks(checks: pl.DataFrame | None) -> dict[Axis, str]:
     if checks is None:
         return {}
     failed = with_poles(checks).filter(pl.col("passed") == False)  # noqa: E712
-    return {
-        axis: f"its manipulation check failed ({_all_told(failed.filter(axis.where()))})" for axis in axes_of(failed)
-    }
+    reasons = {}
+    for axis in axes_of(failed):
+        missed = listed([_missed(row) for row in failed.filter(axis.where()).iter_rows(named=True)])
+        reasons[axis] = f"its manipulation check failed ({missed})"
+    return reasons
 
 
 def not_checked(checks: pl.DataFrame | None, axis: Axis) -> str:
@@ -51,22 +53,13 @@ def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
     for row in [] if checks is None else with_poles(checks).iter_rows(named=True):
         verdict = VERDICTS[row["passed"]]
         needs = f"needs {row['needs']}: {verdict}" if row["needs"] else verdict
-        about = {
-            "system": "manipulator",
-            **{name: row[name] for name in KEY},
-            "check": row["check"],
-            "counted": "series",
-        }
+        about = {"system": "manipulator", **{name: row[name] for name in (*KEY, "check")}, "counted": "series"}
         note = "; ".join(filter(None, [needs, row["note"]]))
         found = Estimate(row["value"], row["low"], row["high"], n=row["n"], unit=row["unit"], note=note)
         yield found.row("manipulation_check", **about)
 
 
-def _all_told(failed: pl.DataFrame) -> str:
-    return listed([_told(row) for row in failed.iter_rows(named=True)])
-
-
-def _told(row: Mapping[str, Any]) -> str:
+def _missed(row: Mapping[str, Any]) -> str:
     needed = f", where {row['needs']} is needed" if row["needs"] else ""
     return f"{row['check']!r}: {_apart(row['value'], row['needs'])} {row['unit']}{needed}"
 

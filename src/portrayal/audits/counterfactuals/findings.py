@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -13,8 +13,6 @@ from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
 from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import listed, number, percent
-
-ONE_EACH = pl.col("measure") == "slope_by_start"
 
 
 def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> list[Finding]:
@@ -35,16 +33,19 @@ def _claims(measured: Measured, axis: Axis) -> Mapping[str, Claim]:
     (low, high), (to_low, to_high) = axis.ends(), axis.moves()
     absent = " that nobody gets at the neutral centre"
 
+    def after(row: Row) -> str:
+        checked = not_checked(measured.tables.get("checks"), axis)
+        return " ".join(filter(None, [_by_start(measured.results, row), checked]))
+
     def claim(which: str, figure: str) -> Claim:
+        label = f"{{label!r}}{which and ', a label' + which + ','}"
         return Claim(
-            positive=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {to_high}",
-            negative=f"gives {{label!r}}{which and ', a label' + which + ','} more often as a face is made {to_low}",
+            positive=f"gives {label} more often as a face is made {to_high}",
+            negative=f"gives {label} more often as a face is made {to_low}",
             asks=f"gives a label{which} more often to faces made {low} or {high}",
             where=lambda row: repr(row["label"]) if row["label"] else "any label",
-            after=_after(measured, axis),
-            figure=figure,
-            always_where=True,
-        )
+            after=after, figure=figure, always_where=True,
+        )  # fmt: skip
 
     return {
         "slope": claim("", "slope relative to its rate at the neutral centre ="),
@@ -59,34 +60,21 @@ def _claims(measured: Measured, axis: Axis) -> Mapping[str, Claim]:
     }
 
 
-def _after(measured: Measured, axis: Axis) -> Callable[[Row], str]:
-    """Return the further sentence of a found row: mixed signs, undone checks."""
-    checked = not_checked(measured.tables.get("checks"), axis)
-    return lambda row: " ".join(filter(None, [_by_start(measured.results, row), checked]))
-
-
 def _refused_by_value(results: pl.DataFrame, row: Row) -> str:
     """Say what share was refused at the two ends and at the centre."""
     same = [pl.col(name).eq_missing(pl.lit(row[name])) for name in ("system", *KEY)]
     shares = results.filter(pl.col("measure") == "refused", *same).select("step", "value").rows()
     (first, low), (_, centre), (last, high) = shares[0], shares[len(shares) // 2], shares[-1]
-    told = [
-        f"{percent(low)} at {number(float(first))}",
-        f"{percent(centre)} at the centre",
-        f"{percent(high)} at {number(float(last))}",
-    ]
-    return f"Refused: {listed(told)}; the other measures speak only of what was answered."
+    ends = [f"{percent(low)} at {number(float(first))}", f"{percent(high)} at {number(float(last))}"]
+    refused = listed([ends[0], f"{percent(centre)} at the centre", ends[1]])
+    return f"Refused: {refused}; the other measures speak only of what was answered."
 
 
 def _by_start(results: pl.DataFrame, row: Row) -> str:
     """Say where slopes of two starting groups have opposite signs."""
-    mine = results.filter(
-        ONE_EACH, *(pl.col(name).eq_missing(pl.lit(row[name])) for name in ("system", *KEY, "label"))
-    ).drop_nulls("value")
+    same = (pl.col(name).eq_missing(pl.lit(row[name])) for name in ("system", *KEY, "label"))
+    mine = results.filter(*same, measure="slope_by_start").drop_nulls("value").select("group", "value", "n")
     if mine.is_empty() or mine["value"].min() >= 0 or mine["value"].max() <= 0:  # type: ignore[operator]
         return ""
-    told = [
-        f"{number(value)} among {n} who start as {group}"
-        for group, value, n in mine.select("group", "value", "n").iter_rows()
-    ]
-    return f"It has not one sign: {listed(told)}; so it may follow how much was edited rather than the cue."
+    slopes = [f"{number(value)} among {n} who start as {group}" for group, value, n in mine.iter_rows()]
+    return f"It has not one sign: {listed(slopes)}; so it may follow how much was edited rather than the cue."

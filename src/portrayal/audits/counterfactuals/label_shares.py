@@ -48,10 +48,10 @@ def label_shares(folder: Path | str) -> pl.DataFrame:
     >>> from portrayal import label_shares
     >>> steps = pl.DataFrame([{"stimulus": f"{who}{value:+}", "picture": who, "person": who, "attribute": "gender",
     ...     "condition": "edited", "value": float(value)} for who in "abc" for value in (-1, 0, 1)])
-    >>> said = [{"system": "s", "stimulus": name, "repeat": 0, "status": "answered", "tag": "nurse" if "-" not in name else "face",
+    >>> answers = [{"system": "s", "stimulus": name, "repeat": 0, "status": "answered", "tag": "nurse" if "-" not in name else "face",
     ...     "confidence": 0.9} for name in steps["stimulus"]]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name, table in (("stimuli", steps), ("responses", pl.DataFrame(said))):
+    ...     for name, table in (("stimuli", steps), ("responses", pl.DataFrame(answers))):
     ...         (Path(folder) / name).mkdir()
     ...         table.write_parquet(Path(folder) / name / "0.parquet")
     ...     found = label_shares(folder)
@@ -75,15 +75,12 @@ def _sum_part(tables: Mapping[str, pl.DataFrame], _: Any) -> dict[str, dict[Any,
 def _finish(whole: Mapping[str, Mapping[Any, Any]], _: Any) -> pl.DataFrame:
     asked, found = whole["asked"], whole["found"]
     keys = [(system, axis) for system in sorted({key[0] for key in found}) for axis in asked if (system, axis) in found]
-    rows = [row for system, axis in keys for row in axis_rows(system, found[system, axis], *map(int, asked[axis]))]
+    rows: list[dict[str, Any]] = []
+    for system, axis in keys:
+        people, pictures = map(int, asked[axis])
+        rows += axis_rows(system, found[system, axis], people, pictures)
     return results(rows, facets=FACETS, audit="counterfactuals")
 
 
-FOLD = Fold(
-    "counterfactuals",
-    _sum_part,
-    _finish,
-    needs=("person", "picture", "value", "tag"),
-    paper="Joo, Kaerkkaeinen 2020",
-    add=add_up,
-)
+NEEDS = ("person", "picture", "value", "tag")
+FOLD = Fold("counterfactuals", _sum_part, _finish, needs=NEEDS, paper="Joo, Kaerkkaeinen 2020", add=add_up)

@@ -36,24 +36,18 @@ class PhantomTagger(BaseSystem):
 
     def _answer(self, question: Question) -> Answer | Exception:
         path = Path(question.content)
-        known = _manifest(_home(path)).get(question.stimulus)
+        near = [path.parent, *path.parent.parents[:2]]  # the manifest is in its own folder, or one above
+        named = (folder for folder in near for name in (MADE, MANIFEST, TABLE) if (folder / name).is_file())
+        known = _manifest(next(named, path.parent)).get(question.stimulus)
         if known is None:
             return CallFailed(f"{path.parent} holds no manifest of series that names this picture")
         return Answer(json.dumps(describe(known, self.planted, question.repeat)).encode(), version="phantom")
 
 
-def _home(path: Path) -> Path:
-    """Return the folder whose manifest names a picture: its own, or one above."""
-    near = [path.parent, *path.parent.parents[:2]]
-    named = (MADE, MANIFEST, TABLE)
-    return next((folder for folder in near if any((folder / name).is_file() for name in named)), path.parent)
-
-
 @lru_cache(maxsize=8)
 def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
     if (folder / MADE).exists():
-        rows = pl.read_parquet(folder / MADE).to_dicts()
-        return {row["stimulus"]: row for row in rows}
+        return {row["stimulus"]: row for row in pl.read_parquet(folder / MADE).to_dicts()}
     try:
         entries = read_entries(folder)
     except PortrayalError:  # no series there: the question fails, and says so

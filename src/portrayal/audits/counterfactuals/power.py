@@ -30,7 +30,8 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, in how many of 100 audits slopes would be found."""
     attributes, people = list(study.settings.attributes), stimuli["person"].n_unique()
     axes = [axis for axis in axes_of(stimuli) if axis.attribute in attributes]
-    unmade = [UNMADE] if study.settings.series is None and not _are_made(stimuli) else []
+    made = bool(stimuli.height) and Path(stimuli["content"][0]).exists()
+    unmade = [UNMADE] if study.settings.series is None and not made else []
     if people < FEWEST:
         return [*unmade, f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
     mine = stimuli.filter(pl.col("attribute") == attributes[0])
@@ -47,37 +48,22 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     ]
 
 
-def _are_made(stimuli: pl.DataFrame) -> bool:
-    return bool(stimuli.height) and Path(stimuli["content"][0]).exists()
-
-
 def power(
     people: int, pictures: int, tests: int, slope: float, attributes: Sequence[str] = ("gender",), seed: int = 0
 ) -> float:
     """Return the share of audits that would find a label with this slope."""
     rng, values = np.random.default_rng(seed), steps(attributes[0])
-    who = np.repeat(np.arange(people), pictures)
-    answers = _answers(people, pictures, RUNS, slope, values, rng)
+    who, setting = np.repeat(np.arange(people), pictures), Setting(people, pictures, RUNS)
+    answers = present(setting, values, np.full(RUNS, slope), rng)
     slopes, scores = normalised_slopes(answers, values, who), reversal_scores(answers, who)
-    still = [_answers(people, pictures, RUNS, 0.0, steps(attribute), rng) for attribute in attributes]
+    still = [present(setting, steps(attribute), np.zeros(RUNS), rng) for attribute in attributes]
     nothing = np.hstack([reversal_scores(answers, who) for answers in still])
-    largest = np.sort(_largest(nothing, tests - 1, rng))
-    beside = 1 - np.searchsorted(largest, _statistic(scores) * (1 - 1e-9)) / len(largest)
+    largest, scale = np.sort(_largest(nothing, tests - 1, rng)), np.sqrt((scores**2).sum(axis=0))
+    statistic = np.abs(scores.sum(axis=0)) / np.where(scale > 0, scale, 1.0)
+    beside = 1 - np.searchsorted(largest, statistic * (1 - 1e-9)) / len(largest)
     adjusted = 1 - (1 - sign_flip_columns(scores)) * (1 - beside)
     clear = np.nan_to_num(slopes.low, nan=0.0) > 0
     return float(np.mean(clear & (adjusted < LEVEL) & (np.count_nonzero(scores, axis=0) >= FEWEST)))
-
-
-def _answers(
-    people: int, pictures: int, labels: int, slope: float, values: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    return present(Setting(people, pictures, labels), values, np.full(labels, slope), rng)
-
-
-def _statistic(scores: np.ndarray) -> np.ndarray:
-    """Return each column's sum over the root of its squares, unsigned."""
-    scale = np.sqrt((scores**2).sum(axis=0))
-    return np.abs(scores.sum(axis=0)) / np.where(scale > 0, scale, 1.0)
 
 
 def _largest(nothing: np.ndarray, tests: int, rng: np.random.Generator) -> np.ndarray:

@@ -39,35 +39,34 @@ class CounterfactualsSettings(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _shipped_unless_told(cls, given: Any) -> Any:
+    def _shipped_by_default(cls, table: Any) -> Any:
         """Show the set that ships, unless a study names pictures or series."""
         from portrayal.pictures.series.manifest import SHIPPED
 
-        if not isinstance(given, dict):
-            return given
-        of_pictures = sorted(OF_PICTURES & given.keys())
-        if given.get("series") and of_pictures:
+        if not isinstance(table, dict):
+            return table
+        of_pictures = sorted(OF_PICTURES & table.keys())
+        if table.get("series") and of_pictures:
             raise PortrayalError(
-                f"[counterfactuals] has series = {given['series']!r} and {', '.join(of_pictures)}: series are shown as they are, and no "
+                f"[counterfactuals] has series = {table['series']!r} and {', '.join(of_pictures)}: series are shown as they are, and no "
                 f"picture is changed. Leave out {', '.join(of_pictures)} to show them, or series to have pictures changed."
             )
-        return given if "series" in given or of_pictures else {**given, "series": SHIPPED}
+        return table if "series" in table or of_pictures else {**table, "series": SHIPPED}
 
     @field_validator("attributes", "kinds")
     @classmethod
-    def _each_once(cls, told: list[str], field: ValidationInfo) -> list[str]:
-        """Return each once: what is named twice would be shown, tested and told twice."""
-        if not told:
-            raise PortrayalError(
-                f"[counterfactuals] has {field.field_name} = []: nothing would be shown. Name at least one, or leave it out."
-            )
-        return list(dict.fromkeys(told))
+    def _each_once(cls, names: list[str], field: ValidationInfo) -> list[str]:
+        """Return each once: what is named twice would be shown, tested and reported twice."""
+        if not names:
+            empty = f"[counterfactuals] has {field.field_name} = []: nothing would be shown."
+            raise PortrayalError(f"{empty} Name at least one, or leave it out.")
+        return list(dict.fromkeys(names))
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of poles of race, each once and with the negative end first."""
-        told: list[Any] = self.poles or [["White", "Black"]]
-        pairs = [told] if isinstance(told[0], str) else told
+        poles: list[Any] = self.poles or [["White", "Black"]]
+        pairs = [poles] if isinstance(poles[0], str) else poles
         for pair in pairs:
             if len(pair) != 2 or pair[0] == pair[1]:
                 raise PortrayalError(f"race needs two different poles; got {list(pair)}. Example: White, Black.")

@@ -15,25 +15,22 @@ from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
 from portrayal.reporting.page.section import file_name
 from portrayal.study.audit import Measured, ReportTable
 
+END = (
+    "Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, the decision and p after"
+    " the study's correction over all labels of all systems, the paper's p, and whether the label passes the paper's filters"
+    f" (p < {PAPER_P}, |slope| > {PAPER_SLOPE}). Labels that come more often with {{whose}}, steepest first; plain concepts"
+    " are left out unless the study keeps them."
+)
+KEYS = ["system", *KEY]
 GENDERS = ("feminine", "masculine")
 FLIPS = ("value", "low", "high", "n", "counted")
 PLACEBO_FLIPS = {f"placebo_{name}": name for name in ("value", "low", "high")}
 ALWAYS = ("flips", "absent", "left_out")  # shown empty too: that nobody is there says something
 MOST = 60  # rows of a table for each system and attribute; the others are counted beneath
 SHOWN = [
-    "system",
-    "label",
-    "slope",
-    "low",
-    "high",
-    "slope_per_step",
-    "decision",
-    "p_adjusted",
-    "p_paper",
-    "passes_paper",
-    "at_centre",
-    "occupation",
-]
+    "system", "label", "slope", "low", "high", "slope_per_step", "decision", "p_adjusted", "p_paper", "passes_paper",
+    "at_centre", "occupation",
+]  # fmt: skip
 
 
 def label_table(labels: pl.DataFrame, plain_too: bool) -> pl.DataFrame:
@@ -43,38 +40,38 @@ def label_table(labels: pl.DataFrame, plain_too: bool) -> pl.DataFrame:
 
 def steepest(labels: pl.DataFrame, axis: Axis, sign: int) -> pl.DataFrame:
     """Return the labels of one direction, steepest first (Tables 1, 2, 5, 6)."""
-    chosen = labels.filter(axis.where() & pl.col("shown") & (pl.col("slope") * sign > 0)).sort(
-        ["system", pl.col("slope").abs()], descending=[False, True]
-    )
-    return chosen.select(*SHOWN)
+    chosen = labels.filter(axis.where() & pl.col("shown") & (pl.col("slope") * sign > 0))
+    return chosen.sort(["system", pl.col("slope").abs()], descending=[False, True]).select(*SHOWN)
 
 
 def report_tables(measured: Measured, settings: CounterfactualsSettings) -> list[ReportTable]:
     """Return the tables of a report."""
     labels = with_decisions(measured.tables["labels"], measured.results)
-    left_out = ReportTable(
-        "left_out",
-        "Pictures left out, and pictures with a note",
-        "Named, with the reason. Where `left_out` is false the picture was used, and the note says what to know of it.",
-        measured.tables["left_out"],
-    )
+    absent, cut = first_of_each(_shown(labels.filter(at_centre=0), [*KEYS, "label"], "p", "n"), "system", "attribute")
     tables = [
         _by_start(measured.results, labels),
         _flips(measured.results),
-        _refusals(measured.results),
-        _absent(labels),
-    ]
-    shown = [table for table in [*tables, left_out] if table.table.height or table.name in ALWAYS]
-    return [*_checks(measured), *_ends(labels), *shown, _search_gaps()]
+        ReportTable("refused", "Refusals along a series", "Share of people refused at each value of the cue; its slope is among"
+                    " the findings.", _shown(measured.results.filter(measure="refused"), KEYS, "step", *FLIPS)),
+        ReportTable("absent", "Labels absent at the centre", "They have no normalised slope; their raw rates are in the"
+                    f" results.{cut}", absent),
+        ReportTable("left_out", "Pictures left out, and pictures with a note", "Named, with the reason. Where `left_out` is false"
+                    " the picture was used, and the note says what to know of it.", measured.tables["left_out"]),
+    ]  # fmt: skip
+    shown = [table for table in tables if table.table.height or table.name in ALWAYS]
+    text = "Share of women in image-search results and in the workforce, 45 occupations (Kay et al. 2015)."
+    search = gaps(shipped_table("image_search_gender"))
+    return [*_checks(measured), *_ends(labels), *shown,
+            ReportTable("search_gaps", "Search results against the workforce", text, search)]  # fmt: skip
 
 
 def first_of_each(table: pl.DataFrame, *each: str) -> tuple[pl.DataFrame, str]:
     """Return the first rows of each system (and attribute), and what was cut."""
     place = pl.int_range(pl.len()).over(list(each))
-    kept = table.filter(place < MOST)
+    first = table.filter(place < MOST)
     lost = table.filter(place >= MOST).group_by(list(each), maintain_order=True).len()
     cut = [f"{number} of {', '.join(names)}" for *names, number in lost.iter_rows()]
-    return kept, f" Only the first {MOST} of each are shown; left out here: {'; '.join(cut)}." if cut else ""
+    return first, f" Only the first {MOST} of each are shown; left out here: {'; '.join(cut)}." if cut else ""
 
 
 def _checks(measured: Measured) -> list[ReportTable]:
@@ -91,23 +88,26 @@ def _checks(measured: Measured) -> list[ReportTable]:
 
 def _ends(labels: pl.DataFrame) -> list[ReportTable]:
     """Return, for each axis measured, the steepest labels of either end."""
-    return [
-        _end(labels, axis, sign, name)
-        for axis in axes_of(labels)
-        for sign, name in zip((-1, 1), GENDERS if axis.attribute == "gender" else axis.poles, strict=False)
-    ]
-
-
-def _end(labels: pl.DataFrame, axis: Axis, sign: int, name: str) -> ReportTable:
-    whose = f"{name} faces" if axis.attribute == "gender" else f"faces moved {axis.title}, towards the pole {name!r}"
-    kept, cut = first_of_each(steepest(labels, axis, sign), "system")
-    title = f"Labels that come with {whose}"
-    return ReportTable(file_name("_".join((*axis.names, name))), title, _words(axis.attribute, whose) + cut, kept)
+    tables = []
+    for axis in axes_of(labels):
+        for sign, name in zip((-1, 1), GENDERS if axis.attribute == "gender" else axis.poles, strict=False):
+            whose, values = (
+                f"faces moved {axis.title}, towards the pole {name!r}",
+                "+2 lies beyond the second named pole",
+            )
+            if axis.attribute == "gender":
+                whose, values = f"{name} faces", "+2 is masculine"
+            first, cut = first_of_each(steepest(labels, axis, sign), "system")
+            text = END.format(values=values, whose=whose) + cut
+            tables.append(
+                ReportTable(file_name("_".join((*axis.names, name))), f"Labels that come with {whose}", text, first)
+            )
+    return tables
 
 
 def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
     """Return the slopes of those who start in each group, beside that of everybody."""
-    keys = ["system", *KEY, "label"]
+    keys = [*KEYS, "label"]
     pooled = results.filter(pl.col("measure") == "slope").select(*keys, everybody="value")
     plain = labels.filter(~pl.col("shown"))["label"].unique().to_list()
     rows = results.filter(pl.col("measure") == "slope_by_start", ~pl.col("label").is_in(plain))
@@ -116,9 +116,9 @@ def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
         "The slope among those who start in each group, and of everybody. Edits may be larger the further a face is from where it "
         "started: a system that sees only editing has slopes of opposite sign in two groups."
     )
-    shown = table.select(*_told(table, keys), pl.col("group").alias("start"), "value", "low", "high", "n", "everybody")
-    kept, cut = first_of_each(shown, "system", "attribute")
-    return ReportTable("by_start", "Slopes by starting group", text + cut, kept)
+    shown = _shown(table, keys, pl.col("group").alias("start"), "value", "low", "high", "n", "everybody")
+    first, cut = first_of_each(shown, "system", "attribute")
+    return ReportTable("by_start", "Slopes by starting group", text + cut, first)
 
 
 def _flips(results: pl.DataFrame) -> ReportTable:
@@ -129,58 +129,20 @@ def _flips(results: pl.DataFrame) -> ReportTable:
     )
     rows = results.filter(pl.col("measure") == "any_flip")
     is_placebo = pl.col("attribute") == PLACEBO
-    table = _beside(rows.filter(~is_placebo), rows.filter(is_placebo))
-    shown = table.select(*_told(table, ["system", *KEY]), *FLIPS, *PLACEBO_FLIPS)
+    axes, on = rows.filter(~is_placebo), ["system", *POLES]
+    own = rows.filter(is_placebo).select(*on, **PLACEBO_FLIPS)
+    known, others = (axes.join(own, on=on, how=how, nulls_equal=True) for how in ("semi", "anti"))
+    shared = own.filter(pl.col(POLES[0]).is_null()).drop(POLES)
+    beside = [
+        known.join(own, on=on, how="left", nulls_equal=True, maintain_order="left"),
+        others.join(shared, on="system", how="left", maintain_order="left"),
+    ]
+    shown = _shown(pl.concat(beside), KEYS, *FLIPS, *PLACEBO_FLIPS)
     return ReportTable("flips", "Answers that change along a series", text, shown)
 
 
-def _beside(rows: pl.DataFrame, placebo: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of axes beside the values of their placebo."""
-    own = placebo.select("system", *POLES, **PLACEBO_FLIPS)
-    known = rows.join(own, on=["system", *POLES], how="semi", nulls_equal=True)
-    others = rows.join(own, on=["system", *POLES], how="anti", nulls_equal=True)
-    shared = own.filter(pl.col(POLES[0]).is_null()).drop(POLES)
-    return pl.concat(
-        [
-            known.join(own, on=["system", *POLES], how="left", nulls_equal=True, maintain_order="left"),
-            others.join(shared, on="system", how="left", maintain_order="left"),
-        ]
-    )
-
-
-def _refusals(results: pl.DataFrame) -> ReportTable:
-    """Return the share refused at each value."""
-    rows = results.filter(pl.col("measure") == "refused")
-    table = rows.select(*_told(rows, ["system", *KEY]), "step", *FLIPS)
-    text = "Share of people refused at each value of the cue; its slope is among the findings."
-    return ReportTable("refused", "Refusals along a series", text, table)
-
-
-def _told(table: pl.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return the columns without the poles where no row has any."""
-    return [name for name in columns if name not in POLES or table[name].null_count() < table.height]
-
-
-def _absent(labels: pl.DataFrame) -> ReportTable:
-    absent = labels.filter(pl.col("at_centre") == 0)
-    table = absent.select(*_told(absent, ["system", *KEY, "label"]), "p", "n")
-    text = "They have no normalised slope; their raw rates are in the results."
-    kept, cut = first_of_each(table, "system", "attribute")
-    return ReportTable("absent", "Labels absent at the centre", text + cut, kept)
-
-
-def _search_gaps() -> ReportTable:
-    text = "Share of women in image-search results and in the workforce, 45 occupations (Kay et al. 2015)."
-    table = gaps(shipped_table("image_search_gender"))
-    return ReportTable("search_gaps", "Search results against the workforce", text, table)
-
-
-def _words(attribute: str, whose: str) -> str:
-    values = "+2 is masculine" if attribute == "gender" else "+2 lies beyond the second named pole"
-    return (
-        f"Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, the "
-        f"decision and p after the study's correction over all labels of all systems, the paper's p, and "
-        f"whether the label passes the paper's filters "
-        f"(p < {PAPER_P}, |slope| > {PAPER_SLOPE}). "
-        f"Labels that come more often with {whose}, steepest first; plain concepts are left out unless the study keeps them."
+def _shown(table: pl.DataFrame, keys: Sequence[str], *columns: str | pl.Expr) -> pl.DataFrame:
+    """Return the keys and columns, without the poles where no row has any."""
+    return table.select(
+        *(name for name in keys if name not in POLES or table[name].null_count() < table.height), *columns
     )

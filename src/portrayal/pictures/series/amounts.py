@@ -1,4 +1,4 @@
-"""Size of edits: a placebo must be as large as its axis at every step and for every starting group."""
+"""Size of edits: a placebo must be as large as its axis at every step."""
 
 from __future__ import annotations
 

@@ -114,18 +114,16 @@ def read_entries(folder: Path) -> list[Entry]:
     if (folder / MANIFEST).is_file():
         return manifest_entries(read_manifest(folder))
     table, wanted = folder / TABLE, ("file", "picture", "attribute", "value")
-    if table.is_file():
-        rows: list[Entry] = read_csv(
-            table, "a table of series", f"Expected a CSV in UTF-8 with {', '.join(wanted)}."
-        ).to_dicts()
-    else:
-        rows = list(_by_name(folder))
+    columns = ", ".join(wanted)
+    hint = f"Expected a CSV in UTF-8 with {columns}."
+    tabled = table.is_file()
+    rows: list[Entry] = read_csv(table, "a table of series", hint).to_dicts() if tabled else list(_by_name(folder))
     if not rows:
         raise PortrayalError(
             f"no series in {folder}. Expected {MANIFEST}, {TABLE}, or files named PICTURE_ATTRIBUTE_VALUE.png."
         )
     if lacking := set(wanted) - set(rows[0]):
-        raise PortrayalError(f"{table} lacks column {sorted(lacking)[0]!r}. It needs {', '.join(wanted)}.")
+        raise PortrayalError(f"{table} lacks column {sorted(lacking)[0]!r}. It needs {columns}.")
     often = Counter(row["file"] for row in rows)
     return [
         {**row, "stimulus": stimulus_name(str(row["file"]), [row.get(name) for name in AXIS], often[row["file"]] > 1)}
@@ -279,7 +277,7 @@ def _placebo_poles(rows: Sequence[Entry]) -> set[Pair]:
 
 
 def _is_wanted(row: Entry, chosen: Chosen, beside: set[Pair]) -> bool:
-    """Return whether a row is of what was chosen; a placebo only beside an axis that is shown."""
+    """Return whether a row was chosen; a placebo only beside an axis that is shown."""
     pair = pair_of(row)
     if chosen.attributes is not None:
         has_axis = "race" in chosen.attributes if pair[0] else "gender" in chosen.attributes or beside == {pair}

@@ -40,20 +40,17 @@ def axis_title(attribute: str, low: str | None = None, high: str | None = None) 
 def even_values(values: Iterable[float], title: str) -> np.ndarray:
     """Return the distinct rising values of an axis; refuse those without a slope."""
     found = np.array(sorted(set(map(float, values))))
-    told = f"the {title} series has {_told(found)}"
+    listed = f"the values {found.tolist()}" if len(found) else "no values, only the unedited photograph"
+    series = f"the {title} series has {listed}"
     if len(found) < 3 or 0.0 not in found:
-        raise PortrayalError(f"{told}. Expected three or more steps with a centre at 0. Make the missing ones.")
+        raise PortrayalError(f"{series}. Expected three or more steps with a centre at 0. Make the missing ones.")
     if not (np.abs(found) <= LARGEST).all() or not (np.abs(found[found != 0]) >= SMALLEST).all():
-        raise PortrayalError(f"{told}. Expected sizes from {SMALLEST:g} to {LARGEST:g}, such as -2, -1, 0, 1, 2.")
+        raise PortrayalError(f"{series}. Expected sizes from {SMALLEST:g} to {LARGEST:g}, such as -2, -1, 0, 1, 2.")
     step = np.diff(found).mean()
     lopsided = np.abs(found + found[::-1]).max() > 1e-6 * step
     if lopsided or np.abs(np.diff(found) - step).max() > UNEVEN * step:
         raise PortrayalError(
-            f"{told}. Expected steps symmetric around 0 and evenly "
+            f"{series}. Expected steps symmetric around 0 and evenly "
             f"spaced, such as -2, -1, 0, 1, 2. Leave out the steps without a counterpart, or make the missing ones."
         )
     return found
-
-
-def _told(values: np.ndarray) -> str:
-    return f"the values {values.tolist()}" if len(values) else "no values, only the unedited photograph"

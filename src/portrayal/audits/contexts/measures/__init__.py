@@ -1,1 +1,1 @@
-"""Measures of the contexts audit, after Barlas et al. (2020), To "See" is to Stereotype, PACM HCI 4 (CSCW3)."""
+"""Measures of the contexts audit: Barlas et al. (2020), To "See" is to Stereotype, CSCW3."""

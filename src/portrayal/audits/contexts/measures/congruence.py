@@ -24,10 +24,8 @@ FITS, FITS_NOT = "people who fit the place", "people who do not"
 def congruence(view: View, design: Design) -> Rows:
     """Yield `congruence` and `neutral_share` rows, one each per system.
 
-    In a place stereotyped to gender g a picture scores 1 when g is inferred, 0 when it is neutral or a gender that no place is
-    stereotyped to, and -1 when another place's gender is (-1 / (k - 1) where places are stereotyped to k genders). A person's
-    score is the mean over genders of their mean over that gender's places, so a tagger that always says one gender
-    scores 0, and so does one that is always right about everybody: only following the place scores.
+    A picture scores 1 for the place's gender, -1 / (k - 1) for another of the k stereotyped ones, and 0 otherwise. A
+    person's score is the mean over genders of their mean over that gender's places: only following the place scores.
     """
     if not design.wants("congruence"):
         return
@@ -38,16 +36,13 @@ def congruence(view: View, design: Design) -> Rows:
     answered, (lost, _) = placed.answered.own, placed.missing
     scores = congruence_scores(answered, design.stereotypes, kinds)
     values = np.array(list(scores.values()))
-    reason = None
-    if len(values) < 2:
-        reason = "fewer than two people were seen in places of every stereotype"
-    elif np.abs(values).max() <= STILL:
-        reason = "nobody's pictures follow the places, or go against them"
-    untested = {"decision": NOT_TESTED, "reason": reason} if len(values) else {}
+    few = "fewer than two people were seen in places of every stereotype" if len(values) < 2 else None
+    still = None if few or np.abs(values).max() > STILL else "nobody's pictures follow the places, or go against them"
+    untested = {"decision": NOT_TESTED, "reason": few or still} if len(values) else {}
     yield bounded_mean(values, round(placed.count / max(placed.n_people, 1))).row(
-        "congruence", system=view.system, p=np.nan if reason else sign_flip(values, alternative="two-sided").p,
+        "congruence", system=view.system, p=np.nan if few or still else sign_flip(values, alternative="two-sided").p,
         n_missing=placed.n_people - len(values), unit="points", counted="people", note="one score per person",
-        **(untested if reason else {DIFFERENCES: (list(scores), values)}),
+        **(untested if few or still else {DIFFERENCES: (list(scores), values)}),
     )  # fmt: skip
     neutral = clustered_share(answered.counts(answered.inferred(NEUTRAL)), answered.each)
     yield neutral.row("neutral_share", system=view.system, n_missing=lost, unit="share", counted="pictures")
@@ -89,17 +84,12 @@ def expectancy(view: View, design: Design) -> Rows:
 def expectancy_gaps(
     abstract: Mapping[str, np.ndarray], stereotypes: Mapping[str, str], own: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return by gender its people's abstractness in fitting places less other places.
-
-    A place's mean over people is taken off first: it cancels where everybody was seen everywhere, and somebody who lacks
-    one place is then compared in the others, not left out.
-    """
+    """Return by gender its people's abstractness in fitting places less other places."""
     kinds = sorted({stereotypes[place] for place in abstract})
+    # Without a place's mean over people, somebody who lacks one place is compared in the others, not left out.
     centred = {place: values - _mean(values[None].T)[0] for place, values in abstract.items()}
-    by_kind = {
-        kind: _mean(np.stack([values for place, values in centred.items() if stereotypes[place] == kind]))
-        for kind in kinds
-    }
+    of_kind = {kind: [each for place, each in centred.items() if stereotypes[place] == kind] for kind in kinds}
+    by_kind = {kind: _mean(np.stack(each)) for kind, each in of_kind.items()}
     gaps = {}
     for kind in kinds if len(kinds) > 1 else ():
         others = [by_kind[other] for other in kinds if other != kind]

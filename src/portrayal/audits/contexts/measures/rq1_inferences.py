@@ -1,4 +1,4 @@
-"""RQ1: inferred genders, alone and in each place (Barlas et al. 2020, CSCW3, Sections 4.5.3 and 5.1, Table 7)."""
+"""RQ1: inferred genders by place (Barlas et al. 2020, Sections 4.5.3 and 5.1, Table 7)."""
 
 from __future__ import annotations
 

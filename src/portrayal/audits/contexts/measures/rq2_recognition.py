@@ -1,4 +1,4 @@
-"""RQ2: places recognised, by inferred gender (Barlas et al. 2020, CSCW3, Sections 4.5.2, 4.5.3 and 5.2, Table 8)."""
+"""RQ2: recognised places by inferred gender (Barlas et al. 2020, Section 5.2, Table 8)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from portrayal.audits.contexts.measures.design import Design
 from portrayal.audits.contexts.measures.views import NEUTRAL, Rows, View
@@ -45,8 +46,8 @@ def _describe(here: View, design: Design, about: dict[str, Any]) -> Rows:
         share = _seen(answered, chosen)
         note = why if share.n else f"NA: no picture was inferred as {outcome}"
         yield share.row("recognised", inferred=outcome, note=note, **about)
-    tags = [answered[name].fill_null(0).to_numpy() for name in ("place", "tags")]
-    yield clustered_share(*map(answered.per_person, tags)).row("place_share", n=answered.count, **about)
+    of_place, tags = (answered.per_person(answered[name].fill_null(0).to_numpy()) for name in ("place", "tags"))
+    yield clustered_share(of_place, tags).row("place_share", n=answered.count, **about)
     rare = f"recognised in under {percent(RARE)} of its pictures: read its other rows with care"
     for name in here["background"].unique().sort():
         chosen, among = (part["background"].eq_missing(name).to_numpy() for part in (answered, here))
@@ -65,10 +66,10 @@ def _independence(answered: View, design: Design, about: dict[str, Any]) -> Rows
     """Yield the differences between pictures with and without an inferred gender, and between two genders."""
     none = answered.inferred(NEUTRAL)
     sides = {A_GENDER: ~none, NO_GENDER: none} | {name: answered.inferred(name) for name in design.named}
-    lost = len(answered.people) - answered.n_people
+    about = {**about, "n_missing": len(answered.people) - answered.n_people, "unit": "points", "counted": "people"}
     for first, second in [(A_GENDER, NO_GENDER), *combinations(sorted(design.named), 2)]:
         difference = independence(answered, sides[first], sides[second], design.seed)
-        yield difference.row(NAME, group=first, versus=second, n_missing=lost, unit="points", counted="people", **about)
+        yield difference.row(NAME, group=first, versus=second, **about)
 
 
 def independence(answered: View, first: np.ndarray, second: np.ndarray, seed: int = 0) -> Estimate:
@@ -79,13 +80,12 @@ def independence(answered: View, first: np.ndarray, second: np.ndarray, seed: in
     tested = _permute(answered, both, first, second, seed) if both else Permuted(np.nan, 1.0)
     shares = [[_seen(answered, side & here) for side in (first, second)] for here in both]
     gap = _mean_gap(shares) if len(shares) > 1 else change(*shares[0]) if shares else Estimate()
-    reason = ""
-    if not both:
-        reason = "it infers only one of the two"
-    elif np.isnan(tested.p):
-        reason = "the place was recognised always or never"
-    elif tested.floor >= LEVEL:
-        reason = "too few pictures of one kind for any difference to be found"
+    reasons = {
+        "it infers only one of the two": not both,
+        "the place was recognised always or never": np.isnan(tested.p),
+        "too few pictures of one kind for any difference to be found": tested.floor >= LEVEL,
+    }
+    reason = next((text for text, holds in reasons.items() if holds), "")
     untested = {"p": np.nan, "decision": NOT_TESTED, "reason": reason} if n and reason else {}
     return replace(gap, **{"p": tested.p, "n": n, "p_floor": tested.floor, **untested})
 
@@ -108,8 +108,8 @@ def _permute(
         weights[here] = (first[here] / (first & here).sum()) - (second[here] / (second & here).sum())
     used = np.any(places, axis=0)
     values = np.stack([answered.recognised, weights, np.ones(len(weights))], axis=1).astype(float)[used]
-    people, row = np.unique(answered.positions[used], return_inverse=True)
-    kinds, at = np.unique(answered.slots[used], return_inverse=True)
+    slots = answered.table.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy()
+    (people, row), (kinds, at) = (np.unique(each[used], return_inverse=True) for each in (answered.positions, slots))
     grid = np.zeros((len(people), len(kinds), values.shape[1]))
     grid[row, at] = values
     return permute_people(grid[..., 0], grid[..., 1], grid[..., 2] > 0, seed)

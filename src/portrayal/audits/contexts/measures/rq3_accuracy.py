@@ -1,4 +1,4 @@
-"""RQ3: accuracy of the inferred gender in recognised places (Barlas et al. 2020, Sections 4.5.3 and 5.3, Table 9)."""
+"""RQ3: accuracy of inferred genders in recognised places (Barlas et al. 2020, Section 5.3)."""
 
 from __future__ import annotations
 
@@ -53,22 +53,15 @@ def _of_cluster(labelled: View, cluster: str, labels: Sequence[str], gender: str
         yield _row("gender_f1", before, unscored(before), alone.answered.count, alone, place=BASELINE, **about)
     for place in labelled.places:
         here, answered = labelled.at[place], labelled.at[place].answered
-        recognised = int((answered.recognised * answered.alike).sum())
+        seen, count = int((answered.recognised * answered.alike).sum()), answered.count
         after = f1(answered, cluster, labels, gender, answered.recognised)
-        note = _too_few(recognised, answered.count) or unscored(after)
-        yield _row("gender_f1", after, note, recognised, here, place=place, **about)
+        note = unscored(after) if count else "NA: no usable answer"
+        if count and seen / count < LEAST:
+            note = f"NA: the place was recognised in {seen} of {count} pictures, under {percent(LEAST)}"
+        yield _row("gender_f1", after, note, seen, here, place=place, **about)
         if before is not None:
             note = note or unscored(before)
-            yield _row("gender_f1_change", change(after, before), note, recognised, here, place=place, **about)
-
-
-def _too_few(recognised: int, answered: int) -> str:
-    """Return why the row is NA, or nothing."""
-    if answered == 0:
-        return "NA: no usable answer"
-    if recognised / answered < LEAST:
-        return f"NA: the place was recognised in {recognised} of {answered} pictures, under {percent(LEAST)}"
-    return ""
+            yield _row("gender_f1_change", change(after, before), note, seen, here, place=place, **about)
 
 
 def _row(measure: str, score: Estimate, note: str, n: int, shown: View, **about: str) -> dict[str, Any]:
@@ -81,11 +74,12 @@ def _overall(labelled: View, design: Design) -> dict[str, Any]:
     shown = labelled.placed if placed else labelled
     scores = [f1(shown.answered, cluster, labels, design.gender) for cluster, labels in design.genders.items()]
     groups = [share for share in scores if not np.isnan(share.value)]
-    score = _mean_share(groups, len(labelled.people)) if groups else Estimate()
-    return score.row(
-        "gender_f1_overall", system=labelled.system, place=None if placed else BASELINE, n=shown.answered.count,
-        n_missing=shown.missing[0], unit="F1", counted="pictures", note=f"mean over {len(groups)} depicted groups",
-    )  # fmt: skip
+    score, note = (
+        _mean_share(groups, len(labelled.people)) if groups else Estimate(),
+        f"mean over {len(groups)} depicted groups",
+    )
+    about = {"system": labelled.system, "place": None if placed else BASELINE, "n": shown.answered.count}
+    return score.row("gender_f1_overall", n_missing=shown.missing[0], unit="F1", counted="pictures", note=note, **about)
 
 
 def _mean_share(groups: Sequence[Share], people: int) -> Estimate:

@@ -1,24 +1,36 @@
-"""RQ4: distance of descriptions from a person's baseline (Barlas et al. 2020, Sections 4.5.3, 5.4, Tables 10 and 12)."""
+"""RQ4: descriptions that move from a person's baseline (Barlas et al. 2020, Section 5.4).
+
+Tables 10 to 13, Figures 4 to 7; beyond them a mixed model of all places, with people's degrees of freedom for their
+factors and the pictures' for congruence (Pinheiro, Bates 2000, Mixed-effects models in S and S-PLUS, Section 2.4.2).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from portrayal.audits.contexts.measures.congruence import FITS, FITS_NOT
 from portrayal.audits.contexts.measures.design import SUPER, Design
 from portrayal.audits.contexts.measures.views import Rows, View
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED, STILL
+from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.intervals import clustered_mean
-from portrayal.stats.models.groups import Anova, anova, permute_terms, tukey
+from portrayal.stats.intervals.intervals import clustered_mean, t_estimate
+from portrayal.stats.intervals.shares import bounded_mean
+from portrayal.stats.models.groups import Anova, anova, permute_terms, tukey, welch
+from portrayal.stats.models.random_intercept import fit_random_intercept
+from portrayal.stats.tests.people import permute_labels
 from portrayal.text.formatting import number, plural
 
 LEAST = 3  # people in a cell; fewer is NA
 PAPER_TUKEY = 0.006  # the paper's threshold for Tukey's test: .05 over eight contexts
+PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13
 DISTANCE = {"unit": "cosine distance", "counted": "people"}  # columns of rows
 TERM = {"unit": "partial eta squared", "counted": "people"}
 
@@ -41,15 +53,10 @@ class Distances:
         return int((~self.known).sum())
 
     @cached_property
-    def levels(self) -> dict[str, np.ndarray]:
-        """The factors of these people, if there are any."""
-        return {name: levels[self.known] for name, levels in self.factors.items() if self.known.any()}
-
-    @cached_property
     def varied(self) -> dict[str, np.ndarray]:
         """The levels of up to two factors that vary among these people."""
-        varied = [(name, levels) for name, levels in self.levels.items() if len(set(levels.tolist())) > 1]
-        return dict(varied[:2])
+        levels = [(name, each[self.known]) for name, each in self.factors.items()]
+        return dict([(name, each) for name, each in levels if len(set(each.tolist())) > 1][:2])
 
 
 def cosine_distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -120,8 +127,8 @@ def too_few_people(n: int, least: int = LEAST) -> Estimate:
 def _tests(found: Distances, about: dict[str, Any], design: Design) -> Rows:
     values, varied = found.values[found.known], found.varied
     about = {**about, "n_missing": found.missing}
-    for name, levels in found.levels.items():
-        if len(set(levels.tolist())) < 2:
+    for name, levels in found.factors.items():
+        if len(set(levels[found.known].tolist())) == 1:
             reason = f"all the people it answered about are of one {name}"
             nothing = Estimate(n=len(values), decision=NOT_TESTED, reason=reason)
             yield nothing.row("distance_anova", factor=name, **TERM, **about)
@@ -148,3 +155,124 @@ def _tukey_rows(measure: str, values: np.ndarray, groups: np.ndarray, model: Ano
         note = f"Tukey-Kramer; {paper} the paper's threshold of {PAPER_TUKEY}"
         note = f"NA: {pair.note}" if pair.note else note
         yield pair.row(measure, group=pair.first, versus=pair.second, note=note, **about)
+
+
+def attributes(view: View, design: Design) -> Rows:
+    """Yield `attribute_within`, `attribute_between` and `attribute_change` rows."""
+    if not design.wants("attribute_within", "attribute_between"):
+        return
+    levels, nobody = view.levels([design.gender, *design.factors]), np.full(len(view.people), "", dtype=object)
+    groups = levels.get(design.gender, nobody)
+    inside = {name: levels[name] for name in design.factors if name in levels}
+    shown = [groups, *([cells_of(inside) if inside else nobody] if len(design.factors) > 1 else [])]
+    alone = view.alone.answered
+    before = [alone.means(shares) for shares in alone.shares(SUPER).T]
+    gaps: list[tuple[dict[str, Any], np.ndarray]] = []
+    for place in view.places:
+        here = view.at[place].answered
+        for cluster, shares, then in zip(SUPER, here.shares(SUPER).T, before, strict=True):
+            about, now = {"system": view.system, "place": place, "attribute": cluster}, here.means(shares)
+            gaps.append(({"measure": "attribute_between", **about}, now))
+            if not np.isnan(then).all():
+                gaps.append(({"measure": "attribute_within", **about}, now - then))
+                for cells in shown if design.describes else ():
+                    yield from _changes(now - then, cells, about)
+    if gaps:
+        yield from _compare(gaps, groups, design.seed)
+
+
+def _changes(shift: np.ndarray, cells: np.ndarray, about: dict[str, Any]) -> Rows:
+    for cell in sorted(set(cells.tolist()) - {""}):
+        inside = cells == cell
+        values = shift[inside & ~np.isnan(shift)]
+        mean = clustered_mean(values) if len(values) >= LEAST else too_few_people(len(values))
+        lost = int(inside.sum()) - len(values)
+        yield mean.row("attribute_change", group=cell, n_missing=lost, unit="points", counted="people", **about)
+
+
+def _compare(gaps: Sequence[tuple[dict[str, Any], np.ndarray]], groups: np.ndarray, seed: int) -> Rows:
+    """Compare each two groups in all places and attributes of a system."""
+    values = np.stack([one for _, one in gaps], axis=1)
+    for first, second in combinations(sorted(set(groups.tolist()) - {""}), 2):
+        both = np.isin(groups, [first, second])
+        tested = permute_labels(values[both], groups[both] == first, seed)
+        for (about, column), p, floor in zip(gaps, tested.p, tested.floor, strict=True):
+            there = ~np.isnan(column)
+            one, two = (column[(groups == name) & there] for name in (first, second))
+            row = {"group": first, "versus": second, "n_missing": int((both & ~there).sum()), **about}
+            yield _gap(one, two, p, floor).row(unit="points", counted="people", **row)
+
+
+def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float) -> Estimate:
+    """Return the difference of two groups' means; or why it is not tested."""
+    gap = welch(one, two)
+    if not gap.n:
+        return Estimate(n=0)
+    tested = Estimate(gap.value, gap.low, gap.high, p, gap.n, p_floor=floor)
+    if min(len(one), len(two)) < 2 or floor >= LEVEL:
+        few = "answers about too few people of a group for any difference to be found"
+        return replace(tested, p=np.nan, decision=NOT_TESTED, reason=few)
+    if np.isnan(gap.p):  # all of a group are alike: Welch's interval would have no width
+        tested = replace(_apart(one, two), p=p, p_floor=floor)
+        alike = "everybody has the same share of such tags"
+        return replace(tested, decision=NOT_TESTED, reason=alike) if np.isnan(p) else tested
+    note = (
+        f"means {number(one.mean())} and {number(two.mean())}; Welch t = {number(gap.statistic)}, df = {number(gap.df)},"
+        f" {'beyond' if gap.p < PAPER_WELCH else 'not beyond'} the paper's threshold of {PAPER_WELCH}"
+    )
+    return replace(tested, note=note)
+
+
+def _apart(one: np.ndarray, two: np.ndarray) -> Estimate:
+    """Return the difference of means where all of a group are alike."""
+    first, second = bounded_mean(one), bounded_mean(two)
+    gap = first.value - second.value
+    low = gap - np.hypot(first.value - first.low, second.high - second.value)
+    high = gap + np.hypot(first.high - first.value, second.value - second.low)
+    return Estimate(gap, low, high, n=len(one) + len(two))
+
+
+def mixed(view: View, design: Design) -> Rows:
+    """Yield `distance_mixed` rows: each factor level's and the congruence's coefficient on the distance."""
+    if not (design.mixed and design.describes and view.single and len(view.alone) and len(view.placed)):
+        return
+    values = distances_from_baseline(view.placed.answered, view.alone.answered, SUPER)
+    here = view.placed.answered.own
+    names, between, matrix = _matrix(here, design)
+    people = here["person"].to_numpy().astype(str)
+    known = ~np.isnan(values) & ~np.isnan(matrix).any(axis=1)
+    n, n_people, width = int(known.sum()), len(set(people[known].tolist())), matrix.shape[1]
+    reasons = {
+        "too few people": n_people < 4,
+        "too few pictures, or no distance varies": n <= width or np.ptp(values[known]) < 1e-12,
+        "the design cannot tell the factors apart": n > width and np.linalg.matrix_rank(matrix[known]) < width,
+    }
+    reason = next((text for text, holds in reasons.items() if holds), "")
+    fitted = None if reason else fit_random_intercept(values[known], matrix[known], people[known])
+    note = f"not estimated: {reason}" if reason else "random intercept per person, REML"
+    for at, (factor, group, versus) in enumerate(names):
+        df = n_people - 1 - sum(between) if between[at] else n - n_people - width + sum(between) + 1
+        place = width - len(names) + at
+        found = t_estimate(fitted.coefficients[place], fitted.errors[place], df) if fitted else Estimate()
+        yield found.row(
+            "distance_mixed", system=view.system, factor=factor, group=group, versus=versus, n=n,
+            n_missing=len(known) - n, unit="cosine distance", counted="pictures", family=EXPLORATORY, note=note,
+        )  # fmt: skip
+
+
+def _matrix(here: View, design: Design) -> tuple[list[tuple[str, str, str]], list[bool], np.ndarray]:
+    """Return the tested columns' names, which are people's, and all columns."""
+    places = here["context"].to_numpy()
+    columns = [np.ones(len(here))] + [(places == name).astype(float) for name in sorted(set(places))[1:]]
+    names: list[tuple[str, str, str]] = []
+    for factor, levels in here.levels(design.factors).items():
+        base, *others = sorted(set(levels.tolist()) - {""}) or [""]
+        columns += [np.where(levels == "", np.nan, levels == other)[here.positions] for other in others]
+        names += [(factor, other, base) for other in others]
+    between = [True] * len(names)
+    if design.gender in here.table.columns:  # 1 where a picture's person fits its place
+        shown = here.table.select(pl.col(design.gender).cast(pl.String), "context").rows()
+        pairs = [(design.cluster_of.get(label), design.stereotypes.get(place)) for label, place in shown]
+        columns.append(np.array([np.nan if None in pair else float(pair[0] == pair[1]) for pair in pairs]))
+        names, between = [*names, ("congruence", FITS, FITS_NOT)], [*between, False]
+    return names, between, np.stack(columns, axis=1).astype(float)

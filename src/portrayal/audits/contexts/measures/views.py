@@ -117,11 +117,6 @@ class View:
         return self.table["person"].cast(pl.Enum(self.people.tolist())).to_physical().to_numpy().astype(int)
 
     @cached_property
-    def slots(self) -> np.ndarray:
-        """Numbers of each picture's place, background and repeat."""
-        return self.table.select(pl.struct("context", "background", "repeat").rank("dense")).to_series().to_numpy()
-
-    @cached_property
     def n_people(self) -> int:
         """The number of people in the pictures."""
         return self.table["person"].n_unique()

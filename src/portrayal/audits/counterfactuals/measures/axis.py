@@ -37,7 +37,7 @@ class Axis(NamedTuple):
 
     def where(self) -> pl.Expr:
         """Pick the rows of this axis from a table with the columns of `KEY`."""
-        return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(told)) for name, told in zip(KEY, self, strict=True))
+        return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(part)) for name, part in zip(KEY, self, strict=True))
 
     def ends(self) -> tuple[str, str]:
         """Return what a face below and above the centre was made to be."""
@@ -49,12 +49,8 @@ class Axis(NamedTuple):
     def moves(self) -> tuple[str, str]:
         """Return the ends in a sentence, with the pole that a face moves away from."""
         low, high = self.ends()
-        if not self.poles:
-            return low, high
-        return (
-            f"{low} and further from the pole {self.pole_high}",
-            f"{high} and further from the pole {self.pole_low}",
-        )
+        away = " and further from the pole "
+        return (f"{low}{away}{self.pole_high}", f"{high}{away}{self.pole_low}") if self.poles else (low, high)
 
 
 def axes_of(table: pl.DataFrame) -> list[Axis]:
@@ -66,16 +62,14 @@ def axes_of(table: pl.DataFrame) -> list[Axis]:
 
 def with_poles(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table with columns for the poles, empty where it had none."""
-    return table.with_columns(
-        (pl.col(name).cast(pl.String) if name in table.columns else pl.lit(None, pl.String)).alias(name)
-        for name in POLES
-    )
+    known = {name: pl.col(name) if name in table.columns else pl.lit(None) for name in POLES}
+    return table.with_columns(**{name: pole.cast(pl.String) for name, pole in known.items()})
 
 
 def fill_poles(table: pl.DataFrame, low: str, high: str) -> pl.DataFrame:
     """Name the poles of race where the table, an older one, does not."""
     bare = (pl.col("attribute") == "race") & pl.col(POLES[0]).is_null()
-    return with_poles(table).with_columns(
-        pl.when(bare).then(pl.lit(told)).otherwise(pl.col(name)).alias(name)
-        for name, told in zip(POLES, (low, high), strict=True)
-    )
+    filled = {
+        name: pl.when(bare).then(pl.lit(pole)).otherwise(name) for name, pole in zip(POLES, (low, high), strict=True)
+    }
+    return with_poles(table).with_columns(**filled)

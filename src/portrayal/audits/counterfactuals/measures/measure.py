@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, Axis
-from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
+from portrayal.audits.counterfactuals.measures.occupations import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import blocks
 from portrayal.audits.counterfactuals.measures.rows import FACETS, FAMILY, Row, Tests, tested_rows
 from portrayal.audits.counterfactuals.measures.slopes import by_person
@@ -42,8 +42,19 @@ def measure_counterfactuals(
     moved = {(system, measure == REFUSAL) for system, measure in followed.select("system", "measure").iter_rows()}
     for row in rows:
         row |= _unmeasurable(row, failed or {}, moved)
-    tables = {"labels": _labels_table(found), "rates": _rates_table(found)}
-    table = results([*rows, *_placebo_rows(placebo)], FACETS, audit="counterfactuals")
+    cut = {"labels": (_label_columns, LABELS), "rates": (_rates, RATES)}
+    tables = {
+        name: pl.DataFrame([row for each in found for row in rows_of(each)], schema=schema, orient="row").with_columns(
+            pl.col(pl.Float64).fill_nan(None)
+        )
+        for name, (rows_of, schema) in cut.items()
+    }
+    moving = [
+        {"system": system, "measure": "placebo_labels_moved", "attribute": PLACEBO, "value": float(len(labels)),
+         "n": n, "counted": "labels", "unit": "labels", "note": listed(labels)}
+        for system, n, labels in _followed(placebo)
+    ]  # fmt: skip
+    table = results([*rows, *moving], FACETS, audit="counterfactuals")
     return Measured(table, tables, _warnings(placebo), differences=differences)
 
 
@@ -105,12 +116,11 @@ def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
 
 def _differences(rows: Sequence[Row], found: Sequence[Tests]) -> pl.DataFrame:
     """Return each person's score beside the number of the row that it tests."""
-    scores: dict[tuple[str | None, ...], tuple[list[str], np.ndarray]] = {
-        (each.block.system, *each.block.axis, label): (each.people, each.scores[:, place])
-        for each in found
-        for place, label in enumerate(each.block.labels)
-    }
-    scores |= {(e.block.system, *e.block.axis, None): (e.refused_people, e.refusal_scores) for e in found}
+    scores: dict[tuple[str | None, ...], tuple[list[str], np.ndarray]] = {}
+    for each in found:
+        key = (each.block.system, *each.block.axis)
+        scores |= {(*key, label): (each.people, each.scores[:, at]) for at, label in enumerate(each.block.labels)}
+        scores[(*key, None)] = (sorted(set(each.block.refused_people)), each.refusal_scores)
     tested = [
         (number, *scores[tuple(row.get(name) for name in KEYS)])
         for number, row in enumerate(rows)
@@ -126,13 +136,8 @@ def _differences(rows: Sequence[Row], found: Sequence[Tests]) -> pl.DataFrame:
 
 def _placebo(rows: Sequence[Row], differences: pl.DataFrame, plain_too: bool, seed: int) -> pl.DataFrame:
     """Return the placebo's labels, decided in a family of their own."""
-    inside = [
-        number
-        for number, row in enumerate(rows)
-        if row["attribute"] == PLACEBO
-        and row["measure"] in FAMILY
-        and (plain_too or not is_plain(row.get("label") or ""))
-    ]
+    placebo = [at for at, row in enumerate(rows) if row["attribute"] == PLACEBO and row["measure"] in FAMILY]
+    inside = [at for at in placebo if plain_too or not is_plain(rows[at].get("label") or "")]
     places = pl.DataFrame({"row": inside, "place": range(len(inside))}, schema={"row": pl.Int64, "place": pl.Int64})
     mine = differences.join(places, on="row").select(pl.col("place").alias("row"), "unit", "difference")
     table = results([{**rows[number], "family": None} for number in inside], FACETS)
@@ -150,12 +155,6 @@ def _unmeasurable(row: Row, failed: Mapping[Axis, str], moved: Collection[tuple[
     return {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
 
 
-def _labels_table(found: Sequence[Tests]) -> pl.DataFrame:
-    """One row per label: what Tables 1, 2, 5 and 6 are cut from."""
-    rows = [row for each in found for row in _label_columns(each)]
-    return pl.DataFrame(rows, schema=LABELS, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
-
-
 # Named with their types: a system that answers nothing has no labels to tell the types by.
 LABELS = {
     **dict.fromkeys(KEYS, pl.String), "slope": pl.Float64, "low": pl.Float64,
@@ -169,7 +168,8 @@ RATES = {
 
 
 def _label_columns(found: Tests) -> Iterator[tuple[Any, ...]]:
-    slopes, spacing = found.slopes, float(np.diff(found.block.values).mean())
+    """Yield a row per label, that Tables 1, 2, 5 and 6 are cut from."""
+    slopes, spacing = found.sums.slopes, float(np.diff(found.block.values).mean())
     for place, label in enumerate(found.block.labels):
         slope = float(slopes.slope[place])
         yield (
@@ -179,14 +179,8 @@ def _label_columns(found: Tests) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-def _rates_table(found: Sequence[Tests]) -> pl.DataFrame:
-    """One row per label and step: what Figure 5 is drawn from."""
-    rows = [row for each in found for row in _rates(each)]
-    return pl.DataFrame(rows, schema=RATES, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
-
-
 def _rates(found: Tests) -> Iterator[tuple[Any, ...]]:
-    """Yield the share of people at each step, and as a multiple of the centre's."""
+    """Yield shares of people at each step, and ratios to the centre's (Figure 5)."""
     block, each = found.block, by_person(found.block.present, found.block.people)
     if not len(each):
         return
@@ -194,30 +188,20 @@ def _rates(found: Tests) -> Iterator[tuple[Any, ...]]:
     for step, value in enumerate(block.values):
         low, high = ratio_interval(each[:, step], base, null=1.0)
         ratio = np.divide(shares[step], base.mean(axis=0), out=np.full(len(low), np.nan), where=base.any(axis=0))
-        if step == block.centre:
-            low = high = ratio
+        low, high = (ratio, ratio) if step == block.centre else (low, high)
         for place, label in enumerate(block.labels):
             yield (block.system, *block.axis, label, value, shares[step, place], ratio[place], low[place], high[place])
 
 
-def _placebo_rows(placebo: pl.DataFrame) -> list[Row]:
-    """Return one row per system: how many labels follow a random direction."""
-    return [
-        {"system": system, "measure": "placebo_labels_moved", "attribute": PLACEBO, "value": float(len(labels)),
-         "n": mine.height, "counted": "labels", "unit": "labels", "note": listed(labels)}
-        for system, mine, labels in _followed(placebo)
-    ]  # fmt: skip
-
-
-def _followed(placebo: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, list[str]]]:
-    of_labels = placebo.filter(pl.col("measure") != REFUSAL)
-    for (system,), mine in of_labels.group_by("system", maintain_order=True):
-        yield str(system), mine, mine.filter(pl.col("decision") == FOUND)["label"].to_list()
+def _followed(placebo: pl.DataFrame) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield by system how many labels were tested along the placebo, and those that moved."""
+    for (system,), mine in placebo.filter(pl.col("measure") != REFUSAL).group_by("system", maintain_order=True):
+        yield str(system), mine.height, mine.filter(decision=FOUND)["label"].to_list()
 
 
 def _warnings(placebo: pl.DataFrame) -> list[str]:
     """Warn where labels, or refusals, follow a random direction as they would a cue."""
-    refused = placebo.filter(pl.col("measure") == REFUSAL, pl.col("decision") == FOUND)["system"]
+    refused = placebo.filter(measure=REFUSAL, decision=FOUND)["system"]
     return [
         f"Manipulation check failed: along a random direction (placebo) {plural(len(labels), 'label')} of {system} "
         f"({listed(labels)}) were found to move. Nothing is said of this system's slopes."

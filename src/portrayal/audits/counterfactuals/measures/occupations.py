@@ -1,12 +1,13 @@
 """Occupations behind the labels: people shown in image search, and people who do the work.
 
 Joo, Kaerkkaeinen (2020), Gender slopes, section Occupational Images, Tables 3 and 4; Kay, Matuszek, Munson (2015),
-Unequal representation and gender stereotypes in image search results for occupations, CHI [1].
+Unequal representation and gender stereotypes in image search results for occupations, CHI.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +24,29 @@ from portrayal.text.formatting import number
 from portrayal.text.lexicons import read_lexicon
 
 OF_SEARCH = {
-    "system": "image search (Kay et al. 2015)",
-    "group": "women in search results",
-    "versus": "women in the workforce",
+    "system": "image search (Kay et al. 2015)", "group": "women in search results", "versus": "women in the workforce",
     "counted": "occupations",
-}
+}  # fmt: skip
+
+
+@cache
+def _plain_concepts() -> frozenset[str]:
+    return frozenset(read_lexicon("plain_concepts")["label"])
+
+
+@cache
+def _occupation_groups() -> dict[str, str]:
+    return dict(read_lexicon("occupation_groups").select("label", "group").iter_rows())
+
+
+def is_plain(label: str) -> bool:
+    """Return whether a label is a listed concept that names no role, letter case aside."""
+    return label.strip().lower() in _plain_concepts()
+
+
+def occupation_group(label: str) -> str | None:
+    """Return the occupation group of a label, or None."""
+    return _occupation_groups().get(label.strip().lower())
 
 
 class Line(NamedTuple):
@@ -48,9 +67,8 @@ class Line(NamedTuple):
 def shipped_table(name: str) -> pl.DataFrame:
     """Return one of the tables that ship: image_search_gender, published_gender_slopes, published_search_shares."""
     numbers = selectors.starts_with("bls_", "search_") | selectors.by_name("slope", "share", require_all=False)
-    return read_lexicon(name).with_columns(
-        (numbers - selectors.by_name("search_term", require_all=False)).cast(pl.Float64)
-    )
+    words = selectors.by_name("search_term", require_all=False)
+    return read_lexicon(name).with_columns((numbers - words).cast(pl.Float64))
 
 
 def read_shares(path: Path) -> pl.DataFrame:
@@ -61,34 +79,26 @@ def read_shares(path: Path) -> pl.DataFrame:
     shares = table.with_columns(pl.col("share").cast(pl.Float64, strict=False))
     wrong = shares.filter(~pl.col("share").is_between(0, 1).fill_null(False))
     if wrong.height:
-        told = table.filter(pl.col("occupation") == wrong["occupation"][0])["share"][0]
-        raise PortrayalError(
-            f"{path.name}: the share of {wrong['occupation'][0]!r} is {told!r}. Expected a number from 0 to 1."
-        )
+        name = wrong["occupation"][0]
+        share = table.filter(occupation=name)["share"][0]
+        raise PortrayalError(f"{path.name}: the share of {name!r} is {share!r}. Expected a number from 0 to 1.")
     return shares
 
 
 def masculine_shares() -> pl.DataFrame:
-    """Return masculine shares in image search, of Table 3 [2] and, beyond it, [1]."""
-    published = shipped_table("published_search_shares").filter(pl.col("table") == "3")
-    male = pl.when(pl.col("group") == "Male").then(pl.col("share")).otherwise(1 - pl.col("share"))
-    first = published.select("occupation", male.alias("share"), pl.lit("Table 3").alias("source"))
-    labelled = shipped_table("image_search_gender")
-    second = labelled.select(
-        pl.col("search_term").alias("occupation"),
-        (1 - pl.col("search_p_women")).alias("share"),
-        pl.lit("Kay et al.").alias("source"),
+    """Return masculine shares in image search: Table 3, beyond it Kay et al."""
+    published = shipped_table("published_search_shares").filter(table="3")
+    male = pl.when(group="Male").then("share").otherwise(1 - pl.col("share"))
+    first = published.select("occupation", share=male, source=pl.lit("Table 3"))
+    second = shipped_table("image_search_gender").select(
+        occupation="search_term", share=1 - pl.col("search_p_women"), source=pl.lit("Kay et al.")
     )
     return pl.concat([first, second]).unique("occupation", keep="first", maintain_order=True)
 
 
 def race_shares(poles: Sequence[str]) -> pl.DataFrame:
-    """Return shares that rise with the race value, from Table 4 of [2].
-
-    Table 4 has the share of people read as White. With White as the second pole that is the share; with White as the first it is
-    what is left of it, the share of everybody else, since the table does not tell other groups apart.
-    """
-    table = shipped_table("published_search_shares").filter(pl.col("table") == "4")
+    """Return shares that rise with the race value: Table 4 tells White people from others."""
+    table = shipped_table("published_search_shares").filter(table="4")
     if len(poles) != 2 or "White" not in poles:
         return table.select("occupation", "share").clear()
     share = pl.col("share") if poles[1] == "White" else 1 - pl.col("share")
@@ -96,7 +106,7 @@ def race_shares(poles: Sequence[str]) -> pl.DataFrame:
 
 
 def representation(search: np.ndarray, n: np.ndarray, labour: np.ndarray) -> Line:
-    """Regress search shares on labour shares minus 1/2, quasibinomial, as [1]."""
+    """Regress search shares on labour shares minus 1/2, quasibinomial, as Kay et al."""
     from scipy import optimize, special
 
     design = np.column_stack([np.ones(len(labour)), np.asarray(labour, dtype=float) - 0.5])
@@ -117,15 +127,14 @@ def gaps(search: pl.DataFrame) -> pl.DataFrame:
     """Return each occupation's search share less its labour share, and whether it exaggerates the imbalance."""
     ends = [wilson(women, n) for women, n in search.select("search_women", "search_n").iter_rows()]
     away, labour = pl.col("search_p_women") - 0.5, pl.col("bls_p_women") - 0.5
+    workforce, parts = pl.col("bls_p_women"), ("search_term", "bls_p_women", "search_p_women")
     return search.select(
-        "search_term",
-        "bls_p_women",
-        "search_p_women",
-        (pl.col("search_p_women") - pl.col("bls_p_women")).alias("gap"),
-        pl.Series("low", [end.low for end in ends]) - pl.col("bls_p_women"),
-        pl.Series("high", [end.high for end in ends]) - pl.col("bls_p_women"),
-        pl.col("search_n").cast(pl.Int64).alias("n"),
-        ((away * labour > 0) & (away.abs() > labour.abs())).alias("exaggerates"),
+        *parts,
+        gap=pl.col("search_p_women") - workforce,
+        low=pl.Series([end.low for end in ends]) - workforce,
+        high=pl.Series([end.high for end in ends]) - workforce,
+        n=pl.col("search_n").cast(pl.Int64),
+        exaggerates=(away * labour > 0) & (away.abs() > labour.abs()),
     ).sort("gap")
 
 

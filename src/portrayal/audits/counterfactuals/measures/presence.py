@@ -82,9 +82,10 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
     edited = factors.filter(pl.col("condition") == "edited")
     values = even_values(edited["value"].drop_nulls(), axis.title)
     asked = answers.join(factors, on="stimulus", how="inner")
-    whole = _whole_series(edited, asked, len(values))
-    kept = edited.filter(pl.col("picture").is_in(whole))
-    pictures = kept.unique("picture", maintain_order=True).sort("picture")
+    answered = asked.filter(pl.col("status").is_in(ANSWERED)).select("stimulus").unique()
+    counted = edited.join(answered, on="stimulus").group_by("picture").agg(pl.col("value").n_unique())
+    whole = counted.filter(value=len(values))["picture"].to_list()  # an answer at every step
+    pictures = edited.filter(pl.col("picture").is_in(whole)).unique("picture", maintain_order=True).sort("picture")
     labels = sorted(asked.filter(pl.col("status") == "answered")["tag"].drop_nulls().unique())
     cube = _fill(asked.filter(pl.col("condition") == "edited"), pictures["picture"], labels, values)
     plain = _fill(asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan]))
@@ -103,10 +104,10 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
 
 def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str], int]:
     """Return shares refused, the people shown, and how many refused people have gaps."""
-    told = asked.filter(pl.col("condition") == "edited", pl.col("status").is_in([*ANSWERED, *REFUSED])).unique(
-        ["stimulus", "repeat"]
+    ended = asked.filter(pl.col("status").is_in([*ANSWERED, *REFUSED]), condition="edited")
+    shares = (
+        ended.unique(["stimulus", "repeat"]).group_by("picture", "value").agg(pl.col("status").is_in(REFUSED).mean())
     )
-    shares = told.group_by("picture", "value").agg(pl.col("status").is_in(REFUSED).mean())
     pictures = edited.unique("picture", maintain_order=True).sort("picture")
     rows = {picture: place for place, picture in enumerate(pictures["picture"])}
     steps = {value: place for place, value in enumerate(values.tolist())}
@@ -116,13 +117,6 @@ def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> 
     whole = ~np.isnan(refused).any(axis=1)
     in_part = pictures.filter(pl.Series(~whole & (refused > 0).any(axis=1)))["person"].n_unique()
     return refused[whole], pictures.filter(pl.Series(whole))["person"].to_list(), in_part
-
-
-def _whole_series(edited: pl.DataFrame, asked: pl.DataFrame, steps: int) -> list[str]:
-    """Return the source images with an answer at every step."""
-    answered = asked.filter(pl.col("status").is_in(ANSWERED)).select("stimulus").unique()
-    counted = edited.join(answered, on="stimulus").group_by("picture").agg(pl.col("value").n_unique())
-    return counted.filter(pl.col("value") == steps)["picture"].sort().to_list()
 
 
 def _fill(
@@ -139,8 +133,8 @@ def _fill(
         count[rows[picture], steps.get(value, 0)] = number
     present = np.zeros((len(rows), len(values), len(labels)))
     scores = present.copy()
-    given = answered.filter(pl.col("tag").is_not_null()).select("picture", "value", "repeat", "tag", "confidence")
-    once = given.group_by("picture", "value", "repeat", "tag").agg(pl.col("confidence").max())
+    tagged = answered.filter(pl.col("tag").is_not_null()).select("picture", "value", "repeat", "tag", "confidence")
+    once = tagged.group_by("picture", "value", "repeat", "tag").agg(pl.col("confidence").max())
     if len(once):
         place = (
             np.array([rows[picture] for picture in once["picture"]]),

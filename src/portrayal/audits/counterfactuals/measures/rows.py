@@ -13,17 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.audits.counterfactuals.measures import slopes as fits
 from portrayal.audits.counterfactuals.measures.axis import PLACEBO, POLES
-from portrayal.audits.counterfactuals.measures.labels import is_plain, occupation_group
-from portrayal.audits.counterfactuals.measures.logistic import LogisticSlopes, conditional_logistic
+from portrayal.audits.counterfactuals.measures.occupations import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import Block
-from portrayal.audits.counterfactuals.measures.slopes import (
-    Slopes,
-    normalised_slopes,
-    raw_slopes_of,
-    reversal_scores,
-    slopes_of,
-)
+from portrayal.audits.counterfactuals.measures.slopes import LogisticSlopes, Slopes
 from portrayal.audits.counterfactuals.measures.sums import Sums
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -41,6 +35,7 @@ UNMOVED = f"fewer than {FEWEST} people get it more often towards one end than to
 UNREFUSED = f"fewer than {FEWEST} people are refused more often towards one end than towards the other"
 NO_SERIES = "nobody has an answer at every step"
 NO_LABEL = "it gave nobody any label"
+CENTRE = "unedited photograph less the centre, which is itself synthetic"
 FLIPS = ("comes", "goes", "changes")
 Row = dict[str, Any]
 
@@ -58,14 +53,9 @@ class Tests:
         return Sums.of(self.block)
 
     @cached_property
-    def slopes(self) -> Slopes:
-        """The normalised slopes."""
-        return self.sums.slopes
-
-    @cached_property
     def scores(self) -> np.ndarray:
         """People by labels, whole numbers: their signs are flipped by the reversal test."""
-        return reversal_scores(self.block.present, self.block.people, self.repeats)
+        return fits.reversal_scores(self.block.present, self.block.people, self.repeats)
 
     @cached_property
     def p(self) -> np.ndarray:
@@ -75,40 +65,36 @@ class Tests:
     @cached_property
     def refusal_scores(self) -> np.ndarray:
         """The same scores of refusals, of the people asked at every step."""
-        return reversal_scores(self.block.refused[:, :, None], self.block.refused_people, self.repeats)[:, 0]
+        return fits.reversal_scores(self.block.refused[:, :, None], self.block.refused_people, self.repeats)[:, 0]
 
     @cached_property
     def logistic(self) -> LogisticSlopes:
         """The conditional logistic slopes."""
-        return conditional_logistic(self.block.present, self.block.values, self.block.people)
+        return fits.conditional_logistic(self.block.present, self.block.values, self.block.people)
 
     @cached_property
     def confidence(self) -> Slopes | None:
         """The slopes of confidences, where every answer has one."""
         scored = np.isfinite(self.block.scores).all() and bool(self.block.scores.any())
-        return normalised_slopes(self.block.scores, self.block.values, self.block.people) if scored else None
+        return fits.normalised_slopes(self.block.scores, self.block.values, self.block.people) if scored else None
 
     @property
     def people(self) -> list[str]:
         """The people, in the order of the scores."""
         return sorted(set(self.block.people))
 
-    @property
-    def refused_people(self) -> list[str]:
-        """The people, in the order of the scores of refusals."""
-        return sorted(set(self.block.refused_people))
-
     def passes(self, place: int) -> bool:
         """Return whether a label passes the paper's filters."""
-        return bool(self.slopes.p_paper[place] < PAPER_P and abs(self.slopes.slope[place]) > PAPER_SLOPE)
+        return bool(self.sums.slopes.p_paper[place] < PAPER_P and abs(self.sums.slopes.slope[place]) > PAPER_SLOPE)
 
-    def moved(self, place: int) -> int:
-        """Count the people who get a label more often towards one end."""
-        return int(np.count_nonzero(self.scores[:, place]))
+    @cached_property
+    def moved(self) -> np.ndarray:
+        """The number of people who get each label more often towards one end."""
+        return np.count_nonzero(self.scores, axis=0)
 
     def of_slope(self, place: int) -> Row:
         """Return p of a label, or why it is not tested."""
-        moved, block = self.moved(place), self.block
+        moved, block = int(self.moved[place]), self.block
         tested: Row = {"p": self.p[place], "p_floor": 2.0 ** (1 - moved)}
         if not block.pictures:
             return {**tested, "decision": NOT_MEASURABLE, "reason": NO_SERIES, "p": None}
@@ -143,19 +129,19 @@ def axis_rows(
     base = {**about, "n": sums.people, "n_missing": asked_people - sums.people}
     if sums.people or tests:
         yield from _label_rows(sums, base, tests)
-        yield from _start_rows(sums, base)
-        yield from _group_rows(sums, base)
+        yield from _part_rows(sums, base)
     note = ""
     if tests:
-        movable = sum(tests.moved(place) >= FEWEST for place in range(len(sums.labels)))
+        movable = int((tests.moved >= FEWEST).sum())
         lost = asked_pictures - sums.pictures
         gone = f"; {plural(lost, 'source image')} left out: a step has no usable answer" if lost else ""
         note = f"{movable} can be tested with {plural(sums.people, 'person', 'people')}{gone}"
     yield Estimate(float(len(sums.labels)), unit="labels", note=note).row("labels_tested", **base)
     if sums.people:
         yield wilson(sums.changed, sums.people).row("any_flip", **base, unit="share")
-    answers = {"n": len(sums.values) * asked_pictures, "counted": "answers", "unit": "share"}
-    yield wilson(sums.empty, answers["n"]).row("empty_answers", **{**base, **answers})
+    asked = len(sums.values) * asked_pictures
+    answers = {**base, "n": asked, "counted": "answers", "unit": "share"}
+    yield wilson(sums.empty, asked).row("empty_answers", **answers)
     refused = {**about, "n": sums.refused_people, "n_missing": asked_people - sums.refused_people}
     yield from _refusal_rows(sums, refused, tests)
 
@@ -164,8 +150,8 @@ def _label_rows(sums: Sums, base: Row, tests: Tests | None) -> Iterator[Row]:
     """Yield the rows of every label, and one that says so where there is none."""
     if tests and not sums.labels and sums.people:
         yield Estimate().row("slope", **base, unit=UNIT, decision=NOT_TESTED, reason=NO_LABEL)
-    slopes = sums.slopes
-    raw = raw_slopes_of(sums.columns(sums.labels), sums.values, sums.people)
+    slopes, spacing = sums.slopes, float(np.diff(sums.values).mean())
+    raw = fits.raw_slopes_of(sums.columns(sums.labels), sums.values, sums.people)
     for place, label in enumerate(sorted(sums.labels)):
         about, absent = {**base, "label": label}, bool(sums.people) and not slopes.at_centre[place]
         kind = "plain concept" if is_plain(label) else (occupation_group(label) or "")
@@ -174,11 +160,15 @@ def _label_rows(sums: Sums, base: Row, tests: Tests | None) -> Iterator[Row]:
             note = "; ".join(filter(None, ["nobody gets it at the centre: no normalised slope", kind]))
             yield _slope(raw, place).row("raw_slope", **about, unit="points", note=note, **tested)
         else:
-            slope, spacing = _slope(slopes, place), float(np.diff(sums.values).mean())
+            slope = _slope(slopes, place)
             yield slope.row("slope", **about, unit=UNIT, note=kind, **tested)
-            per_step = slope.map(lambda end, spacing=spacing: end * spacing)
+            per_step = slope.map(lambda end: end * spacing)
             yield per_step.row("slope_per_step", **about, unit="share of the centre's rate per step", note=kind)
-            yield _paper_row(slopes, place, len(sums.values), about)
+            passed = slopes.p_paper[place] < PAPER_P and abs(slopes.slope[place]) > PAPER_SLOPE
+            filters = f"{'passes' if passed else 'does not pass'} p < {PAPER_P} and |slope| > {PAPER_SLOPE}"
+            note = f"least squares over {len(sums.values)} steps, as published; {filters}"
+            paper = Estimate(slopes.slope[place], p=slopes.p_paper[place])
+            yield paper.row("paper_slope", **about, unit=UNIT, note=note)
         if tests:
             yield from _series_rows(tests, place, about)
         for name, count in zip(FLIPS, sums.flips[label] if sums.people else (), strict=False):
@@ -187,17 +177,10 @@ def _label_rows(sums: Sums, base: Row, tests: Tests | None) -> Iterator[Row]:
             rate = wilson(float(count), sums.people)
             yield rate.row("rate", **about, step=f"{value:+.2g}", unit="share", note="absent at the centre")
         if sums.compared:
-            yield _gap_row(sums, label, about)
-
-
-def _paper_row(slopes: Slopes, place: int, steps: int, about: Row) -> Row:
-    paper = Estimate(slopes.slope[place], p=slopes.p_paper[place])
-    passed = slopes.p_paper[place] < PAPER_P and abs(slopes.slope[place]) > PAPER_SLOPE
-    note = (
-        f"least squares over {steps} steps, as published; {'passes' if passed else 'does not pass'} "
-        f"p < {PAPER_P} and |slope| > {PAPER_SLOPE}"
-    )
-    return paper.row("paper_slope", **about, unit=UNIT, note=note)
+            gaps = list(sums.gaps[label].elements())
+            gap = clustered_mean(np.array([*gaps, *[0.0] * (sums.compared - len(gaps))]))
+            counts = {"n": sums.compared, "n_missing": sums.people - sums.compared, "unit": "points"}
+            yield gap.row("unedited_gap", **{**about, **counts}, note=CENTRE)
 
 
 def _series_rows(tests: Tests, place: int, about: Row) -> Iterator[Row]:
@@ -212,32 +195,19 @@ def _series_rows(tests: Tests, place: int, about: Row) -> Iterator[Row]:
         yield _slope(tests.confidence, place).row("confidence_slope", **about, unit=unit)
 
 
-def _gap_row(sums: Sums, label: str, about: Row) -> Row:
-    """Return what the centre itself changed, of those whose unedited photograph has an answer."""
-    gaps = list(sums.gaps[label].elements())
-    found = clustered_mean(np.array([*gaps, *[0.0] * (sums.compared - len(gaps))]))
-    counts = {"n": sums.compared, "n_missing": sums.people - sums.compared, "unit": "points"}
-    note = "unedited photograph less the centre, which is itself synthetic"
-    return found.row("unedited_gap", **{**about, **counts}, note=note)
-
-
-def _start_rows(sums: Sums, base: Row) -> Iterator[Row]:
-    """Yield slopes by starting group, which tell a cue from the amount of editing."""
+def _part_rows(sums: Sums, base: Row) -> Iterator[Row]:
+    """Yield slopes by starting group, and of each occupation group (any of its labels)."""
     for group, (people, columns) in sorted(sums.starts.items()) if len(sums.starts) > 1 else ():
-        slopes = slopes_of(sums.columns(columns), sums.values, people)
+        slopes = fits.slopes_of(sums.columns(columns), sums.values, people)
         for place, label in enumerate(sorted(sums.labels)):
             about = {**base, "label": label, "group": group, "n": people, "n_missing": 0}
             yield _slope(slopes, place).row("slope_by_start", **about, unit=UNIT)
-
-
-def _group_rows(sums: Sums, base: Row) -> Iterator[Row]:
-    """Yield the slope of each occupation group: at least one of its labels given."""
     members: dict[str, list[str]] = {}
     for label in sorted(sums.labels):
         members.setdefault(occupation_group(label) or "", []).append(label)
     for group, labels in members.items():
         if group and sums.people:
-            slopes = slopes_of(sums.occupations[group][:, None], sums.values, sums.people)
+            slopes = fits.slopes_of(sums.occupations[group][:, None], sums.values, sums.people)
             about, note = {**base, "occupation": group}, "any of: " + ", ".join(labels)
             yield _slope(slopes, 0).row("occupation_group_slope", **about, unit=UNIT, note=note)
 
@@ -256,7 +226,7 @@ def _refusal_rows(sums: Sums, about: Row, tests: Tests | None) -> Iterator[Row]:
         share = wilson(float(count), sums.refused_people)
         yield share.row("refused", **about, step=f"{value:+.2g}", unit="share")
     if shares.sum() < len(shares) * sums.refused_people:
-        slope = _slope(raw_slopes_of(sums.refused[:, None], sums.values, sums.refused_people), 0)
+        slope = _slope(fits.raw_slopes_of(sums.refused[:, None], sums.values, sums.refused_people), 0)
         tested = tests.of_refusals() if tests else {}
         yield slope.row("refusal_slope", **about, unit="points", note="refused per unit of the value", **tested)
 

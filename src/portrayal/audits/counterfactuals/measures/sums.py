@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from portrayal.audits.counterfactuals.measures.axis import Axis
-from portrayal.audits.counterfactuals.measures.labels import occupation_group
+from portrayal.audits.counterfactuals.measures.occupations import occupation_group
 from portrayal.audits.counterfactuals.measures.presence import Block
 from portrayal.audits.counterfactuals.measures.slopes import Slopes, by_person, slope_sums, slopes_of
 from portrayal.errors import PortrayalError
@@ -40,7 +41,7 @@ class Sums:
     @classmethod
     def of(cls, block: Block) -> Sums:
         """Return the sums of a block."""
-        given = block.present >= 0.5
+        shown = block.present >= 0.5
         starts = np.array([start or "" for start in block.starts])
         gap = block.unedited - block.present[:, block.centre]
         known = np.isfinite(gap).all(axis=1) & bool(block.labels)
@@ -64,8 +65,8 @@ class Sums:
                 for group in sorted({*starts} - {""})
                 for people in [_chosen(block.people, starts == group)]
             },
-            flips=_columns(block.labels, np.stack(flip_counts(given, block.people))),
-            changed=float(by_person(_changes(given).any(axis=1).astype(float), block.people).sum()),
+            flips=_columns(block.labels, np.stack(flip_counts(shown, block.people))),
+            changed=float(by_person(_changes(shown).any(axis=1).astype(float), block.people).sum()),
             gaps={label: Counter(gaps[:, place].tolist()) for place, label in enumerate(block.labels)},
             compared=len(gaps),
             empty=block.empty,
@@ -87,7 +88,7 @@ class Sums:
         nothing = np.zeros(len(self.values) + 7)
         return np.array([columns.get(label, nothing) for label in sorted(self.labels)]).reshape(-1, len(nothing)).T
 
-    @property
+    @cached_property
     def slopes(self) -> Slopes:
         """The normalised slopes of all labels, in order of name."""
         return slopes_of(self.columns(self.labels), self.values, self.people)
@@ -95,23 +96,22 @@ class Sums:
 
 def add_up(one: Any, other: Any) -> Any:
     """Return the sum of two numbers, arrays or sums, entry by entry."""
-    if isinstance(one, Mapping):
-        return type(one)(
-            {**one, **{key: add_up(one[key], more) if key in one else more for key, more in other.items()}}
-        )
+    if isinstance(one, dict):
+        added = {key: add_up(one[key], more) if key in one else more for key, more in other.items()}
+        return type(one)({**one, **added})
     if isinstance(one, tuple):
         return tuple(map(add_up, one, other))
     return one + other
 
 
-def flip_counts(given: np.ndarray, people: Sequence[str]) -> list[np.ndarray]:
+def flip_counts(present: np.ndarray, people: Sequence[str]) -> list[np.ndarray]:
     """Return for how many people each label comes, goes, or changes."""
-    kinds = (~given[:, 0] & given[:, -1], given[:, 0] & ~given[:, -1], _changes(given))
+    kinds = (~present[:, 0] & present[:, -1], present[:, 0] & ~present[:, -1], _changes(present))
     return [by_person(kind.astype(float), people).sum(axis=0) for kind in kinds]
 
 
-def _changes(given: np.ndarray) -> np.ndarray:
-    return np.asarray(given.any(axis=1) & ~given.all(axis=1))
+def _changes(present: np.ndarray) -> np.ndarray:
+    return np.asarray(present.any(axis=1) & ~present.all(axis=1))
 
 
 def _columns(names: Iterable[str], table: np.ndarray) -> dict[str, np.ndarray]:

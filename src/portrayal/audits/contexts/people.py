@@ -1,18 +1,21 @@
-"""People of a study: pictures with a CSV, recorded images, or the ten generated adults of `openpeople` (MIT).
+"""People of a study: a CSV, generated adults, or the Chicago Face Database.
 
-Labels of the generated adults were given before generating them; a skin type does not always match the picture.
+Ma, Correll, Wittenbrink (2015), The Chicago face database, Behavior Research Methods 47, 1122-1135: users obtain it
+themselves (chicagofaces.org). The ten generated adults are those of `openpeople` (MIT), labelled before they were made.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError
+from portrayal.pictures.images import generated_people
 from portrayal.tables import STIMULI, read_csv
 
 # Every loader gives these columns, then the factors.
@@ -20,6 +23,10 @@ PEOPLE = ("person", "file", "source", "license", "consent")
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif")
 ROLES = ("baseline", "composite", "background")
 LIGHTER = ("I", "II", "III")
+RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "M": "Multiracial", "I": "Indian"}
+GENDERS = {"F": "female", "M": "male"}
+# CFD-AF-200-228-N.jpg: set, race and gender, model, picture, expression (N: neutral; HO, HC, A, F: others)
+NAME = re.compile(r"^(CFD)-?(?:IND|MR)?-?([ABLWMI])([FM])-(\d+)-(\d+)-(N|HO|HC|A|F)$")
 
 
 def load_people(
@@ -42,9 +49,8 @@ def read_person_table(table: Path | str) -> pl.DataFrame:
     if "person" not in frame.columns and "image_id" in frame.columns:
         frame = frame.with_columns(pl.col("image_id").alias("person"))
     if "person" not in frame.columns:
-        raise PortrayalError(
-            f"{path.name} lacks column 'image_id' (found: {', '.join(frame.columns)}). One row per picture; see docs/contexts.md."
-        )
+        found = f"(found: {', '.join(frame.columns)})"
+        raise PortrayalError(f"{path.name} lacks column 'image_id' {found}. One row per picture; see docs/contexts.md.")
     return frame
 
 
@@ -78,8 +84,6 @@ def recorded_stimuli(table: Path | str) -> pl.DataFrame:
 
 def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
     """Return one row per generated person: person, file, source, license, consent, gender, skin, skin_type, age."""
-    from portrayal.pictures.images import generated_people
-
     rows = []
     about = {"source": "openpeople 0.1.2, generated", "license": "MIT", "consent": "generated"}
     for name, assets, labels in generated_people():
@@ -90,7 +94,7 @@ def load_openpeople(picture: str = "studio_portrait") -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _fill(frame: pl.DataFrame, missing: dict[str, str | None]) -> pl.DataFrame:
+def _fill(frame: pl.DataFrame, missing: Mapping[str, str | None]) -> pl.DataFrame:
     """Add the columns that are not there."""
     return frame.with_columns(
         pl.lit(text, pl.String).alias(name) for name, text in missing.items() if name not in frame.columns
@@ -99,3 +103,37 @@ def _fill(frame: pl.DataFrame, missing: dict[str, str | None]) -> pl.DataFrame:
 
 def _first(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return frame.select(*names, pl.exclude(*names))
+
+
+def load_chicago_faces(
+    folder: Path | str, norming: Path | str | None = None, consent: str = "", expression: str = "N"
+) -> pl.DataFrame:
+    """Return one row per person with a picture of the expression (neutral unless said otherwise)."""
+    rows = [row for path in sorted(Path(folder).rglob("CFD*.*")) if (row := _picture(path, expression, consent))]
+    if not rows:
+        raise PortrayalError(
+            f"no Chicago Face Database picture under {folder}. Expected names like CFD-AF-200-228-N.jpg."
+        )
+    people = pl.DataFrame(rows).unique("person", keep="first", maintain_order=True)
+    if norming is not None:
+        people = people.join(_read_norming(Path(norming)), on="person", how="left")
+    return people.select(*PEOPLE, pl.exclude(*PEOPLE))
+
+
+def _picture(path: Path, expression: str, consent: str) -> dict[str, str] | None:
+    match = NAME.match(path.stem)
+    if match is None or match[6] != expression:
+        return None
+    return {
+        "person": f"{match[2]}{match[3]}-{match[4]}", "file": str(path), "source": "Chicago Face Database",
+        "license": "CFD terms of use, research only", "consent": consent, "gender": GENDERS[match[3]], "race": RACES[match[2]],
+    }  # fmt: skip
+
+
+def _read_norming(path: Path) -> pl.DataFrame:
+    """Read the sheet; factors the file name already gives are not taken twice."""
+    frame = read_csv(path, hint="Save the sheet as CSV.")
+    if "Model" not in frame.columns:
+        raise PortrayalError(f"{path.name} lacks column 'Model'. Save the main sheet of the norming data as CSV.")
+    taken = [name for name in frame.columns if name.lower() in ("gender", "race", *PEOPLE)]
+    return frame.drop(taken).rename({"Model": "person"}).unique("person")

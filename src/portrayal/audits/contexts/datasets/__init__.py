@@ -1,1 +1,0 @@
-"""Data sets of people that the contexts audit reads."""
