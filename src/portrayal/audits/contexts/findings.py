@@ -77,6 +77,7 @@ def _when_sure(results: pl.DataFrame, row: Row) -> str:
     return f"It holds with tags of a confidence of {clear_of} alone." if again.height else ""
 
 
+SHIFT = "towards {tags} for {group} people than for {versus} people when the same people are put in the {place}"
 CLAIMS = {
     "congruence": Claim(
         positive="names the gender of a place's stereotype more often than the other, whoever is shown there",
@@ -102,12 +103,8 @@ CLAIMS = {
         figure="partial eta squared",
     ),
     "attribute_within": Claim(
-        positive=_clause(
-            "shifts more towards {tags} for {group} people than for {versus} people when the same people are put in the {place}"
-        ),
-        negative=_clause(
-            "shifts less towards {tags} for {group} people than for {versus} people when the same people are put in the {place}"
-        ),
+        positive=_clause(f"shifts more {SHIFT}"),
+        negative=_clause(f"shifts less {SHIFT}"),
         asks="shifts its kinds of tags differently for different groups of people in a place",
         where=_clause("the {place}: {tags}"),
     ),

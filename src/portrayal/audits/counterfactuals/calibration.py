@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -97,7 +97,7 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
             )
             entries.append(Entry(name, system, name, 0, "tagger", "plain", {}, *ended))
     stimuli = simulated.draw_stimuli(size)
-    evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), _inputs(), None, seed)
+    evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), references(_study()), None, seed)
     row = {"measure": "slope", "system": SYSTEMS[0], "attribute": "gender", "label": size.names[0]}
     return Simulated(_study(), evidence, row if effect else None)
 
@@ -115,11 +115,5 @@ def plans() -> dict[str, tuple[float, float]]:
 @lru_cache
 def _study() -> Study:
     systems = [{"name": name, "use": f"replay:{name}.csv"} for name in SYSTEMS]
-    return make_study(
-        {"name": "simulated", "audit": "counterfactuals", "systems": systems, "counterfactuals": {"series": "none"}}
-    )
-
-
-@lru_cache
-def _inputs() -> Mapping[str, Any]:
-    return references(_study())
+    about = {"name": "simulated", "audit": "counterfactuals"}
+    return make_study({**about, "systems": systems, "counterfactuals": {"series": "none"}})

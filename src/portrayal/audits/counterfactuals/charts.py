@@ -15,6 +15,10 @@ from portrayal.reporting.page.section import file_name
 from portrayal.study.audit import Chart, Measured
 
 FEW, MANY = 10, 40  # labels drawn
+SLOPES = (
+    "Each point is a label's normalised slope per unit of the value, with its 95% interval over people; filled "
+    "where it was found; right of zero the label comes more often as the value rises."
+)
 CURVE = (
     "The share of people who get the label at each value, as a multiple of their share at the neutral centre, "
     "with its 95% band; at the centre it is 1 by definition (Figure 5 of the paper)."
@@ -40,15 +44,9 @@ def _slopes(labels: pl.DataFrame, axis: Axis, most: int, main: bool = False) -> 
     mine = labels.filter(axis.where())
     drawn = mine.sort(pl.col("slope").abs(), descending=True).head(most).sort("slope")
     cut = f"The {most} steepest of {mine.height}. " if mine.height > most else ""
-    return Chart(
-        file_name("steepest" if main else "slopes", *axis.names),
-        f"Slopes along {axis.title}",
-        f"{cut}Each point is a label's normalised slope per unit of the value, with its 95% interval over people; filled "
-        "where it was found; right of zero the label comes more often as the value rises.",
-        forest(drawn, label="label", value="slope", axis="share of the centre's rate per unit of the value"),
-        of=("labels",),
-        main=main,
-    )
+    chart = forest(drawn, label="label", value="slope", axis="share of the centre's rate per unit of the value")
+    name = file_name("steepest" if main else "slopes", *axis.names)
+    return Chart(name, f"Slopes along {axis.title}", cut + SLOPES, chart, of=("labels",), main=main)
 
 
 def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:

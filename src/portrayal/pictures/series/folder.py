@@ -19,15 +19,8 @@ from portrayal.edges.folders import path_inside
 from portrayal.errors import PortrayalError, check_name
 from portrayal.pictures.faces import ADULT, read_person
 from portrayal.pictures.images import is_readable, open_or_none
-from portrayal.pictures.series.manifest import (
-    KINDS,
-    MANIFEST,
-    Entry,
-    manifest_checks,
-    manifest_entries,
-    read_manifest,
-    stimulus_name,
-)
+from portrayal.pictures.series import manifest
+from portrayal.pictures.series.manifest import KINDS, MANIFEST, Entry
 from portrayal.pictures.series.values import axis_title, even_values
 from portrayal.tables import read_csv
 
@@ -105,14 +98,14 @@ def read_folder(
     usable = stimuli.filter(~pl.col("picture").is_in(gone)).drop("age")
     for (attribute, low, high), mine in usable.group_by(*AXIS, maintain_order=True):  # before anything is paid for
         even_values(mine["value"].drop_nulls(), axis_title(str(attribute), *(low, high) if low else ()))
-    checks = manifest_checks(read_manifest(folder), kind) if (folder / MANIFEST).is_file() else None
+    checks = manifest.manifest_checks(manifest.read_manifest(folder), kind) if (folder / MANIFEST).is_file() else None
     return FolderSeries(usable, left_out, checks)
 
 
 def read_entries(folder: Path) -> list[Entry]:
     """Return an entry per picture, from manifest, table or file names."""
     if (folder / MANIFEST).is_file():
-        return manifest_entries(read_manifest(folder))
+        return manifest.manifest_entries(manifest.read_manifest(folder))
     table, wanted = folder / TABLE, ("file", "picture", "attribute", "value")
     columns = ", ".join(wanted)
     hint = f"Expected a CSV in UTF-8 with {columns}."
@@ -126,7 +119,12 @@ def read_entries(folder: Path) -> list[Entry]:
         raise PortrayalError(f"{table} lacks column {sorted(lacking)[0]!r}. It needs {columns}.")
     often = Counter(row["file"] for row in rows)
     return [
-        {**row, "stimulus": stimulus_name(str(row["file"]), [row.get(name) for name in AXIS], often[row["file"]] > 1)}
+        {
+            **row,
+            "stimulus": manifest.stimulus_name(
+                str(row["file"]), [row.get(name) for name in AXIS], often[row["file"]] > 1
+            ),
+        }
         for row in rows
     ]
 
