@@ -67,7 +67,7 @@ def groups_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame
 
 
 def basis(row: Mapping[str, Any], evidence: Evidence, settings: ContextsSettings) -> Basis:
-    """Return the pictures that a row rests on: in its place, of people of its groups."""
+    """Return the pictures that a row rests on: in its place, of its groups."""
     codes = {name: code for code, name in place_names(evidence.inputs["contexts"]).items()}
     place = "role" if row["place"] == BASELINE else "context"
     factors = {"place": place, "background": "background"}

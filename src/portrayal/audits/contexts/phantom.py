@@ -57,8 +57,6 @@ def _manifest(folder: str) -> dict[str, tuple[str | None, str | None]]:
 
 def open_system(settings: SystemSettings, folder: Path) -> StereotypingTagger:
     """Open the phantom with what the study plants."""
-    return StereotypingTagger(
-        **settings.fields("phantom:contexts", kind="tagger"),
-        planted=settings.read(Planted),
-        _stereotypes=dict(load_contexts().select("context", "stereotype").iter_rows()),
-    )
+    stereotypes = dict(load_contexts().select("context", "stereotype").iter_rows())
+    fields = settings.fields("phantom:contexts", kind="tagger")
+    return StereotypingTagger(**fields, planted=settings.read(Planted), _stereotypes=stereotypes)

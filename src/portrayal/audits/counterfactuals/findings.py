@@ -21,12 +21,8 @@ def find_sentences(measured: Measured, settings: CounterfactualsSettings) -> lis
     outside = labels.filter(~pl.col("shown"))["label"].unique().to_list()  # plain concepts are in no family
     spoken = ~pl.col("label").fill_null("").is_in(outside)
     tested = measured.results.filter(pl.col("measure").is_in(FAMILY))
-    return [
-        finding
-        for attribute in settings.attributes
-        for axis in axes_of(tested.filter(pl.col("attribute") == attribute))
-        for finding in say(measured, _claims(measured, axis), axis.where() & spoken)
-    ]
+    axes = [axis for attribute in settings.attributes for axis in axes_of(tested.filter(attribute=attribute))]
+    return [one for axis in axes for one in say(measured, _claims(measured, axis), axis.where() & spoken)]
 
 
 def _claims(measured: Measured, axis: Axis) -> Mapping[str, Claim]:

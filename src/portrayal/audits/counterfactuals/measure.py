@@ -75,7 +75,7 @@ def silence_groups(evidence: Evidence, settings: CounterfactualsSettings) -> pl.
 
 
 def basis(row: Mapping[str, Any], evidence: Evidence, settings: CounterfactualsSettings) -> Basis:
-    """Return the faces that a row rests on: of its axis, at its step, with its label."""
+    """Return the faces that a row rests on: of its axis, step and label."""
     factors = {"attribute": "attribute", "pole_low": "pole_low", "pole_high": "pole_high", "step": "value"}
     starts = {"group": START} if START in evidence.stimuli.columns else {}
     return basis_of(row, {**factors, **starts}, label="label")

@@ -59,8 +59,6 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
 
 def open_system(settings: SystemSettings, folder: Path) -> PhantomTagger:
     """Open the phantom with what its parameters plant."""
-    planted = settings.read(Planted)
-    return PhantomTagger(
-        **settings.fields("phantom:counterfactuals", kind=settings.kind or "tagger", parameters=planted.model_dump()),
-        planted=planted,
-    )
+    planted, kind = settings.read(Planted), settings.kind or "tagger"
+    fields = settings.fields("phantom:counterfactuals", kind=kind, parameters=planted.model_dump())
+    return PhantomTagger(**fields, planted=planted)

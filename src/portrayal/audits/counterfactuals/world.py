@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.random import Generator
 
 from portrayal.pictures.series.values import steps
 from portrayal.settings import Settings
@@ -33,11 +34,7 @@ class Setting:
 
 
 def present(
-    setting: Setting,
-    values: np.ndarray,
-    slope: np.ndarray,
-    traits: np.random.Generator,
-    rng: np.random.Generator | None = None,
+    setting: Setting, values: np.ndarray, slope: np.ndarray, traits: Generator, rng: Generator | None = None
 ) -> np.ndarray:
     """Return one tagger's answers, image x step x label, images by person."""
     rng = rng or traits
@@ -104,7 +101,7 @@ def draw_stimuli(shape: Shape) -> pl.DataFrame:
 
 
 def draw_labels(
-    shape: Shape, effect: float, chance_of_failing: float, traits: np.random.Generator, rng: np.random.Generator
+    shape: Shape, effect: float, chance_of_failing: float, traits: Generator, rng: Generator
 ) -> Iterator[tuple[str, list[str] | None]]:
     """Yield each stimulus and a tagger's labels, none where it failed."""
     words, known = np.array(shape.names), set(draw_stimuli(shape)["hash"])

@@ -39,7 +39,11 @@ def answer_questions(pictures: pl.DataFrame, design: Design) -> pl.DataFrame:
 
 def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the Results, and people's differences (row, unit, difference) in rows that are tested together."""
-    rows = list(_rows(pictures, design.fit(pictures)))
+    design, people = design.fit(pictures), by_system(pictures.filter(pl.col("person").is_not_null()))
+    rows = [row for question in OF_PEOPLE for view in people for row in question(view, design)]
+    places = by_system(pictures.filter(role="background")) if design.describes else []
+    rows += [row for view in places for row in nobody(view, design)]
+    rows += [row for view in by_system(pictures) if view.single for row in coverage(view)]  # units of its interval
     schema = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
     apart = [pl.DataFrame(schema=schema)]
     for at, row in enumerate(rows):
@@ -47,19 +51,6 @@ def answers_and_differences(pictures: pl.DataFrame, design: Design) -> tuple[pl.
             people, values = row.pop(DIFFERENCES)
             apart.append(pl.DataFrame([np.full(len(values), at), list(people), values], schema))
     return results(note_coverage(rows), facets=FACETS, audit="contexts"), pl.concat(apart)
-
-
-def _rows(pictures: pl.DataFrame, design: Design) -> Rows:
-    people = by_system(pictures.filter(pl.col("person").is_not_null()))
-    for question in OF_PEOPLE:
-        for view in people:
-            yield from question(view, design)
-    if design.describes:
-        for view in by_system(pictures.filter(role="background")):
-            yield from nobody(view, design)
-    for view in by_system(pictures):
-        if view.single:  # the units of its interval
-            yield from coverage(view)
 
 
 def coverage(view: View) -> Rows:

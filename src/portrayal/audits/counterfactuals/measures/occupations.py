@@ -185,9 +185,7 @@ def _slope_share_rows(labels: pl.DataFrame, axis: Axis, shares: pl.DataFrame, ve
 
 def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield over- or under-representation and exaggeration as in Kay et al."""
-    line = representation(
-        search["search_p_women"].to_numpy(), search["search_n"].to_numpy(), search["bls_p_women"].to_numpy()
-    )
+    line = representation(*(search[name].to_numpy() for name in ("search_p_women", "search_n", "bls_p_women")))
     parts = [
         ("representation", line.intercept, line.intercept_error,
          f"quasibinomial; under 0: under-represented; where half the workforce are women the line gives {number(line.share_at(0.5))}"),
