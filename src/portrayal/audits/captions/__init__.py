@@ -27,7 +27,7 @@ def groups_shown(evidence: Evidence, settings: CaptionsSettings) -> pl.DataFrame
 
 
 def basis(row: Mapping[str, Any], evidence: Evidence, settings: CaptionsSettings) -> Basis:
-    """Return the images that a row rests on: of people of its groups; two systems where two are compared."""
+    """Return the images that a row rests on, and the systems it compares."""
     columns = tuple(name for name in ("axis", "group", "versus") if row[name])
     systems = [row["against"]] if row["measure"] == PAIRED_TEST else []
     if not row["axis"] or row["group"] == "all":

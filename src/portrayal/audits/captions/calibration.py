@@ -1,8 +1,4 @@
-"""Calibration of the captions audit against phantom captioners: false alarms, power and coverage.
-
-A planted value follows exactly from everything that the phantom can say of every scene. A penalised coefficient has no closed
-form: it depends on the number of images. Its interval can hold the mean over studies of one size, which `expected` draws.
-"""
+"""Calibration of the captions audit against phantom captioners: false alarms, power and coverage."""
 
 from __future__ import annotations
 
@@ -38,7 +34,7 @@ RATE = 0.5
 OPTIONS = Options(splits=20, bootstraps=200, permutations=999, object_types=20)
 STREAM = 5  # of the seeds of `expected`, beside the stream of a calibration's own seeds
 STUDIES = 4000
-EXPECTED = {RATE: 2.6549}  # rate -> coefficient of the group for the dog, at SCENES scenes
+EXPECTED = {RATE: 2.6549}  # rate -> coefficient of the group for the dog at SCENES scenes, which has no closed form
 Row = Mapping[str, Any]
 
 

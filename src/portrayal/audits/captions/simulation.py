@@ -1,8 +1,4 @@
-"""Simulated captions audits: scenes, human captions and the sentences of two careless captioners.
-
-The captioners err alike for everybody, and no more often than the tolerance; an effect is planted in the first only, which
-leaves out people with darker skin that much more often. Leakage, which is never tested, is left out.
-"""
+"""Simulated captions audits: scenes, human captions and the sentences of two careless captioners."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from portrayal.text.words import wordnet
 QUANTITIES = word_set("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
 # 'on top of': the noun names a place of what follows and is no object of its own.
 PLACES = word_set("front top middle side back edge center centre bottom end rear foot")
-
 MALE = word_set("man boy father dad grandfather brother son uncle husband king groom guy gentleman male")
 FEMALE = word_set("woman girl mother mom grandmother sister daughter aunt wife queen bride lady female")
 PRONOUNS = word_set("he she it they him her them his its their hers theirs himself herself itself themself themselves")

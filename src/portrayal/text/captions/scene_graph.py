@@ -1,7 +1,6 @@
 """Scene graphs: objects, (object, attribute) and (subject, relation, object) tuples of a caption.
 
-The idea is that of SPICE (Anderson et al. 2016, ECCV); the rules over spaCy's dependency parse are our own, written down in
-tests/golden/scene_graphs.source.md.
+The idea is that of SPICE (Anderson et al. 2016, ECCV); our rules are written down in tests/golden/scene_graphs.source.md.
 """
 
 from __future__ import annotations

@@ -119,7 +119,6 @@ def prepare(tokens: Sequence[str], steps: Sequence[Callable[[Words], Words]]) ->
 
 
 # Things that people wear, carry or lean on, read as lists before anything is parsed: 'a black suit and red tie'.
-
 _BEFORE = lexicon.word_set("in with on wearing wear wears without of using holding carrying")
 _LISTED = frozenset([",", "and"])
 
@@ -237,7 +236,6 @@ def _ends_before(following: str) -> bool:
 
 
 # Verbs that could be nouns: 'a woman in a hijab smiles', 'a suit standing'.
-
 LIGHT_VERBS = frozenset(["have", "be", "do"])
 _OF_PLACE = lexicon.PREPOSITIONS - {"of"}
 

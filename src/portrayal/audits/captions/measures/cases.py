@@ -1,7 +1,6 @@
 """Cases for people to read, as a Reviews table, and estimates from their judgments.
 
-A bound is a share of captions, so captions are counted: one does harm when any of its cases is judged a harm. The estimate is
-the bound times the share of randomly drawn captions that do, with Wilson's interval of that share.
+A bound is a share of captions: the estimate is the bound times the share of drawn captions that people judge a harm.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Context-specific harms, as rules in a file (Wang et al. 2022, section 4.2.3).
 
-Where nobody is annotated on an axis, as in Conceptual Captions, the human captions are the ground truth, as in the paper: a
-rule is about the people whom they name so, and counts what they do not say themselves.
+Where nobody is annotated on an axis, as in Conceptual Captions, a rule is about the people whom the human captions name so, and
+counts what these do not say themselves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Words known to be demeaning (Wang et al. 2022, section 4.2.1).
 
-Three readings of each word: every synset it belongs to is listed (lower bound), its most common one is (estimate), any is
-(upper bound). These are bounds from word senses, not confidence limits.
+Every synset of a word is listed (lower bound), its most common one (estimate), or any (upper bound): bounds of senses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Identity terms imposed where the reference has none of that axis; the technique is ours.
 
-Definition: Wang et al. 2022, section 3.2. The reference shows what people who saw the picture found fit to say; it fails where
-they knew more than the picture shows, or were imposing themselves.
+Definition: Wang et al. 2022, section 3.2. The reference fails where its writers knew more than the picture shows.
 """
 
 from __future__ import annotations

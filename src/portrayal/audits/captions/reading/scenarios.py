@@ -1,7 +1,6 @@
 """Scenarios of a word included wrongly: non-imageable, too specific, hallucinated.
 
-Attributes and relations are compared only where their nouns' Leacock-Chodorow similarity is at least `Options.same_object`. A
-word more general than the ground truth's is right.
+Attributes and relations are compared only where their nouns are alike (Leacock-Chodorow); a more general word is right.
 """
 
 from __future__ import annotations

@@ -247,6 +247,7 @@ def check_stages(stages: Stages) -> Stages:
     for image, axis, _ in twice.iter_rows():
         expected = "Expected the group of the largest person only."
         raise PortrayalError(f"image {image!r} has two groups on the axis {axis!r}. {expected}")
-    contracts = {"mentions": MENTIONS, "captions": CAPTIONS, "boxes": BOXES, "system_boxes": BOXES, "people": PEOPLE}
-    tables = {name: check(getattr(stages, name), wanted, name.replace("_", " ")) for name, wanted in contracts.items()}
-    return replace(stages, **tables)._reusing(stages)
+    checked: dict[str, Any] = {"mentions": MENTIONS, "captions": CAPTIONS, "boxes": BOXES, "system_boxes": BOXES}
+    for name, columns in {**checked, "people": PEOPLE}.items():
+        checked[name] = check(getattr(stages, name), columns, name.replace("_", " "))
+    return replace(stages, **checked)._reusing(stages)
