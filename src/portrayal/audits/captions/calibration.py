@@ -22,7 +22,6 @@ from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.study.calibration import Calibration, over_seeds
-from portrayal.text.words import wordnet
 
 NULL = "nothing, evenly careless"
 FLOOR = 0.005  # a share is found when its whole interval lies above this; a perfect reader has none by chance
@@ -197,7 +196,7 @@ class Run(NamedTuple):
 
 def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     """Run every technique without and with its harm; false alarms are those of tests alone."""
-    each = over_seeds(one_run, np.random.SeedSequence(seed).generate_state(runs).tolist(), wordnet.load)
+    each = over_seeds(one_run, np.random.SeedSequence(seed).generate_state(runs).tolist())
     conditions = [_condition(key, [run[key] for run in each]) for key in HEADLINES]
     tests = [row["false alarms"] for row in conditions if row["found by"] == RULES["test"]]
     power, coverage = (float(np.mean([row[name] for row in conditions])) for name in ("power", "coverage"))
