@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -37,19 +37,6 @@ from portrayal.systems.encoders.towers import TowerEncoder, Towers  # noqa: E402
 
 AT_ONCE = 4  # batches, as the recorder has them by default
 EXPECTED = 1500  # images a second, end to end
-
-
-@dataclass
-class Timed(TowerEncoder):
-    """An encoder whose towers are handed to it."""
-
-    towers: Towers | None = None
-
-    def load(self) -> Towers:
-        """Return the towers that were handed over."""
-        if self.towers is None:
-            raise ValueError("no towers")
-        return self.towers
 
 
 class VisionTower(Towers):
@@ -162,7 +149,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     pixels = np.random.default_rng(0).integers(0, 256, (options.batch, 224, 224, 3), dtype=np.uint8)
     encoding = per_second(lambda: towers.pictures(pixels), options.batch, options.seconds / 3)
     print(f"encoding alone, 8-bit pixels to embeddings: {encoding:,.0f} images/s", flush=True)
-    system = Timed("ViT-B/32", "encoder", "benchmark", batch=options.batch, towers=towers, decoders=os.cpu_count() or 1)
+    decoders = os.cpu_count() or 1
+    system = TowerEncoder(
+        "ViT-B/32", "encoder", "benchmark", batch=options.batch, load=lambda: towers, decoders=decoders
+    )
     rate, answers = end_to_end(system, questions, options.seconds)
     failed = sum(isinstance(answer, Exception) for answer in answers)
     print(f"end to end, {os.cpu_count()} processes decode: {rate:,.0f} images/s ({failed} of {len(answers):,} failed)")

@@ -29,7 +29,7 @@ def test_without_transformers_it_is_one_line_and_nothing_else_is_needed():
 
 
 def test_there_is_an_answer_for_each_picture_in_order(tmp_path):
-    from benchmarks.gpu_images import Timed, end_to_end, write_picture
+    from benchmarks.gpu_images import TowerEncoder, end_to_end, write_picture
 
     class Mean(Towers):
         preparation = Preparation(16)
@@ -40,8 +40,8 @@ def test_there_is_an_answer_for_each_picture_in_order(tmp_path):
     for seed in range(5):
         write_picture(str(tmp_path), seed)
     questions = [Question(str(n), "image", str(tmp_path / f"{n}.jpg"), str(n)) for n in range(5)]
-    system = Timed("m", "encoder", "m", batch=2, towers=Mean())
+    system = TowerEncoder("m", "encoder", "m", batch=2, load=Mean)
     rate, answers = end_to_end(system, questions, 0.01)
     assert rate > 0
-    (alone,) = end_to_end(Timed("m", "encoder", "m", towers=Mean()), questions[3:4], 0.001)[1]
+    (alone,) = end_to_end(TowerEncoder("m", "encoder", "m", load=Mean), questions[3:4], 0.001)[1]
     assert [answer.raw == alone.raw for answer in answers] == [False, False, False, True, False]

@@ -12,7 +12,7 @@ from portrayal.systems.core.base import Answer, CallFailed, Question
 from portrayal.systems.core.readers import read_answer
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.encoders import clip_weights
+from portrayal.systems.encoders import clip_weights, pairs
 from portrayal.systems.encoders import towers as towers_module
 from portrayal.systems.encoders.clip_weights import ARCHITECTURES
 from portrayal.systems.encoders.pairs import TransformersPair, open_pair
@@ -248,14 +248,12 @@ def test_a_processor_computes_in_single_precision_with_rounded_weights(saved, pr
 
 
 def test_embeddings_are_cached_by_content_and_model(saved, reference, tmp_path, monkeypatch):
-    from portrayal.systems.encoders import clip_encoder
-
     folder, _ = saved
     asked = questions(tmp_path, reference[0])
     cache = str(tmp_path / "cache.sqlite")
     first = answers(open_clip(folder, path=".", cache=cache), asked[:4])
     loads = []
-    monkeypatch.setattr(clip_encoder.ClipEncoder, "load", lambda self: loads.append(1) or pytest.fail("encoded again"))
+    monkeypatch.setattr(pairs, "open_pair", lambda *given: loads.append(1) or pytest.fail("encoded again"))
     again = answers(open_clip(folder, path=".", cache=cache), asked[:4])
     assert np.allclose(first, again)
     with pytest.raises(pytest.fail.Exception):  # another precision is another model
@@ -377,7 +375,7 @@ def test_a_batch_is_decoded_while_another_is_encoded(saved, tmp_path, monkeypatc
 
     monkeypatch.setattr(towers_module, "cut_file", counted)
     system = open_clip(saved[0], path=".")
-    monkeypatch.setattr(type(system), "load", lambda self: Waiting())
+    system.load = Waiting
     first, second = questions(tmp_path, [small_clip.picture(seed) for seed in range(2)])[len(TEXTS) :]
 
     async def both():

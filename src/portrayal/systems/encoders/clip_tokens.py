@@ -1,8 +1,4 @@
-"""CLIP's tokens: byte-pair encoding of lower-cased text between a start and an end token.
-
-The vocabulary comes from the model's folder (tokenizer.json) or is the one that ships. A text longer than the context is an
-error: cutting it would encode another text.
-"""
+"""CLIP's tokens: byte-pair encoding of lower-cased text between a start and an end token."""
 
 from __future__ import annotations
 
@@ -37,11 +33,12 @@ class Tokens:
         """Return token ids, padded with zeros to the longest text, and where each text ends."""
         rows = [self._ids(text) for text in texts]
         ids = np.zeros((len(rows), max(map(len, rows), default=0)), dtype=np.int64)
-        for row, given in zip(ids, rows, strict=True):
-            row[: len(given)] = given
-        return ids, np.array([len(given) - 1 for given in rows], dtype=np.int64)
+        for padded, row in zip(ids, rows, strict=True):
+            padded[: len(row)] = row
+        return ids, np.array([len(row) - 1 for row in rows], dtype=np.int64)
 
     def _ids(self, text: str) -> list[int]:
+        """Return a text's ids; one longer than the context is refused, for cut it would be another text."""
         inner = self.tokenizer.encode(text, add_special_tokens=False).ids
         if len(inner) + 2 > self.context:
             raise PortrayalError(
@@ -71,20 +68,21 @@ def standard_tokens(context: int = 77) -> Tokens:
 
 
 def read_merges(path: Path) -> tuple[dict[str, int], list[tuple[str, ...]]]:
-    """Read the vocabulary and the merges of a file in the format CLIP was published with."""
+    """Read vocabulary and merges of a file in the format CLIP was published with."""
+    from tokenizers import pre_tokenizers
+
     lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[1 : MERGES + 1]
     merges = [tuple(line.split()) for line in lines]
-    letters = _byte_letters()
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())  # of bytes: the printable ones first, the others from 256 on
     words = [*letters, *(letter + "</w>" for letter in letters), *("".join(pair) for pair in merges), START, END]
     return {word: number for number, word in enumerate(words)}, merges
 
 
-def build_tokenizer(vocabulary: dict[str, int], merges: Sequence[tuple[str, ...]]) -> Any:
+def build_tokenizer(vocabulary: dict[str, int], merges: Sequence[Any]) -> Any:
     """Build the tokenizer from a vocabulary and its merges."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-    pairs = [(pair[0], pair[1]) for pair in merges]
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=pairs, end_of_word_suffix="</w>", unk_token=END))
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=list(merges), end_of_word_suffix="</w>", unk_token=END))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
     )
@@ -100,10 +98,3 @@ def _wrap(tokenizer: Any, context: int) -> Tokens:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return Tokens(tokenizer, start, end, context)
-
-
-def _byte_letters() -> list[str]:
-    """Return a printable letter for each byte: printable bytes first, the others from 256 on."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return [chr(byte) for byte in printable] + [chr(256 + place) for place in range(len(others))]

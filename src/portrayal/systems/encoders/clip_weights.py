@@ -1,17 +1,13 @@
-"""Weights as OpenAI and OpenCLIP name them, for the CLIP network of transformers [1]_ [2]_.
+"""Weights as OpenAI (Radford et al. 2021) and OpenCLIP (Ilharco et al. 2021) name them, for transformers' CLIP.
 
 Weights do not say which GELU they were trained with, and the wrong one gives plausible, wrong embeddings. So it is never
 guessed: a folder's config says it, a bare file needs the architecture's name, and two that contradict are an error.
-
-References
-----------
-.. [1] Radford et al. (2021), Learning transferable visual models from natural language supervision, ICML.
-.. [2] Ilharco et al. (2021), OpenCLIP, doi 10.5281/zenodo.5143773.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -35,56 +31,20 @@ COMMON: Mapping[str, set[str]] = {
 
 
 class Shape(NamedTuple):
-    """Shape and GELU of a CLIP; the vision tower is a transformer, or a ResNet of four stages without patches."""
+    """Shape and GELU of a CLIP, whose vision tower is a transformer, or a ResNet of four stages."""
 
     embedding: int
-    layers: int | tuple[int, ...]
+    layers: int | list[int]
     width: int
-    patch: int | None
+    patch: int  # 0 of a ResNet
     text_width: int
     text_layers: int
     gelu: str = "quick_gelu"
-    heads: int | None = None  # of the vision tower; None: one for 64 channels
+    heads: int = 0  # of the vision tower; 0: one for 64 channels
 
 
-ARCHITECTURES = {
-    "ViT-B/32": Shape(512, 12, 768, 32, 512, 12),
-    "ViT-B/16": Shape(512, 12, 768, 16, 512, 12),
-    "ViT-L/14": Shape(768, 24, 1024, 14, 768, 12),
-    "ViT-L/14@336px": Shape(768, 24, 1024, 14, 768, 12),
-    "RN50": Shape(1024, (3, 4, 6, 3), 64, None, 512, 12),
-    "RN101": Shape(512, (3, 4, 23, 3), 64, None, 512, 12),
-    "RN50x4": Shape(640, (4, 6, 10, 6), 80, None, 640, 12),
-    "RN50x16": Shape(768, (6, 8, 18, 8), 96, None, 768, 12),
-    "RN50x64": Shape(1024, (3, 15, 36, 10), 128, None, 1024, 12),
-    # OpenCLIP's names: without -quickgelu its transformers use the exact GELU.
-    "ViT-B-32-quickgelu": Shape(512, 12, 768, 32, 512, 12),
-    "ViT-B-32": Shape(512, 12, 768, 32, 512, 12, "gelu"),
-    "ViT-B-16": Shape(512, 12, 768, 16, 512, 12, "gelu"),
-    "ViT-L-14": Shape(768, 24, 1024, 14, 768, 12, "gelu"),
-    "ViT-H-14": Shape(1024, 32, 1280, 14, 1024, 24, "gelu", 16),
-    "ViT-g-14": Shape(1024, 40, 1408, 14, 1024, 24, "gelu", 16),
-    "ViT-bigG-14": Shape(1280, 48, 1664, 14, 1280, 32, "gelu", 16),
-}
-RENAMES = [
-    (r"^token_embedding\.", "text_model.embeddings.token_embedding."),
-    (r"^positional_embedding$", "text_model.embeddings.position_embedding.weight"),
-    (r"^ln_final\.", "text_model.final_layer_norm."),
-    (r"^transformer\.resblocks\.", "text_model.encoder.layers."),
-    (r"^text_projection$", "text_projection.weight"),
-    (r"^visual\.class_embedding$", "vision_model.embeddings.class_embedding"),
-    (r"^visual\.conv1\.", "vision_model.embeddings.patch_embedding."),
-    (r"^visual\.positional_embedding$", "vision_model.embeddings.position_embedding.weight"),
-    (r"^visual\.ln_pre\.", "vision_model.pre_layrnorm."),
-    (r"^visual\.ln_post\.", "vision_model.post_layernorm."),
-    (r"^visual\.transformer\.resblocks\.", "vision_model.encoder.layers."),
-    (r"^visual\.proj$", "visual_projection.weight"),
-    (r"\.attn\.in_proj_", ".self_attn.{}_proj."),
-    (r"\.attn\.out_proj\.", ".self_attn.out_proj."),
-    (r"\.ln_([12])\.", r".layer_norm\1."),
-    (r"\.mlp\.c_fc\.", ".mlp.fc1."),
-    (r"\.mlp\.c_proj\.", ".mlp.fc2."),
-]
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ARCHITECTURES = {name: Shape(*row) for name, row in _TABLES["architectures"].items()}
 EXTRAS = ("input_resolution", "context_length", "vocab_size", "attn_mask", "logit_bias")  # no weights of a tower
 
 
@@ -95,7 +55,7 @@ def build_clip(weights: Weights, shape: Shape, path: Path) -> Any:
 
     try:
         with torch.device("meta"):
-            model = CLIPModel(CLIPConfig(**_config(weights, shape, _model_config(path))))
+            model = CLIPModel(CLIPConfig(**_config(weights, shape, model_config(path))))
         model.load_state_dict(_renamed(weights), assign=True)
     except Exception as error:  # transformers refuses a config, or torch its weights
         words = " ".join(line.strip() for line in str(error).splitlines()[1:2]) or type(error).__name__
@@ -114,7 +74,7 @@ def read_clip(path: Path, architecture: str | None = None) -> tuple[Weights, Sha
         for name, value in read_weights(file).items()
         if name.rpartition(".")[2] not in EXTRAS
     }
-    config = _model_config(path)
+    config = model_config(path)
     gelu = ("quick_gelu" if config.get("quick_gelu") else "gelu") if config else _metadata_gelu(file)
     named = check_gelu(architecture, gelu, file.name)
     shape = _shape(weights)
@@ -129,7 +89,7 @@ def read_clip(path: Path, architecture: str | None = None) -> tuple[Weights, Sha
 
 
 def check_gelu(architecture: str | None, gelu: str | None, file: str) -> Shape | None:
-    """Return the shape of an architecture by name, refusing one with another GELU than the file's."""
+    """Return the shape of an architecture, refusing one with another GELU than the file's."""
     if architecture is None:
         return None
     check_name(architecture, ARCHITECTURES, "CLIP")
@@ -144,16 +104,14 @@ def check_gelu(architecture: str | None, gelu: str | None, file: str) -> Shape |
 
 def weights_file(path: Path) -> Path:
     """Return the file of weights: the path itself, or the one its folder holds."""
-    if path.is_file():
-        return path
-    for name in FILES:
-        if (path / name).is_file():
-            return path / name
-    raise PortrayalError(f"no weights at {path}. Expected a file, or a folder with one of {', '.join(FILES)}.")
+    file = next((file for file in (path, *(path / name for name in FILES)) if file.is_file()), None)
+    if file is None:
+        raise PortrayalError(f"no weights at {path}. Expected a file, or a folder with one of {', '.join(FILES)}.")
+    return file
 
 
 def read_weights(file: Path) -> Weights:
-    """Read the tensors of a file, of a pickle weights only, so that it can run nothing."""
+    """Read the tensors of a file, running nothing that a pickle holds."""
     import torch
 
     try:
@@ -165,11 +123,11 @@ def read_weights(file: Path) -> Weights:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # torch's own deprecation
                 return dict(torch.jit.load(str(file), map_location="cpu").state_dict())
-        found = torch.load(file, map_location="cpu", weights_only=True)
+        content = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # each library raises its own kind for a damaged file
         words = (str(error) or type(error).__name__).splitlines()[0][:120]
         raise PortrayalError(f"{file.name} cannot be read as weights: {words}") from None
-    inner = found.get("state_dict", found) if isinstance(found, Mapping) else {}
+    inner = content.get("state_dict", content) if isinstance(content, Mapping) else {}
     return {name.removeprefix("module."): value for name, value in inner.items() if isinstance(value, torch.Tensor)}
 
 
@@ -183,19 +141,19 @@ def _is_torchscript(file: Path) -> bool:
 
 def needs_open_clip(path: Path) -> bool:
     """Return True where an OpenCLIP folder asks for towers that transformers' CLIP does not have."""
-    config = _model_config(path)
+    config = model_config(path)
     parts = {"model_cfg": config, **{part: config.get(part) or {} for part in ("vision_cfg", "text_cfg")}}
     unknown = [name for part, known in COMMON.items() for name in parts[part].keys() - known if parts[part][name]]
     return bool(unknown) or not isinstance(parts["vision_cfg"].get("layers", 12), int)
 
 
 def has_common_text(path: Path) -> bool:
-    """Return True where the text tower of an OpenCLIP folder is CLIP's, and reads its tokens."""
-    text = _model_config(path).get("text_cfg") or {}
+    """Return True where the text tower of an OpenCLIP folder reads CLIP's tokens."""
+    text = model_config(path).get("text_cfg") or {}
     return not any(text[name] for name in text.keys() - COMMON["text_cfg"] - {"ls_init_value"})
 
 
-def _model_config(path: Path) -> dict[str, Any]:
+def model_config(path: Path) -> dict[str, Any]:
     """Return what an OpenCLIP folder, or that of a file, says of its model."""
     file = (path if path.is_dir() else path.parent) / OPEN_CLIP
     return read_json(file, "a config").get("model_cfg", {}) if file.is_file() else {}
@@ -217,8 +175,8 @@ def _shape(weights: Weights) -> Shape:
             width, _, patch, _ = weights["visual.conv1.weight"].shape
             layers: Any = _blocks(weights, "visual.transformer.resblocks.")
         else:
-            width, patch = weights["visual.layer1.0.conv1.weight"].shape[0], None
-            layers = tuple(_blocks(weights, f"visual.layer{stage}.") for stage in (1, 2, 3, 4))
+            width, patch = weights["visual.layer1.0.conv1.weight"].shape[0], 0
+            layers = [_blocks(weights, f"visual.layer{stage}.") for stage in (1, 2, 3, 4)]
         text = weights["ln_final.weight"].shape[0], _blocks(weights, "transformer.resblocks.")
         return Shape(weights["text_projection"].shape[1], layers, width, patch, *text)
     except KeyError as error:
@@ -246,7 +204,7 @@ def _config(weights: Weights, shape: Shape, config: Mapping[str, Any]) -> dict[s
             "num_hidden_layers": shape.layers,
             "num_attention_heads": heads,
             "patch_size": shape.patch,
-            "image_size": (shape.patch or 1) * round(positions**0.5),
+            "image_size": shape.patch * round(positions**0.5),
         },
         "text_config": {
             **common,
@@ -263,13 +221,13 @@ def _config(weights: Weights, shape: Shape, config: Mapping[str, Any]) -> dict[s
 
 def _renamed(weights: Weights) -> Weights:
     """Return weights under the names of transformers."""
-    found: Weights = {}
+    renamed: Weights = {}
     for ours, value in weights.items():
         name = ours
-        for pattern, theirs in RENAMES:
+        for pattern, theirs in _TABLES["renames"].items():
             name = re.sub(pattern, theirs, name)
         if "{}" in name:
-            found |= {name.format(part): rows for part, rows in zip("qkv", value.chunk(3), strict=True)}
+            renamed |= {name.format(part): rows for part, rows in zip("qkv", value.chunk(3), strict=True)}
         else:
-            found[name] = value.T.contiguous() if ours in ("text_projection", "visual.proj") else value
-    return found
+            renamed[name] = value.T.contiguous() if ours in ("text_projection", "visual.proj") else value
+    return renamed

@@ -1,17 +1,8 @@
-"""A CLIP exported as two ONNX networks, on ONNX Runtime without torch: `use = "onnx_clip"`.
-
-    [systems.parameters]
-    text = "text_model.onnx"
-    vision = "vision_model.onnx"
-
-The text network takes token ids (and a mask where it has that input); `tokenizer` names a folder with tokenizer.json,
-by default that of the text network. `context` is the length ids are padded to, where the network wants one length.
-"""
+"""A CLIP exported as two ONNX networks, on ONNX Runtime without torch: `use = "onnx_clip"`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,44 +17,51 @@ from portrayal.systems.encoders.models import fingerprint
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
 
+TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64, "tensor(float16)": np.float16}
 
-class OnnxClipSettings(Settings):
+
+class PictureSettings(Settings):
+    """Preparation of pictures, of which an ONNX file says nothing."""
+
+    side: int = Field(default=224, ge=8)
+    mean: tuple[float, float, float] = CLIP_MEAN
+    deviation: tuple[float, float, float] = CLIP_DEVIATION
+    cache: str | None = None
+
+
+class OnnxClipSettings(PictureSettings):
     """The two networks and what belongs to them."""
 
     text: str
     vision: str
-    tokenizer: str | None = None
+    tokenizer: str | None = None  # a folder with tokenizer.json; None: that of the text network
     text_output: str | None = None
     vision_output: str | None = None
-    side: int = Field(default=224, ge=8)
-    mean: tuple[float, float, float] = CLIP_MEAN
-    deviation: tuple[float, float, float] = CLIP_DEVIATION
     context: int = Field(default=77, ge=3)
     batch: int = Field(default=32, ge=1)
-    cache: str | None = None
 
 
-@dataclass
-class OnnxClip(TowerEncoder):
-    """A pair of networks, loaded when first asked."""
+class OnnxPictures(Towers):
+    """A vision model on ONNX Runtime."""
 
-    own: OnnxClipSettings = field(default_factory=lambda: OnnxClipSettings(text="", vision=""))
-    folder: Path = field(default_factory=Path)
+    def __init__(self, path: Path, own: PictureSettings, output: str | None) -> None:
+        self.vision, self.output = _open_session(path), output
+        self.preparation = Preparation(own.side, mean=own.mean, deviation=own.deviation)
 
-    def load(self) -> Towers:
-        """Open both networks."""
-        return OnnxTowers(self.folder, self.own)
+    def pictures(self, pixels: np.ndarray) -> np.ndarray:
+        """Encode pictures."""
+        ready = self.preparation.normal(pixels)
+        return _run_rows(self.vision, {self.vision.get_inputs()[0].name: ready}, self.output)
 
 
-class OnnxTowers(Towers):
+class OnnxTowers(OnnxPictures):
     """Text and vision sessions."""
 
     def __init__(self, folder: Path, own: OnnxClipSettings) -> None:
-        self.own = own
-        self.text, self.vision = open_session(folder / own.text), open_session(folder / own.vision)
+        self.own, self.text = own, _open_session(folder / own.text)
+        super().__init__(folder / own.vision, own, own.vision_output)
         place = folder / own.tokenizer if own.tokenizer else (folder / own.text).parent
         self.tokens = folder_tokens(place if place.is_dir() else place.parent, own.context)
-        self.preparation = Preparation(own.side, mean=own.mean, deviation=own.deviation)
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
         """Encode texts, padded with the end token to the full context."""
@@ -76,16 +74,10 @@ class OnnxTowers(Towers):
         names = [entry.name for entry in self.text.get_inputs()]
         if "input_ids" not in names:
             feeds = {names[0]: full}
-        return run_rows(self.text, feeds, self.own.text_output)
-
-    def pictures(self, pixels: np.ndarray) -> np.ndarray:
-        """Encode pictures."""
-        ready = self.preparation.normal(pixels)
-        return run_rows(self.vision, {self.vision.get_inputs()[0].name: ready}, self.own.vision_output)
+        return _run_rows(self.text, feeds, self.own.text_output)
 
 
-def open_session(path: Path) -> Any:
-    """Open an ONNX file."""
+def _open_session(path: Path) -> Any:
     import onnxruntime
 
     if not path.is_file():
@@ -96,33 +88,31 @@ def open_session(path: Path) -> Any:
         raise PortrayalError(f"{path.name} is no ONNX network: {str(error).splitlines()[0][:160]}") from None
 
 
-def run_rows(session: Any, feeds: Mapping[str, np.ndarray], output: str | None = None) -> np.ndarray:
+def _run_rows(session: Any, feeds: Mapping[str, np.ndarray], output: str | None) -> np.ndarray:
     """Return one row per item: the named output, or the first of two axes."""
     names = [entry.name for entry in session.get_outputs()]
     if output is not None and output not in names:
         raise PortrayalError(f"the network has no output {output!r}. Known: {', '.join(names)}.")
     kinds = {entry.name: entry.type for entry in session.get_inputs()}
-    typed = {name: _typed(array, kinds.get(name, "")) for name, array in feeds.items() if name in kinds}
-    found = session.run([output] if output else None, typed)
-    rows = next((array for array in found if array.ndim == 2), found[0])
+    typed = {
+        name: array.astype(TYPES.get(kinds[name], array.dtype), copy=False)
+        for name, array in feeds.items()
+        if name in kinds
+    }
+    outputs = session.run([output] if output else None, typed)
+    rows = next((array for array in outputs if array.ndim == 2), outputs[0])
     return np.asarray(rows if rows.ndim == 2 else rows[:, 0], dtype=np.float32)
 
 
-def _typed(array: np.ndarray, kind: str) -> np.ndarray:
-    types = {"tensor(int32)": np.int32, "tensor(int64)": np.int64, "tensor(float16)": np.float16}
-    return array.astype(types.get(kind, array.dtype), copy=False)
-
-
-def open_system(settings: SystemSettings, folder: Path) -> OnnxClip:
+def open_system(settings: SystemSettings, folder: Path) -> TowerEncoder:
     """Open a pair of ONNX networks; nothing is loaded before the first question."""
     own = settings.read(OnnxClipSettings)
     files = [folder / own.text, folder / own.vision]
     model = "-".join(fingerprint(file) if file.is_file() else "missing" for file in files)
-    return OnnxClip(
+    return TowerEncoder(
         **settings.fields(f"onnx_clip:{model}"),
         batch=own.batch,
         model_hash=model,
         cache=folder / own.cache if own.cache else None,
-        own=own,
-        folder=folder,
+        load=lambda: OnnxTowers(folder, own),
     )

@@ -1,8 +1,9 @@
-"""Models with a tower of texts and one of pictures, through transformers or open_clip."""
+"""Models of torch with a tower of texts and one of pictures, through transformers or open_clip."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +11,35 @@ import numpy as np
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.systems.encoders.clip_tokens import Tokens, folder_tokens
-from portrayal.systems.encoders.clip_weights import build_clip, check_gelu, has_common_text, needs_open_clip, read_clip
+from portrayal.systems.encoders.clip_weights import (
+    build_clip,
+    check_gelu,
+    has_common_text,
+    model_config,
+    needs_open_clip,
+    read_clip,
+)
 from portrayal.systems.encoders.pictures import OPEN_CLIP, Preparation, folder_preparation, on_device
 from portrayal.systems.encoders.towers import Towers
 from portrayal.tables import read_json
 
 
 class Pair(Towers):
-    """Two towers of torch on a device; subclasses write `encode_texts`, `encode_pictures` and `last_layer`."""
+    """Two towers of torch on a device; `words` turns texts into what the model takes."""
 
-    def __init__(self, model: Any, preparation: Preparation, device: str, precision: str) -> None:
-        self.device = choose_device(device)
-        self.model, self.dtype = place(model, self.device, precision)
-        self.preparation = preparation
+    def __init__(
+        self, model: Any, words: Callable[[Sequence[str]], Any], preparation: Preparation, device: str, precision: str
+    ) -> None:
+        import torch
+
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        # A processor computes in single precision with the rounded weights: few have arithmetic for halves, and torch's way
+        # around takes hundreds of times as long. So a model gives the same embeddings on every processor, too.
+        rounded = getattr(torch, precision)
+        self.dtype = torch.float32 if device.startswith("cpu") else rounded
+        self.model = model.to(device, rounded).to(device, self.dtype).eval()
+        self.device, self.words, self.preparation = device, words, preparation
 
     def encode_texts(self, texts: Sequence[str]) -> Any:
         """Return the embeddings of texts, a tensor."""
@@ -53,17 +70,7 @@ class Pair(Towers):
 
 
 class TransformersPair(Pair):
-    """A model with get_text_features and get_image_features; `words` turns texts into what it takes."""
-
-    def __init__(
-        self, model: Any, words: Callable[[Sequence[str]], Any], preparation: Preparation, device: str, precision: str
-    ) -> None:
-        if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
-            raise PortrayalError(
-                f"{type(model).__name__} has no text and image towers. Use image_encoder for pictures."
-            )
-        super().__init__(model, preparation, device, precision)
-        self.words = words
+    """A model of transformers with get_text_features and get_image_features."""
 
     def encode_texts(self, texts: Sequence[str]) -> Any:
         """Encode texts."""
@@ -81,17 +88,20 @@ class TransformersPair(Pair):
         return self.model.vision_model.encoder.layers[-1].layer_norm1
 
 
-class OpenClipPair(Pair):
-    """A model of the package open_clip; `words` turns texts into ids."""
+class VisionModel(Pair):
+    """A model of transformers that reads pictures only: its pooled output, or its first token."""
 
-    def __init__(
-        self, model: Any, words: Callable[[Sequence[str]], Any], folder: Path, device: str, precision: str
-    ) -> None:
-        side = model.visual.image_size
-        super().__init__(
-            model, folder_preparation(folder, side if isinstance(side, int) else side[0]), device, precision
-        )
-        self.words = words
+    texts = Towers.texts
+
+    def encode_pictures(self, ready: Any) -> Any:
+        """Encode prepared pictures."""
+        output = self.model(pixel_values=ready)
+        pooled = getattr(output, "pooler_output", None)
+        return output.last_hidden_state[:, 0] if pooled is None else pooled.flatten(1)
+
+
+class OpenClipPair(Pair):
+    """A model of the package open_clip."""
 
     def encode_texts(self, texts: Sequence[str]) -> Any:
         """Encode texts."""
@@ -112,21 +122,21 @@ class OpenClipPair(Pair):
 
 
 def open_pair(path: Path, architecture: str | None = None, device: str = "cpu", precision: str = "float32") -> Pair:
-    """Open a transformers folder, an OpenCLIP folder, or a file of weights named as OpenAI names them."""
+    """Open a transformers folder, an OpenCLIP folder, or a file of OpenAI's weights."""
     folder = path if path.is_dir() else path.parent
-    kind = model_type(folder) if path.is_dir() or path.name in ("model.safetensors", "pytorch_model.bin") else None
+    kind = _model_type(folder) if path.is_dir() or path.name in ("model.safetensors", "pytorch_model.bin") else None
     if kind is None and needs_open_clip(path):
-        return _open_clip_folder(folder, device, precision)
-    transformers = import_transformers()
+        return _open_clip_pair(folder, None, None, device, precision)
+    transformers = _import_transformers()
     if kind is not None and kind != "clip":
         return _other_pair(transformers, folder, device, precision)
     if kind is None:
         weights, shape = read_clip(path, architecture)
         if not isinstance(shape.layers, int):
-            return _open_clip_resnet(path, architecture, weights, device, precision)
+            return _open_clip_pair(path, architecture, weights, device, precision)
         model = build_clip(weights, shape, path)
     else:
-        model = load_model(transformers, folder)
+        model = _load_model(transformers, folder)
         check_gelu(architecture, model.config.vision_config.hidden_act, path.name)
     tokens = folder_tokens(folder, model.config.text_config.max_position_embeddings)
     preparation = folder_preparation(folder, model.config.vision_config.image_size)
@@ -135,7 +145,7 @@ def open_pair(path: Path, architecture: str | None = None, device: str = "cpu", 
 
 def _other_pair(transformers: Any, folder: Path, device: str, precision: str) -> Pair:
     """Open another model of two towers, with its own tokenizer."""
-    model = load_model(transformers, folder)
+    model = _load_model(transformers, folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
 
     def words(texts: Sequence[str]) -> Any:
@@ -146,56 +156,57 @@ def _other_pair(transformers: Any, folder: Path, device: str, precision: str) ->
 
     vision = getattr(model.config, "vision_config", model.config)
     preparation = folder_preparation(folder, getattr(vision, "image_size", 224))
+    if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
+        raise PortrayalError(f"{type(model).__name__} has no text and image towers. Use image_encoder for pictures.")
     return TransformersPair(model, words, preparation, device, precision)
 
 
-def _open_clip_folder(folder: Path, device: str, precision: str) -> Pair:
-    """Open a folder through open_clip, weights only, with CLIP's tokens where the text tower reads them."""
-    open_clip, name = import_open_clip(), f"local-dir:{folder}"
-    try:
-        model = open_clip.create_model(name, device="cpu", weights_only=True)
-        words = open_clip.get_tokenizer(name)
-    except Exception as error:  # the package raises many kinds
-        raise PortrayalError(f"open_clip cannot load {folder}: {_first_line(error)}") from None
-    if has_common_text(folder):
-        context = read_json(folder / OPEN_CLIP, "a config").get("model_cfg", {}).get("text_cfg", {})
-        words = _full_ids(folder_tokens(folder, context.get("context_length", 77)))
-    return OpenClipPair(model, words, folder, device, precision)
-
-
-def _open_clip_resnet(
-    path: Path, architecture: str | None, weights: dict[str, Any], device: str, precision: str
+def _open_clip_pair(
+    path: Path, architecture: str | None, weights: dict[str, Any] | None, device: str, precision: str
 ) -> Pair:
-    """Open weights of one of OpenAI's ResNets through open_clip."""
-    open_clip = import_open_clip()
+    """Open through open_clip a folder, or the weights of one of OpenAI's ResNets."""
     try:
-        model = open_clip.create_model(architecture, force_quick_gelu=True, device="cpu")
-        model.load_state_dict(weights)
+        import open_clip
+    except ImportError as error:
+        raise PortrayalError(
+            f"this model's towers run through open_clip ({error}). Install it: pip install 'portrayal-audit[open_clip]'."
+        ) from None
+    folder, name, context = path if path.is_dir() else path.parent, f"local-dir:{path}", None
+    try:
+        if weights is None:
+            model = open_clip.create_model(name, device="cpu", weights_only=True)
+            words = open_clip.get_tokenizer(name)
+            if has_common_text(folder):
+                context = model_config(folder).get("text_cfg", {}).get("context_length", 77)
+        else:
+            model = open_clip.create_model(architecture, force_quick_gelu=True, device="cpu")
+            model.load_state_dict(weights)
+            model, context = model.float(), model.positional_embedding.shape[0]
     except Exception as error:  # the package raises many kinds
         raise PortrayalError(f"open_clip cannot load {path}: {_first_line(error)}") from None
-    tokens = folder_tokens(path.parent, model.positional_embedding.shape[0])
-    return OpenClipPair(model.float(), _full_ids(tokens), path.parent, device, precision)
+    if context is not None:
+        words = partial(_ids, folder_tokens(folder, context), full=True)
+    side = model.visual.image_size
+    preparation = folder_preparation(folder, side if isinstance(side, int) else side[0])
+    return OpenClipPair(model, words, preparation, device, precision)
 
 
-def _ids(tokens: Tokens, texts: Sequence[str]) -> Any:
+def open_vision(path: Path, side: int, device: str) -> Pair:
+    """Open a transformers folder of a vision model."""
+    model = _load_model(_import_transformers(), path)
+    preparation = folder_preparation(path, getattr(model.config, "image_size", side))
+    return VisionModel(model, list, preparation, device, "float32")
+
+
+def _ids(tokens: Tokens, texts: Sequence[str], full: bool = False) -> Any:
+    """Return the ids of texts, padded to the whole context where asked for."""
     import torch
 
-    return torch.from_numpy(tokens.encode(texts)[0])
+    ids = torch.from_numpy(tokens.encode(texts)[0])
+    return torch.nn.functional.pad(ids, (0, tokens.context - ids.shape[1])) if full else ids
 
 
-def _full_ids(tokens: Tokens) -> Callable[[Sequence[str]], Any]:
-    """Return a function from texts to ids that are padded to the whole context."""
-
-    def words(texts: Sequence[str]) -> Any:
-        import torch
-
-        ids = _ids(tokens, texts)
-        return torch.nn.functional.pad(ids, (0, tokens.context - ids.shape[1]))
-
-    return words
-
-
-def model_type(folder: Path) -> str | None:
+def _model_type(folder: Path) -> str | None:
     """Return the type that a transformers folder names, None for other folders."""
     config = folder / "config.json"
     if not config.is_file() or (folder / OPEN_CLIP).is_file():
@@ -203,8 +214,7 @@ def model_type(folder: Path) -> str | None:
     return read_json(config, "a config").get("model_type")
 
 
-def import_transformers() -> Any:
-    """Import transformers and the torch it runs on, or say how to get them."""
+def _import_transformers() -> Any:
     try:
         import torch  # noqa: F401
         import transformers
@@ -213,43 +223,12 @@ def import_transformers() -> Any:
     return transformers
 
 
-def import_open_clip() -> Any:
-    """Import open_clip, or say how to get it."""
-    try:
-        import open_clip
-    except ImportError as error:
-        raise PortrayalError(
-            f"this model's towers run through open_clip ({error}). Install it: pip install 'portrayal-audit[open_clip]'."
-        ) from None
-    return open_clip
-
-
-def load_model(transformers: Any, path: Path) -> Any:
+def _load_model(transformers: Any, path: Path) -> Any:
     """Load a model from a folder, fetching nothing and running no code of the folder."""
     try:
         return transformers.AutoModel.from_pretrained(str(path), local_files_only=True, trust_remote_code=False).eval()
     except (OSError, ValueError, KeyError) as error:
         raise PortrayalError(f"{path} is no transformers model: {_first_line(error)}") from None
-
-
-def choose_device(device: str) -> str:
-    """Return the device asked for; 'auto' takes a GPU where there is one."""
-    import torch
-
-    return ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
-
-
-def place(network: Any, device: str, precision: str) -> tuple[Any, Any]:
-    """Return a network on its device in a precision, and the type it computes in.
-
-    A processor computes in single precision with the rounded weights: few have arithmetic for halves, and torch's way around
-    takes hundreds of times as long. So a model gives the same embeddings on every processor, too.
-    """
-    import torch
-
-    rounded = getattr(torch, precision)
-    computed = torch.float32 if device.startswith("cpu") else rounded
-    return network.to(device, rounded).to(device, computed).eval(), computed
 
 
 def _pooled(output: Any) -> Any:
