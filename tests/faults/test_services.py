@@ -22,8 +22,7 @@ from portrayal.recorder.recorder import LONGEST_WAIT, Recorder
 from portrayal.systems.core.base import OutcomeUnknown, Question, Throttled, Unreachable
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.core.status import error_for, speaks_of_spent_quota
-from portrayal.systems.http.web import unpacked
+from portrayal.systems.http.web import error_for, speaks_of_spent_quota, unpacked
 
 Reply = tuple[int, bytes, dict[str, str]]
 

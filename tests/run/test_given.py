@@ -79,11 +79,11 @@ def test_an_async_function_and_a_running_loop(tmp_path: Path) -> None:
 
 
 def test_measuring_needs_no_function_and_recording_says_that_it_does(tmp_path: Path, monkeypatch) -> None:
-    from portrayal.systems.plugins import given_function
+    from portrayal.systems.plugins import python_function
 
     folder = tmp_path / "run"
     portrayal.audit(WORDS, folder, quiet=True, systems={"mine": embed})
-    monkeypatch.setattr(given_function, "_GIVEN", {})
+    monkeypatch.setattr(python_function, "_FUNCTIONS", {})
     assert portrayal.measure(folder).results.height == 2
     with pytest.raises(portrayal.PortrayalError, match="handed over in Python"):
         portrayal.retry(folder, quiet=True)

@@ -17,8 +17,7 @@ from portrayal.parts.table import part_file
 from portrayal.systems.core.base import Question
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.core.torch_file import MAGIC, read_weights
-from portrayal.systems.taggers.efficientnet import FILE, PACKAGE
+from portrayal.systems.taggers.efficientnet import FILE, MAGIC, PACKAGE, read_weights
 from portrayal.text.lexicons import read_lexicon
 
 

@@ -26,9 +26,8 @@ from portrayal.systems.core.base import (
 from portrayal.systems.core.readers import read_answer
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.core.status import retry_after
 from portrayal.systems.http.http import dig
-from portrayal.systems.http.web import fill_secrets
+from portrayal.systems.http.web import fill_secrets, retry_after
 
 
 class Endpoint(BaseHTTPRequestHandler):

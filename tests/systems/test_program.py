@@ -6,7 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from portrayal.systems.plugins.program import start_program
+from portrayal.systems.plugins.command import start_program
 
 
 def test_a_program_whose_pipes_broke_by_themselves_is_ended(tmp_path: Path) -> None:

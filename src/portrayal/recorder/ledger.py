@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from portrayal.edges.secrets import hidden, hidden_bytes
 from portrayal.recorder.ledger_file import STATES, columns_of, open_readonly, open_writable
 from portrayal.systems.core.base import BROKEN, KEPT_OF_LARGER, LARGEST_ANSWER, Answer, broken_answer
-from portrayal.systems.core.rows import writable
+from portrayal.systems.core.readers import writable
 
 __all__ = ["STATES", "Entry", "Ledger", "Planned", "short_text", "storable"]
 

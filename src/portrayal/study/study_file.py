@@ -14,7 +14,7 @@ from portrayal.settings import validate
 from portrayal.study.registry import AUDITS, get_audit
 from portrayal.study.study import Study
 from portrayal.study.trust import refuse_commented_keys, refuse_credentials
-from portrayal.systems.plugins.given_function import give
+from portrayal.systems.plugins.python_function import give
 
 OURS = {"settings", "folder", "hypotheses_late"}  # of the class, not keys of the file
 

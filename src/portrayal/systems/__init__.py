@@ -1,1 +1,1 @@
-"""What can be asked: taggers, captioners, encoders, rankers, generators, and the plug-ins."""
+"""Systems that answer: taggers, captioners, encoders, rankers, generators and plug-ins."""

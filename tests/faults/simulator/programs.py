@@ -14,7 +14,7 @@ FUNCTION_FAULTS = ("raises", "hangs", "answers nonsense")  # what raises says it
 
 @dataclass
 class SimulatedProgram:
-    """Stands in for `portrayal.systems.plugins.program.Program`: lines in, lines out."""
+    """Stands in for `portrayal.systems.plugins.command.Program`: lines in, lines out."""
 
     world: Any
     system: str

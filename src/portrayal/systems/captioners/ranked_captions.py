@@ -1,13 +1,6 @@
 """Captions from an encoder: the candidate sentences nearest to a picture (`use = "ranked_captions"`).
 
-    [systems.parameters]
-    encoder = "clip"                                         # any encoder that sees, also recorded embeddings
-    settings = { path = "models/clip-vit-base-patch32" }     # its own parameters
-    candidates = "sentences.txt"                             # yours, one a line
-    captions = 100                                           # how many of them a picture gets, nearest first
-
-The last step of the captioner the paper used (Antarctic Captions: n-grams and sentences made of them, ranked by CLIP), without the
-language model in between: the sentences are the user's own, and none ship.
+It is the last step of the captioner that the paper used (Antarctic Captions), without the language model in between.
 """
 
 from __future__ import annotations

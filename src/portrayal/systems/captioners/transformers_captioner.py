@@ -1,10 +1,4 @@
-"""A captioning model on this machine, through transformers: `use = "transformers"` (extra [torch]).
-
-    parameters = { model = "path/to/model", samples = 3, max_new_tokens = 40, prompt = "" }
-
-`model` is a folder with weights and a processor, or a name transformers can find in its cache. With several samples the
-model draws them (seeded); with one it decodes greedily. Pictures never leave the machine.
-"""
+"""A captioning model on this machine, through transformers: `use = "transformers"` (extra [torch])."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Protocol of systems: questions in, raw answers out.
 
-Asking and reading are apart on purpose. The recorder asks and stores the raw bytes; reading happens later, from the
-ledger, as often as wanted, by a pure function that `reader` names (`portrayal.systems.core.readers`). A system says which
-kind it is, and the kind fixes the columns of its rows (`portrayal.tables.ROWS`).
+The recorder asks and stores the raw bytes; they are read later, from the ledger, by a pure function that `reader` names.
 """
 
 from __future__ import annotations
@@ -94,28 +92,22 @@ class Limits:
 class System(Protocol):
     """Anything that answers.
 
-    `batch` is how many questions one `ask` takes: 1 for paid services, more for local models. `remote` says
-    that stimuli leave this machine. Opening a system is cheap and needs no credential: models and keys are looked
-    for at the first `ask`, because recorded answers are read back without either.
-    `identity` is what tells this system from another in the ledger's key: the kind of adapter, the model,
-    the function; never a credential.
+    Opening a system is cheap and needs no credential: models and keys are looked for at the first `ask`, because recorded
+    answers are read back without either.
     """
 
     name: str
     kind: str
-    identity: str
+    identity: str  # adapter, model or function, as the ledger's key tells systems apart; never a credential
     version: str
     parameters: Mapping[str, Any]
     limits: Limits
-    batch: int
-    remote: bool
+    batch: int  # questions that one `ask` takes: 1 for paid services, more for local models
+    remote: bool  # stimuli leave this machine
     reader: str
 
     async def ask(self, questions: Sequence[Question]) -> Sequence[Answer | Exception]:
-        """Answer the questions in order, or raise one of the errors below.
-
-        Of a batch some may fail: their places hold the error instead of raising it.
-        """
+        """Answer the questions in order; of a batch, an error may stand in the place of an answer."""
         ...
 
     async def close(self) -> None:
@@ -166,12 +158,16 @@ class QuotaSpent(Exception):
     """The account is empty: stop the system and leave the rest planned."""
 
 
-class CallFailed(Exception):
-    """The service answered that it cannot answer this question; its words are kept."""
+class _Worded(Exception):
+    """An error that keeps the bytes that came."""
 
     def __init__(self, message: str, raw: bytes = b"") -> None:
         super().__init__(message)
         self.raw = raw
+
+
+class CallFailed(_Worded):
+    """The service answered that it cannot answer this question; its words are kept."""
 
 
 class AccessDenied(CallFailed):
@@ -186,12 +182,8 @@ class NothingThere(CallFailed):
     stops_after = 3
 
 
-class OutcomeUnknown(Exception):
+class OutcomeUnknown(_Worded):
     """The question went out and may have been answered and billed."""
-
-    def __init__(self, message: str, raw: bytes = b"") -> None:
-        super().__init__(message)
-        self.raw = raw
 
 
 class NoAnswer(OutcomeUnknown):
@@ -215,13 +207,10 @@ def question_key(system: System, question: Question) -> str:
 
 def key_of(system: System) -> Callable[[str, int], str]:
     """Return a function from content hash and repeat to the ledger's key."""
-    shared = "\x1f".join([system.kind, system.identity, system.version, _canonical(system.parameters)])
+    parameters = json.dumps(system.parameters, sort_keys=True, default=str)
+    shared = "\x1f".join([system.kind, system.identity, system.version, parameters])
 
     def key(digest: str, repeat: int) -> str:
         return hashlib.sha256(f"{digest}\x1f{shared}\x1f{repeat}".encode()).hexdigest()
 
     return key
-
-
-def _canonical(parameters: Mapping[str, Any]) -> str:
-    return json.dumps(parameters, sort_keys=True, default=str)

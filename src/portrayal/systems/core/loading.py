@@ -1,8 +1,7 @@
 """The function a study names, imported from the study's folder as its file is now.
 
-Python keeps a module under its name for as long as the process lives. In a notebook, `system.py` of a second study would so be
-that of the first, and an edited one what it was before, under the fingerprint of what it is now. So what was loaded from a
-study's folder is let go of before another study's module, or a changed one, is imported.
+Python keeps a module under its name as long as the process lives. So modules of a study's folder are forgotten before
+another study's, or a changed one, is imported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Pictures for systems: decoded for local models, checked against a service's limits.
-
-A refusal that can be foreseen is not paid for.
-"""
+"""Pictures for systems: decoded for local models, checked against a service's limits."""
 
 from __future__ import annotations
 
@@ -51,7 +48,14 @@ def fit_picture(question: Question, limits: PictureLimits) -> Picture:
         raise CallFailed("not sent: the picture has no bytes")
     if len(data) > limits.most_bytes:
         raise CallFailed(f"not sent: {len(data):,} bytes, the service takes {limits.most_bytes:,}")
-    return Picture(data, MEDIA[_checked_format(data, limits)])
+    kind, sides = _format(data)
+    if kind not in limits.formats:
+        raise CallFailed(f"not sent: a {kind} picture, the service takes {', '.join(limits.formats)}")
+    if min(sides) < limits.least_side or max(sides) > limits.most_side:
+        raise CallFailed(
+            f"not sent: {sides[0]} x {sides[1]} pixels, the service takes {limits.least_side} to {limits.most_side}"
+        )
+    return Picture(data, MEDIA[kind])
 
 
 def read_picture(path: str) -> Any:
@@ -67,18 +71,11 @@ def read_picture(path: str) -> Any:
         raise CallFailed(f"not a readable picture ({type(error).__name__})") from None
 
 
-def _checked_format(data: bytes, limits: PictureLimits) -> str:
+def _format(data: bytes) -> tuple[str, tuple[int, int]]:
     from PIL import Image
 
     try:
         with Image.open(io.BytesIO(data)) as image:
-            kind, sides = str(image.format), image.size
+            return str(image.format), image.size
     except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
         raise CallFailed(f"not sent: not a readable picture ({type(error).__name__})") from None
-    if kind not in limits.formats:
-        raise CallFailed(f"not sent: a {kind} picture, the service takes {', '.join(limits.formats)}")
-    if min(sides) < limits.least_side or max(sides) > limits.most_side:
-        raise CallFailed(
-            f"not sent: {sides[0]} x {sides[1]} pixels, the service takes {limits.least_side} to {limits.most_side}"
-        )
-    return kind

@@ -1,17 +1,6 @@
 """Answers in plain data, for systems that are plugged in without writing a class.
 
-A function, a program or an endpoint may answer in the shortest form that says it; this module turns each
-form into rows of the system's kind.
-
-| kind | an answer may be |
-|---|---|
-| tagger | `["woman", "tree"]`, `[["woman", 0.9], ...]`, `[{"tag": "woman", "confidence": 0.9}, ...]`, `{"woman": true, "tree": false}` |
-| captioner | `"a woman on a horse"`, `["...", "..."]`, `[{"caption": "..."}]` |
-| encoder | `[0.1, 0.2, ...]`, `{"embedding": [...]}` |
-| ranker | `["doc7", "doc2"]`, `[["doc7", 3.2], ...]`, `[{"doc": "doc7", "rank": 1, "score": 3.2}, ...]` |
-| generator | `["label"]`, `{"label": score}`, `[{"label": "...", "score": 0.9}]` |
-
-`None`, `""` and `[]` say that the system had nothing to say.
+A function, a program or an endpoint may answer in any of the forms of docs/systems; each becomes rows of the system's kind.
 """
 
 from __future__ import annotations
@@ -36,22 +25,18 @@ ENVELOPE = {"answer", "version", "cost", "refused", "error"}
 
 
 def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answer:
-    """Return what a function or program gave back as a raw answer.
-
-    A mapping with the keys `answer`, `version`, `cost`, `refused` or `error` is taken as an envelope.
-    """
+    """Return the reply of a function or program as a raw answer."""
     if raw is None:
         try:
             raw = _to_json(reply)
         except (TypeError, ValueError, RecursionError) as error:  # no plain data, or data that holds itself
             return broken_answer(_words(reply), f"it is not plain data ({_words(error).decode()})", price)
-    kept = raw
     if not is_envelope(reply):
-        return Answer(kept, cost=price)
+        return Answer(raw, cost=price)
     if reply.get("error"):
-        raise CallFailed(str(reply["error"]), kept)
+        raise CallFailed(str(reply["error"]), raw)
     return Answer(
-        kept,
+        raw,
         version=str(reply.get("version") or ""),
         cost=_cost(reply.get("cost"), price),
         refused=bool(reply.get("refused")),

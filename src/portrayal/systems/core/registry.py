@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, replace
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,16 +44,10 @@ def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
 
 
 def plugged_in() -> dict[str, Entry]:
-    """Return the systems that other packages add, by name: entry points of the group `portrayal.systems`.
-
-    Each names a module with `open_system` and, where it is of one kind only, `KIND`.
-    """
-    found = entry_points(group="portrayal.systems")
-    return {one.name: Entry(one.module, "", f"from the package {_package(one)}") for one in found}
-
-
-def _package(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist else entry.module
+    """Return the systems of other packages: entry points of the group `portrayal.systems`, by name."""
+    entries = entry_points(group="portrayal.systems")
+    packages = {one.name: one.dist.name if one.dist else one.module for one in entries}
+    return {one.name: Entry(one.module, "", f"from the package {packages[one.name]}") for one in entries}
 
 
 def _entry(use: str) -> Entry:

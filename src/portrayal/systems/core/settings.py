@@ -39,18 +39,12 @@ class LimitSettings(Settings):
 
     def limits(self, price: float = 0.0, errors_billed: bool = True) -> Limits:
         """Return the limits, with the system's own price and billing as defaults."""
-        values = self.model_dump()
-        values["price"] = price if self.price is None else self.price
-        values["errors_billed"] = errors_billed if self.errors_billed is None else self.errors_billed
-        return Limits(**values)
+        own = {name: value for name, value in self.model_dump().items() if value is not None}
+        return Limits(**{"price": price, "errors_billed": errors_billed, **own})
 
 
 class SystemSettings(Settings):
-    """One system of a study.
-
-    `use` names it: a name from `portrayal list systems`, or one of `python:module:function`,
-    `command:program arguments`, `http:` or `https:` addresses, `replay:file`, `phantom:name`.
-    """
+    """One system of a study."""
 
     name: str = Field(min_length=1)
     use: str = Field(min_length=1)

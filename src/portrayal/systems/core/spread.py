@@ -1,7 +1,7 @@
 """Local networks asked through the engine, one per worker.
 
 Only what is named here, never what somebody bills: an engine does again what was lost, and whether a paid question may be
-asked twice is the recorder's to decide. Answers go into the ledger as they come, so a run goes on with any engine.
+asked twice is the recorder's to decide.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Encoders that run on this machine: word vectors from files, GloVe, a sentence encoder."""
+"""Encoders of words, sentences and pictures."""

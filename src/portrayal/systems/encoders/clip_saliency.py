@@ -1,9 +1,6 @@
 """Saliency of a CLIP as a system: `use = "clip_saliency"`, asked by `audit = "associations/saliency"`.
 
-Each stimulus is a picture with the prompt before ' | ' in its id. The answer holds the map on the network's grid and the
-share of its mass on face, torso and background; as rows of a tagger, the regions (and the grid's cells) are tags and the
-shares their confidence. `boxes` names a table with the face of each picture (name, left, top, right, bottom, as shares of
-the cut-out square); left out, a face detector looks for it. `masks` names a folder of masks (`NAME.REGION.png`) instead.
+A stimulus is a picture with the prompt before ' | ' in its id.
 """
 
 from __future__ import annotations
@@ -49,9 +46,9 @@ class ClipSaliency(BaseSystem):
     batch: int = 8
     reader: str = "saliency"
     repeatable: bool = True
-    own: SaliencySettings = field(default_factory=lambda: SaliencySettings(path=""))
-    path: Path = field(default_factory=Path)
-    folder: Path = field(default_factory=Path)
+    own: SaliencySettings = field(kw_only=True)
+    path: Path = field(kw_only=True)
+    folder: Path = field(kw_only=True)
     _towers: Pair | None = None
     _boxes: Mapping[str, Box] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
@@ -67,10 +64,11 @@ class ClipSaliency(BaseSystem):
 
     def _one(self, question: Question) -> Answer | Exception:
         from portrayal.systems.encoders.gradcam import enlarge, gradcam
+        from portrayal.systems.encoders.pairs import open_pair
 
-        towers = self._towers = self._towers or self._load()
-        prompt, found, _ = question.stimulus.partition(SEPARATOR)
-        if not found or question.kind != "image":
+        towers = self._towers = self._towers or open_pair(self.path, self.own.architecture, self.own.device)
+        prompt, separator, _ = question.stimulus.partition(SEPARATOR)
+        if not separator or question.kind != "image":
             raise PortrayalError(f"stimulus {question.stimulus!r} is no picture with a prompt before '{SEPARATOR}'.")
         try:
             picture = read_picture(question.content)
@@ -84,27 +82,19 @@ class ClipSaliency(BaseSystem):
         shares = region_shares(enlarge(grid, towers.preparation.side), regions)
         return Answer(json.dumps({"grid": grid.round(6).tolist(), "shares": shares}).encode())
 
-    def _load(self) -> Pair:
-        from portrayal.systems.encoders.pairs import open_pair
-
-        return open_pair(self.path, self.own.architecture, self.own.device)
-
     def _regions(self, question: Question, picture: Any, towers: Pair) -> Mapping[str, np.ndarray] | None:
         side, name = towers.preparation.side, Path(question.content).stem
         if self.own.masks:
             return read_masks(self.folder / self.own.masks, name, side)
-        if self.own.boxes:
-            return face_regions(self._box(name), side)
-        box = detected_box(towers.preparation.pixels(picture))
-        return None if box is None else face_regions(box, side)
-
-    def _box(self, name: str) -> Box:
-        path = self.folder / str(self.own.boxes)
+        if not self.own.boxes:
+            box = _detected_box(towers.preparation.pixels(picture))
+            return None if box is None else face_regions(box, side)
+        path = self.folder / self.own.boxes
         if self._boxes is None:
             self._boxes = read_boxes(path)
         if name not in self._boxes:
             raise PortrayalError(f"{path.name} has no face box for {name!r}. Add a row name, left, top, right, bottom.")
-        return self._boxes[name]
+        return face_regions(self._boxes[name], side)
 
 
 def read_boxes(path: Path) -> dict[str, Box]:
@@ -140,7 +130,7 @@ def read_masks(folder: Path, name: str, side: int) -> dict[str, np.ndarray]:
     return masks
 
 
-def detected_box(pixels: np.ndarray) -> Box | None:
+def _detected_box(pixels: np.ndarray) -> Box | None:
     """Find the most certain face in the cut-out square; None where there is none."""
     from PIL import Image
 

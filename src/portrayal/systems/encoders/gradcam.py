@@ -1,12 +1,7 @@
-"""Grad-CAM for CLIP: the parts of a picture that carry its similarity with a text [1]_.
+"""Grad-CAM for CLIP (Selvaraju et al. 2017): the parts of a picture that resemble a text.
 
-The target is the cosine of picture and text. Its gradient flows back to the last convolution of a ResNet, or to the
-tokens the last block of a transformer attends to (the class token left out); channels are weighted by their mean
-gradient, and what is left above zero is the map.
-
-References
-----------
-.. [1] Selvaraju et al. (2017), Grad-CAM: visual explanations from deep networks via gradient-based localization, ICCV.
+The gradient of their cosine flows back to the last convolution of a ResNet, or to the tokens that the last block of a
+transformer attends to; channels are weighted by their mean gradient, and what is left above zero is the map.
 """
 
 from __future__ import annotations
@@ -23,15 +18,7 @@ from torch.nn import functional
 def gradcam(
     encode: Callable[[Tensor], Tensor], layer: torch.nn.Module, pixels: np.ndarray | Tensor, targets: np.ndarray
 ) -> np.ndarray:
-    """Return one map per picture on the grid of a layer, zero or more everywhere.
-
-    Parameters
-    ----------
-    encode
-        Prepared pictures to embeddings.
-    layer
-        The layer whose output is weighted: channels of a map, or tokens with the class token first.
-    """
+    """Return one map per picture on the grid of a layer, zero or more everywhere."""
     device = next(layer.parameters()).device
     images, texts = (torch.as_tensor(part, dtype=torch.float32, device=device) for part in (pixels, targets))
     seen: list[Tensor] = []

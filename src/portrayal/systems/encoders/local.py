@@ -41,13 +41,14 @@ class LocalEncoder(BaseSystem):
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Encode the texts in another thread, so that the recorder stays awake."""
-        vectors = await asyncio.to_thread(self._encode, [self.text_of(question) for question in questions])
-        version = self.answered_version()
-        return [Answer(pack(vector), MEDIA, version) for vector in vectors]
+        texts = [self.text_of(question) for question in questions]
 
-    def _encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
-        with self._lock:  # several workers share one model
-            return self.encode(texts)
+        def encode() -> list[np.ndarray | None]:
+            with self._lock:  # several workers share one model
+                return self.encode(texts)
+
+        vectors, version = await asyncio.to_thread(encode), self.answered_version()
+        return [Answer(pack(vector), MEDIA, version) for vector in vectors]
 
 
 def read_vector(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from portrayal.settings import Settings
 
 SAMPLE = 2**20  # bytes at each end of a file that tell one model from another; whole files may be gigabytes
 FILES = ["*.json", "*.txt", "*.safetensors"]
-OLDER = ["*.json", "*.txt", "*.bin"]
 
 
 class ModelSettings(Settings):
@@ -31,10 +30,13 @@ def find_model(named: str, folder: Path, download: bool) -> Path:
     try:
         from huggingface_hub import snapshot_download
 
-        found = Path(snapshot_download(named, allow_patterns=FILES, local_files_only=not download))
-        if not any(found.glob("*.safetensors")):  # older models have their weights as a pickle only
-            found = Path(snapshot_download(named, allow_patterns=OLDER, local_files_only=not download))
-        return found
+        path = Path(snapshot_download(named, allow_patterns=FILES, local_files_only=not download))
+        if any(path.glob("*.safetensors")):
+            return path
+        # Older models have their weights as a pickle only.
+        return Path(
+            snapshot_download(named, allow_patterns=["*.json", "*.txt", "*.bin"], local_files_only=not download)
+        )
     except ImportError:
         raise MissingExtra(f"the hub model {named!r}", "torch") from None
     # The hub's client raises many kinds: no network, no such name, not in the cache.

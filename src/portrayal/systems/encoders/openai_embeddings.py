@@ -1,11 +1,4 @@
-"""Text encoders behind an OpenAI-compatible endpoint, asked in batches: `use = "openai_embeddings"`.
-
-    parameters = { model = "text-embedding-3-small", base_url = "http://localhost:11434/v1", batch = 64 }
-
-`POST base_url/embeddings` with many texts at once; answers are told apart by their `index`, whatever their order. Left out,
-`base_url` is that of OPENAI_BASE_URL or OpenAI's own, `model` that of OPENAI_EMBEDDING_MODEL. The key is taken from
-OPENAI_API_KEY, or from the variable that `key` names, when a call is made; local endpoints need none.
-"""
+"""Text encoders behind an OpenAI-compatible endpoint, asked in batches: `use = "openai_embeddings"`."""
 
 from __future__ import annotations
 
@@ -54,7 +47,7 @@ class EmbeddingSettings(Settings):
 
     model: str = ""
     base_url: str = ""
-    key: str = ""  # the variable of the environment that holds the key, never the key itself; OPENAI_API_KEY where none is named
+    key: str = ""  # the variable of the environment that holds the key, never the key itself
     dimensions: int | None = Field(default=None, ge=1)
     batch: int = Field(default=64, ge=1, le=2048)
     dollars_per_million_input: Dollars = 0.0
@@ -72,9 +65,8 @@ class OpenAIEmbeddings(WebSystem):
         self._bearer()
 
     def expected_price(self, question: Question) -> float:
-        """Guess what a text costs, from its letters."""
-        tokens = {"usage": {"prompt_tokens": text_tokens(question.content)}}
-        return self._cost(tokens) or self.limits.price
+        """Guess the price of a text from its letters."""
+        return self._cost({"usage": {"prompt_tokens": text_tokens(question.content)}}) or self.limits.price
 
     def _bearer(self) -> str:
         return bearer(self.own.key, OPENAI, self.own.base_url == OPENAI.address)
@@ -86,20 +78,17 @@ class OpenAIEmbeddings(WebSystem):
                 raise PortrayalError(f"system {self.name!r} reads texts only. {question.stimulus!r} is a picture.")
         try:
             return await self._ask_together(questions)
-        except (AccessDenied, NothingThere):
-            raise
         except CallFailed as error:
+            if isinstance(error, AccessDenied | NothingThere):
+                raise
             if len(questions) == 1:
                 return [error]
         middle = len(questions) // 2
         return [*await self.ask(questions[:middle]), *await self.ask(questions[middle:])]
 
     async def _ask_together(self, questions: Sequence[Question]) -> list[Answer | Exception]:
-        request: dict[str, Any] = {
-            "model": self.own.model,
-            "input": [question.content for question in questions],
-            "encoding_format": "float",
-        }
+        texts = [question.content for question in questions]
+        request = {"model": self.own.model, "input": texts, "encoding_format": "float"}
         if self.own.dimensions is not None:
             request["dimensions"] = self.own.dimensions
         key = self._bearer()

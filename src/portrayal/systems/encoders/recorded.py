@@ -1,13 +1,9 @@
-"""Recorded embeddings: `use = "embeddings"` with `path` to .npz, .safetensors or .parquet.
-
-A stimulus is looked up by its id, its content hash, its content, or the name of its file (with and without ending).
-See `portrayal.text.vectors.files` for what a file must hold.
-"""
+"""Recorded embeddings: `use = "embeddings"` with `path` to .npz, .safetensors or .parquet."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,22 +29,22 @@ class RecordedEmbeddings(BaseSystem):
     batch: int = 1024
     reader: str = "vector"
     repeatable: bool = True
-    path: Path = field(default_factory=Path)
-    _vectors: dict[str, np.ndarray] | None = None
+    path: Path = field(kw_only=True)
+    _vectors: Mapping[str, np.ndarray] | None = None
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Look the questions up; one without an embedding fails, it is never zero."""
         if self._vectors is None:
             self._vectors = read_vectors(self.path)
-        return [self._look_up(question) for question in questions]
+        return [_look_up(question, self._vectors) for question in questions]
 
-    def _look_up(self, question: Question) -> Answer | Exception:
-        place = Path(question.content) if question.kind == "image" else None
-        names = [question.stimulus, question.hash, question.content]
-        for name in [*names, *([place.name, place.stem] if place else [])]:
-            if name in (self._vectors or {}):
-                return Answer(pack((self._vectors or {})[name]), MEDIA)
-        return CallFailed("no recorded embedding for this stimulus")
+
+def _look_up(question: Question, vectors: Mapping[str, np.ndarray]) -> Answer | Exception:
+    place = Path(question.content)
+    files = [place.name, place.stem] if question.kind == "image" else []
+    names = [question.stimulus, question.hash, question.content, *files]
+    name = next((name for name in names if name in vectors), None)
+    return CallFailed("no recorded embedding for this stimulus") if name is None else Answer(pack(vectors[name]), MEDIA)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> RecordedEmbeddings:

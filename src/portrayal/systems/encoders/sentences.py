@@ -1,12 +1,7 @@
-"""A sentence encoder on ONNX Runtime: `use = "minilm"`.
+"""A sentence encoder (Reimers and Gurevych 2019) on ONNX Runtime: `use = "minilm"`.
 
-all-MiniLM-L6-v2 with int8 weights: tokens through the network, the mean of the last hidden states, length one. The
-network quantises a whole batch with one scale, so what a text shares a batch with would move its vector; texts go
-through one at a time, and a text's vector depends on nothing but the text.
-
-References
-----------
-.. [1] Reimers, Gurevych (2019), Sentence-BERT: sentence embeddings using siamese BERT-networks, EMNLP, 3982-3992.
+The network quantises a whole batch with one scale, so texts go through one at a time: a text's vector depends on nothing but
+the text.
 """
 
 from __future__ import annotations

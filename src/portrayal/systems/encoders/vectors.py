@@ -1,18 +1,8 @@
-"""Word vectors from a file: `use = "vectors"` with `path` among the parameters.
-
-    [[systems]]
-    name = "word2vec"
-    use = "vectors"
-    parameters = { path = "GoogleNews-vectors-negative300.bin.gz" }
-
-Formats: word2vec binary (.bin) and text, GloVe and fastText text (.txt, .vec), .npz, .safetensors and .parquet; the
-first two also as .gz. See `portrayal.text.vectors.files` for what a file must hold. Recorded embeddings of
-pictures are read alike, with the stimulus's id in the place of the word.
-"""
+"""Word vectors from a file: `use = "vectors"` with `path` among the parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -29,14 +19,10 @@ from portrayal.text.vectors.files import FORMATS, read_vectors
 
 
 class Lookup(Settings):
-    """Rules for looking words up.
-
-    `phrases`: a text of several words that is not in the vocabulary is missing, or gets the mean of its
-    words' vectors when all of them are there.
-    """
+    """Rules for looking words up."""
 
     lowercase: bool = False
-    phrases: Literal["missing", "mean"] = "missing"
+    phrases: Literal["missing", "mean"] = "missing"  # of a text that is not in the vocabulary: the mean of its words
 
 
 class VectorSettings(Lookup):
@@ -47,16 +33,39 @@ class VectorSettings(Lookup):
 
 
 @dataclass
-class VectorFile(LocalEncoder):
-    """Vocabulary in a file, of which only the words asked for are read."""
+class WordVectors(LocalEncoder):
+    """Vocabulary of which only the words asked for are read."""
 
-    path: Path = field(default_factory=Path)
-    lookup: VectorSettings = field(default_factory=lambda: VectorSettings(path=""))
+    lookup: Lookup = Lookup()
+    read: Callable[[set[str]], Mapping[str, np.ndarray]] = field(kw_only=True)
 
     def encode(self, texts: Sequence[str]) -> list[np.ndarray | None]:
-        """Read the file once for these texts."""
-        found = read_vectors(self.path, needed_words(texts, self.lookup), self.lookup.format)
-        return look_up(texts, found, self.lookup)
+        """Look the texts up, reading the vocabulary once."""
+        entries = [self._entries(text) for text in texts]
+        vectors = self.read({entry for whole, words in entries for entry in (*whole, *words)})
+        return [_find(vectors, whole, words) for whole, words in entries]
+
+    def _entries(self, text: str) -> tuple[list[str], list[str]]:
+        """Return the entries that answer a text by themselves, and those of its words."""
+        text = text.lower() if self.lookup.lowercase else text
+        if " " not in text:
+            return [text], []
+        words = text.split() if self.lookup.phrases == "mean" else []
+        return [text, text.replace(" ", "_")], words  # word2vec joins phrases with underscores
+
+
+def _find(vectors: Mapping[str, np.ndarray], whole: Sequence[str], words: Sequence[str]) -> np.ndarray | None:
+    vector = next((vectors[entry] for entry in whole if entry in vectors), None)
+    if vector is None and words and all(word in vectors for word in words):
+        return np.mean([vectors[word] for word in words], axis=0)
+    return vector
+
+
+@dataclass
+class VectorFile(WordVectors):
+    """Vocabulary in a file."""
+
+    path: Path = field(kw_only=True)
 
     def text_of(self, question: Question) -> str:
         """Return the word to look up; recorded embeddings of pictures stand under the stimulus's id."""
@@ -74,37 +83,10 @@ def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
         raise PortrayalError(
             f"parameters of system {settings.name!r}: no format {lookup.format!r}. Known: {', '.join(FORMATS)}."
         )
+    path = folder / lookup.path
     return VectorFile(
-        **settings.fields(f"vectors:{lookup.path}", kind="encoder"), path=folder / lookup.path, lookup=lookup
+        **settings.fields(f"vectors:{lookup.path}", kind="encoder"),
+        path=path,
+        lookup=lookup,
+        read=lambda words: read_vectors(path, words, lookup.format),
     )
-
-
-def needed_words(texts: Sequence[str], lookup: Lookup) -> set[str]:
-    """Return every vocabulary entry that could answer these texts."""
-    return {form for text in texts for form in (*_forms(text, lookup), *_words(text, lookup))}
-
-
-def look_up(texts: Sequence[str], vectors: Mapping[str, np.ndarray], lookup: Lookup) -> list[np.ndarray | None]:
-    """Return one vector per text, or None where there is none."""
-    return [_find(text, vectors, lookup) for text in texts]
-
-
-def _find(text: str, vectors: Mapping[str, np.ndarray], lookup: Lookup) -> np.ndarray | None:
-    for form in _forms(text, lookup):
-        if form in vectors:
-            return vectors[form]
-    words = _words(text, lookup)
-    if words and all(word in vectors for word in words):
-        return np.mean([vectors[word] for word in words], axis=0)
-    return None
-
-
-def _forms(text: str, lookup: Lookup) -> list[str]:
-    text = text.lower() if lookup.lowercase else text
-    return [text, text.replace(" ", "_")] if " " in text else [text]  # word2vec joins phrases with underscores
-
-
-def _words(text: str, lookup: Lookup) -> list[str]:
-    if lookup.phrases == "missing" or " " not in text:
-        return []
-    return (text.lower() if lookup.lowercase else text).split()

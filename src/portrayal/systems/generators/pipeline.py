@@ -1,7 +1,6 @@
 """A local text-to-image pipeline from a folder (diffusers): `use = "pipeline"`.
 
-The pipeline's own safety filter must be there and on: a pipeline without one is refused, and so is an image
-the filter did not look at. Only text-to-image pipelines are taken; nothing is downloaded.
+The pipeline's own safety filter must be there and on, and must have looked at the image. Nothing is downloaded.
 """
 
 from __future__ import annotations

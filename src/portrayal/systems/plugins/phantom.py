@@ -1,7 +1,4 @@
-"""Simulated systems with a planted effect of known size, or with none: `use = "phantom:NAME"`.
-
-A phantom's module has `open_system(settings, folder) -> System`, as any other system's.
-"""
+"""Simulated systems with a planted effect of known size, or with none: `use = "phantom:NAME"`."""
 
 from __future__ import annotations
 

@@ -1,15 +1,13 @@
 """A Python function as a system: `use = "python:module:function"`.
 
-The function takes a text (for images: the path) and gives a plain answer, see `portrayal.systems.core.plain`.
-If it takes a parameter named `question` it gets the whole question; keyword parameters come from the
-study's `parameters`. Coroutine functions are awaited; others run in a thread. It is called once at a time unless
-the study sets a concurrency: few functions are safe to call twice at once. A call past its time limit cannot be ended, only
-left behind; its thread keeps its place among the `concurrency` threads there may be, so that they never pile up.
+A call past its time limit cannot be ended, only left behind; its thread keeps its place among the `concurrency` threads there
+may be, so that they never pile up.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
 import re
 import threading
@@ -27,6 +25,8 @@ from portrayal.systems.core.named_code import check_function
 from portrayal.systems.core.plain import pack_reply
 from portrayal.systems.core.settings import SystemSettings
 
+HANDED_OVER = "function"  # the scheme of functions handed over in Python, which live as long as the process
+_FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _NAMED = re.compile(r"python:[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -76,10 +76,22 @@ class PythonFunction(BaseSystem):
 
 def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
     """Open the function a study names; it is looked up when first asked."""
+    system = PythonFunction(**settings.fields(settings.use), folder=folder)
+    if "concurrency" not in settings.limits.model_fields_set:
+        system.limits = replace(system.limits, concurrency=1)
+    scheme, _, name = settings.use.partition(":")
+    if scheme == HANDED_OVER:
+        if name not in _FUNCTIONS:
+            raise PortrayalError(
+                f"system {settings.name!r} is a function that was handed over in Python, and this process has none of that name."
+                f' Call portrayal.audit(study, out, systems={{"{name}": function}}) again.'
+            )
+        system._function = _FUNCTIONS[name]
+        return system
     if not _NAMED.fullmatch(settings.use) or ".py:" in settings.use:
         hint = " Write the module without .py." if ".py:" in settings.use else ""
         raise PortrayalError(f"{settings.use!r} names no function. Expected python:module:function.{hint}")
-    return one_at_a_time(PythonFunction(**settings.fields(settings.use), folder=folder), settings)
+    return system
 
 
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -105,15 +117,34 @@ def _check_parameters(function: Callable[..., Any], given: Mapping[str, Any], na
         ) from None
 
 
-def one_at_a_time(system: PythonFunction, settings: SystemSettings) -> PythonFunction:
-    """Return the system, called once at a time unless the study sets a concurrency."""
-    if "concurrency" not in settings.limits.model_fields_set:
-        system.limits = replace(system.limits, concurrency=1)
-    return system
-
-
 def _answer_with(answer: Future[Any], call: Callable[[], Any]) -> None:
     try:
         answer.set_result(call())
     except BaseException as error:  # also SystemExit: a function that ends its thread has not answered
         answer.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+
+
+def give(name: str, function: Any) -> str:
+    """Register a function for this process and return its `use`."""
+    if not callable(function):
+        raise PortrayalError(
+            f"system {name!r} is a {type(function).__name__}. Expected a function that takes a text or the path of a picture,"
+            " or a dict as in a study file."
+        )
+    _FUNCTIONS[name] = function
+    return f"{HANDED_OVER}:{name}"
+
+
+def source_hash(use: str) -> str | None:
+    """Return a hash over a function's source, or over its compiled code."""
+    name = use.partition(":")[2]
+    if name not in _FUNCTIONS:
+        return None
+    function: Any = inspect.unwrap(_FUNCTIONS[name])
+    for one in (function, type(function)):  # an object that can be called has its class's source
+        try:
+            return hashlib.sha256(inspect.getsource(one).encode()).hexdigest()
+        except (OSError, TypeError):
+            continue
+    code = getattr(function, "__code__", None)
+    return hashlib.sha256(code.co_code + repr(code.co_consts).encode()).hexdigest() if code else None

@@ -1,20 +1,6 @@
-"""Recorded answers as a system: `use = "replay:answers.csv"` (also .jsonl, .parquet, .gz).
+"""Recorded answers as a system: `use = "replay:answers.csv"` (also .jsonl, .parquet, .gz, and COCO's results).
 
-One row per tag, caption, result or embedding, with the columns of the kind (`portrayal.tables.ROWS`) and a column
-`stimulus`. Where a file names its columns otherwise, `columns` says so; where it holds several systems,
-`where` picks one:
-
-    [systems.parameters]
-    columns = { stimulus = "image_id" }
-    where = { tagger = "google" }
-
-A file of recorded tags with the columns `tagger, image_id, tag, confidence, status` needs neither: `image_id` is the
-stimulus, and the rows are those whose `tagger` is the system's name.
-
-A captioner's recording may also be a COCO results file (.json, a list of image_id and caption), which needs neither as well.
-
-An embedding in a CSV is a JSON list in quotes. A `status` column may say that a stimulus was refused or failed; a
-stimulus without any row is a failed question, never an empty answer: nobody recorded what the system said.
+A stimulus without any row is a failed question, never an empty answer: nobody recorded what the system answered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Source files of a system that is code, and their fingerprint.
-
-Answers of one source must never lie beside answers of another under the same name; the fingerprint tells them apart.
-"""
+"""Source files of a system that is code, and their fingerprint."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from portrayal.systems.core.named_code import module_file
-from portrayal.systems.plugins import given_function
+from portrayal.systems.plugins.python_function import HANDED_OVER, source_hash
 
 CODE = ("python", "command")  # schemes of systems that run what a study names
 WHOLE = 64 * 1024 * 1024  # bytes; of a larger file only its size, beginning and end are looked at
@@ -37,9 +34,9 @@ def is_code(use: str) -> bool:
 def source_of(use: str, folder: Path) -> Source | None:
     """Return the source of a function or program, None where none is found."""
     scheme, _, rest = use.partition(":")
-    if scheme == given_function.SCHEME:
-        given = given_function.source_hash(use)
-        return Source(given, ()) if given else None
+    if scheme == HANDED_OVER:
+        digest = source_hash(use)
+        return Source(digest, ()) if digest else None
     first = module_file(rest.partition(":")[0], folder) if scheme == "python" else None
     starts = [first] if first else _program_files(rest, folder) if scheme == "command" else []
     files: dict[Path, None] = {}

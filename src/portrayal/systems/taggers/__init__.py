@@ -1,1 +1,1 @@
-"""Image taggers: the vendors' services, vision-language models, local readers."""
+"""Image taggers: vendors' services and networks on this machine."""

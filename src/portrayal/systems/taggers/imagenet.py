@@ -1,9 +1,6 @@
 """ImageNet classes as tags: `use = "imagenet"`.
 
-Declared for what it is: an object classifier. ImageNet's thousand classes hold hardly any word for people, so it can recognise
-places and things but names no gender; its answers are an upper bound on what a tagger without people's words would say. Without
-parameters it is EfficientNet-Lite2 from a package, on ONNX Runtime. With `[torch]` it is a network of the user's: `weights`, a
-TorchScript file that takes N x 3 x S x S pixels and gives N x classes; `labels`, a text file with one class a line.
+ImageNet's classes hold hardly any word for people: the answers are an upper bound on a tagger without such words.
 """
 
 from __future__ import annotations

