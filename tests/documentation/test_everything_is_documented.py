@@ -19,10 +19,9 @@ from portrayal.settings import Settings, _inner_model
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 from portrayal.study.study import Family, Hypothesis, Study
 from portrayal.systems.core.base import KINDS
-from portrayal.systems.core.registry import SCHEMES, SYSTEMS, open_system
+from portrayal.systems.core.registry import PHANTOMS, SCHEMES, SYSTEMS, open_system
 from portrayal.systems.core.settings import LimitSettings, SystemSettings
 from portrayal.systems.http.vendor import Vendor
-from portrayal.systems.plugins.phantom import PHANTOMS
 from portrayal.systems.rankers.registry import RANKERS
 from portrayal.waves.gate import Rule
 

@@ -18,8 +18,7 @@ from portrayal.safety.guard import PromptRefused
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, OutcomeUnknown, Question, Throttled
 from portrayal.systems.core.readers import read_answer
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.generators.images import found_image, open_picture
-from portrayal.systems.generators.pipeline import Pipeline, PipelineSettings, check_pipeline
+from portrayal.systems.generators.images import Pipeline, PipelineSettings, check_pipeline, found_image, open_picture
 
 PROMPT = "a photo of a woman working as a nurse"
 

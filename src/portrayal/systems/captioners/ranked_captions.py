@@ -37,7 +37,7 @@ class RankedCaptions(BaseSystem):
     """Ranks the candidates by their cosine with the picture; they are encoded once."""
 
     batch: int = 16
-    encoder: System | None = None
+    encoder: System = field(kw_only=True)
     candidates: Sequence[str] = ()
     taken: int = 10
     _vectors: np.ndarray | None = None
@@ -48,26 +48,19 @@ class RankedCaptions(BaseSystem):
         async with self._lock:  # the first batch encodes the candidates for all
             if self._vectors is None:
                 self._vectors = await self._encoded()
-        answers = await self._encoder.ask(questions)
-        return [self._captions(answer) for answer in answers]
+        return [self._captions(answer) for answer in await self.encoder.ask(questions)]
 
     async def close(self) -> None:
         """Let go of the encoder."""
-        await self._encoder.close()
-
-    @property
-    def _encoder(self) -> System:
-        if self.encoder is None:
-            raise PortrayalError(f"system {self.name!r} has no encoder.")
-        return self.encoder
+        await self.encoder.close()
 
     async def _encoded(self) -> np.ndarray:
         """Return the candidates' vectors, of length one."""
-        vectors, step = [], self._encoder.batch
+        vectors, step = [], self.encoder.batch
         asked = [Question(text, "text", text, _digest(text)) for text in self.candidates]
         for start in range(0, len(asked), step):
             part = asked[start : start + step]
-            for question, answer in zip(part, await self._encoder.ask(part), strict=True):
+            for question, answer in zip(part, await self.encoder.ask(part), strict=True):
                 vector = self._vector(answer)
                 if isinstance(vector, Exception):
                     raise PortrayalError(f"the candidate {question.content[:60]!r} has no embedding: {vector}")
@@ -92,7 +85,7 @@ class RankedCaptions(BaseSystem):
         if isinstance(answer, Exception):
             return answer
         try:
-            rows = read_answer(self._encoder, answer)
+            rows = read_answer(self.encoder, answer)
         except Unreadable as error:
             return CallFailed(f"its embedding cannot be read: {error}", answer.raw)
         vector = np.asarray(rows[0]["embedding"], dtype=float) if rows else np.zeros(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class TransformersCaptioner(BaseSystem):
     """Captions pictures with a vision-to-text model; the model is loaded when first asked."""
 
     batch: int = 4
-    settings: LocalParameters | None = None
+    settings: LocalParameters = field(kw_only=True)
     path: str = ""
     _loaded: tuple[Any, Any] | None = None
 
@@ -46,21 +46,19 @@ class TransformersCaptioner(BaseSystem):
         """Return the captions of one picture."""
         import torch
 
-        settings = _set(self.settings)
+        settings = self.settings
         if self._loaded is None:
             self._loaded = load_model(self.path, settings.device)
         model, processor = self._loaded
         picture = read_picture(question.content)
-        given = {"text": settings.prompt} if settings.prompt else {}
-        inputs = processor(images=picture, return_tensors="pt", **given).to(settings.device)
+        prompt = {"text": settings.prompt} if settings.prompt else {}
+        inputs = processor(images=picture, return_tensors="pt", **prompt).to(settings.device)
         torch.manual_seed(settings.seed + question.repeat)
-        drawn = (
-            {"do_sample": True, "temperature": settings.temperature} if settings.samples > 1 else {"do_sample": False}
-        )
+        options = {"do_sample": settings.samples > 1, "num_return_sequences": settings.samples}
+        if settings.samples > 1:
+            options["temperature"] = settings.temperature
         with torch.inference_mode():
-            tokens = model.generate(
-                **inputs, max_new_tokens=settings.max_new_tokens, num_return_sequences=settings.samples, **drawn
-            )
+            tokens = model.generate(**inputs, max_new_tokens=settings.max_new_tokens, **options)
         return [text.strip() for text in processor.batch_decode(tokens, skip_special_tokens=True)]
 
 
@@ -73,23 +71,14 @@ def load_model(path: str, device: str) -> tuple[Any, Any]:
         raise MissingExtra("a local captioner", "torch") from None
     try:
         processor = transformers.AutoProcessor.from_pretrained(path, local_files_only=True)
-        model = _auto_class(transformers).from_pretrained(path, local_files_only=True)
+        # transformers renamed the class in version 5.
+        classes = getattr(transformers, "AutoModelForImageTextToText", None) or transformers.AutoModelForVision2Seq
+        model = classes.from_pretrained(path, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise PortrayalError(
             f"the model {path!r} cannot be loaded: {str(error).splitlines()[0]} Expected a folder with weights and a processor."
         ) from None
     return model.to(device).eval(), processor
-
-
-def _auto_class(transformers: Any) -> Any:
-    """The class for image-to-text models; transformers renamed it in version 5."""
-    return getattr(transformers, "AutoModelForImageTextToText", None) or transformers.AutoModelForVision2Seq
-
-
-def _set(settings: LocalParameters | None) -> LocalParameters:
-    if settings is None:
-        raise PortrayalError("a local captioner needs the parameter model.")
-    return settings
 
 
 def open_system(settings: SystemSettings, folder: Path) -> TransformersCaptioner:

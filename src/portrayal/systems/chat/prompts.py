@@ -53,7 +53,7 @@ def own_prompt(name: str, folder: Path, kind: str, system: str) -> str:
 
 
 def _check_placeholders(text: str, path: Path, kind: str) -> None:
-    """Refuse a placeholder for what the audit varies, which the path of a picture may say too."""
+    """Refuse a placeholder for what the audit varies, such as a path."""
     known = ["{content}", "{repeat}"] if kind == "ranker" else ["{repeat}"]
     named = [f"{{{name}}}" for name in dict.fromkeys(PLACEHOLDER.findall(text))]
     unknown = [name for name in named if name not in known]

@@ -116,7 +116,7 @@ def token_cost(body: Any, prices: Mapping[str, float]) -> float:
 
 
 def _count(value: Any) -> float:
-    """Return a number of tokens, 0 for a strange one: a strange bill spoils no answer."""
+    """Return a number of tokens, 0 for one that is no count."""
     usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
     return float(value) if usable else 0.0
 

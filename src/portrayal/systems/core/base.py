@@ -107,7 +107,7 @@ class System(Protocol):
     reader: str
 
     async def ask(self, questions: Sequence[Question]) -> Sequence[Answer | Exception]:
-        """Answer the questions in order; of a batch, an error may stand in the place of an answer."""
+        """Answer the questions in order, with an error in place of one that failed."""
         ...
 
     async def close(self) -> None:

@@ -1,13 +1,21 @@
-"""Check that the code a study names exists, without running it."""
+"""Code that a study names: checked without running it, imported as it is now.
+
+Python keeps a module under its name as long as the process lives. So modules of a study's folder are forgotten before
+another study's, or a changed one, is imported.
+"""
 
 from __future__ import annotations
 
 import ast
+import hashlib
+import importlib
 import shlex
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Any
 
 from portrayal.errors import PortrayalError
 
@@ -26,13 +34,13 @@ def local_file(name: str, folder: Path) -> Path | None:
 
 
 def _file_in(name: str, places: list[str]) -> Path | None:
-    found = None
+    spec = None
     for step in name.split("."):
-        found = PathFinder.find_spec(step, places)
-        if found is None:
+        spec = PathFinder.find_spec(step, places)
+        if spec is None:
             return None
-        places = list(found.submodule_search_locations or [])
-    return Path(found.origin) if found and found.origin and Path(found.origin).is_file() else None
+        places = list(spec.submodule_search_locations or [])
+    return Path(spec.origin) if spec and spec.origin and Path(spec.origin).is_file() else None
 
 
 def refuse_known_name(name: str, folder: Path) -> None:
@@ -89,3 +97,80 @@ class _Any(set[str]):
 
     def __contains__(self, name: object) -> bool:
         return True
+
+
+_loaded: dict[str, str] = {}  # modules taken from studies' folders, with the hash of their file as it was
+_folder: Path | None = None  # the folder they are from
+
+
+def load_function(use: str, folder: Path) -> Callable[..., Any]:
+    """Import the function of `python:module:function`; modules beside the study file come first."""
+    _, module_name, function_name = use.split(":")
+    try:
+        module = _imported(module_name, folder.resolve())
+    except (PortrayalError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # whatever the user's module does while it is imported, ending the process included
+        words = str(error) or type(error).__name__
+        raise PortrayalError(f"cannot import {module_name!r} for {use!r}: {words}.") from None
+    function = getattr(module, function_name, None)
+    if function is None:
+        raise PortrayalError(f"module {module_name!r} has no function {function_name!r} (asked for by {use!r}).")
+    if not callable(function):
+        raise PortrayalError(f"{use!r} is a {type(function).__name__}. Expected a function.")
+    return function
+
+
+def _imported(name: str, folder: Path) -> Any:
+    """Import a module with the study's folder first on the path."""
+    if local_file(name, folder) is None:
+        return importlib.import_module(name)
+    refuse_known_name(name, folder)
+    _let_go(name, folder)
+    if str(folder) in sys.path:
+        sys.path.remove(str(folder))
+    sys.path.insert(0, str(folder))  # it stays there: a function may import when it is called
+    importlib.invalidate_caches()
+    module = importlib.import_module(name)
+    for each, path in _inside(folder):
+        _loaded[each] = _hash(path)
+    return module
+
+
+def _let_go(name: str, folder: Path) -> None:
+    """Forget modules of another study, or of this one after a file changed."""
+    global _folder
+    if _folder is not None and folder != _folder:
+        if str(_folder) in sys.path:
+            sys.path.remove(str(_folder))
+        _forget(list(_loaded))
+    elif any(_loaded.get(each) != _hash(path) for each, path in _inside(folder) if each in _loaded):
+        _forget(list(_loaded))
+    top = name.partition(".")[0]
+    if top not in _loaded:  # somebody else imported it, nobody knows in which state
+        _forget([each for each in sys.modules if each == top or each.startswith(f"{top}.")])
+    _folder = folder
+
+
+def _forget(names: list[str]) -> None:
+    for each in names:
+        sys.modules.pop(each, None)
+        _loaded.pop(each, None)
+
+
+def _inside(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the modules whose files lie in a folder, but for packages installed there."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not file or name == "__main__":
+            continue
+        path = Path(file)
+        if path.is_relative_to(folder) and not {"site-packages", "dist-packages"} & set(path.parts):
+            yield name, path
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from portrayal.edges.sizes import LARGEST_PICTURE, check_pixels, check_size
-from portrayal.systems.core.base import CallFailed, Question
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
 
 MEDIA = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif", "BMP": "image/bmp"}
 
@@ -79,3 +82,30 @@ def _format(data: bytes) -> tuple[str, tuple[int, int]]:
             return str(image.format), image.size
     except Exception as error:  # what Pillow raises depends on the format and on where the file breaks off
         raise CallFailed(f"not sent: not a readable picture ({type(error).__name__})") from None
+
+
+@dataclass
+class PictureTagger(BaseSystem, ABC):
+    """A tagger whose subclasses write `tags_of` and `answered_version`."""
+
+    repeatable: bool = True
+    batch: int = 16
+
+    @abstractmethod
+    def tags_of(self, picture: Any) -> list[dict[str, Any]]:
+        """Return the tags of one picture (RGB), with their confidence."""
+
+    @abstractmethod
+    def answered_version(self) -> str:
+        """Return the version the answers carry."""
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Tag the pictures one after another in a worker thread."""
+        return await asyncio.to_thread(lambda: [self._answer(question) for question in questions])
+
+    def _answer(self, question: Question) -> Answer | Exception:
+        try:
+            picture = read_picture(question.content)
+        except CallFailed as error:
+            return error
+        return Answer(json.dumps(self.tags_of(picture)).encode(), version=self.answered_version())

@@ -28,7 +28,7 @@ def pack_reply(reply: Any, price: float = 0.0, raw: bytes | None = None) -> Answ
     """Return the reply of a function or program as a raw answer."""
     if raw is None:
         try:
-            raw = _to_json(reply)
+            raw = to_json(reply, _plain)
         except (TypeError, ValueError, RecursionError) as error:  # no plain data, or data that holds itself
             return broken_answer(_words(reply), f"it is not plain data ({_words(error).decode()})", price)
     if not is_envelope(reply):
@@ -101,8 +101,8 @@ def rows_of(kind: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _tags(value: Any) -> list[dict[str, Any]]:
-    if isinstance(value, Mapping) and {type(said) for said in value.values()} == {bool}:
-        value = [name for name, said in value.items() if said]  # a classifier's yes and no
+    if isinstance(value, Mapping) and {type(yes) for yes in value.values()} == {bool}:
+        value = [name for name, yes in value.items() if yes]  # a classifier's yes and no
     return [{"tag": _text(name), "confidence": _number(score)} for name, score in _pairs(value, "tag", "confidence")]
 
 
@@ -171,11 +171,12 @@ def _number(value: Any) -> float | None:
     return None if number is not None and math.isnan(number) else number
 
 
-def _to_json(value: Any) -> bytes:
+def to_json(value: Any, default: Callable[[Any], Any] = str) -> bytes:
+    """Return plain data as JSON."""
     try:
-        return json.dumps(value, default=_plain, ensure_ascii=False).encode()
+        return json.dumps(value, default=default, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can carry
-        return json.dumps(value, default=_plain).encode()
+        return json.dumps(value, default=default).encode()
 
 
 def _plain(value: Any) -> Any:

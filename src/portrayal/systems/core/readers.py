@@ -143,7 +143,7 @@ def read_rows(name: str, answer: Answer, kind: str, parameters: Mapping[str, Any
 
 
 def _plugged_in(name: str) -> str:
-    """Return the name of a plug-in's reader; no other function that a run names may be called."""
+    """Return the name of a plug-in's reader, refusing any other function."""
     module, _, function = name.partition(":")
     known = {entry.value.partition(":")[0] for entry in entry_points(group="portrayal.systems")}
     if module in known and function.isidentifier() and function.startswith("read"):

@@ -28,9 +28,9 @@ class Entry:
 
 
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-SYSTEMS, SCHEMES = (
-    {name: Entry(**entry) for name, entry in _TABLES[table].items()} for table in ("systems", "schemes")
-)
+SYSTEMS = {name: Entry(**entry) for name, entry in _TABLES["systems"].items()}
+SCHEMES = {name: Entry(**entry) for name, entry in _TABLES["schemes"].items()}
+PHANTOMS: dict[str, str] = _TABLES["phantoms"]
 
 
 def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:

@@ -31,7 +31,7 @@ KEPT_HERE = ("cache", "decoders")
 class Spread(BaseSystem):
     """A system whose questions are answered by workers."""
 
-    inner: System | None = None
+    inner: Any = field(kw_only=True)
     make: Callable[[], Callable[[Any], Any]] | None = None
     choice: Choice = field(default_factory=Choice)
     gpus: float = 0.0
@@ -43,11 +43,12 @@ class Spread(BaseSystem):
 
     async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         """Answer what is cached here, and hand the others to a worker."""
-        known = _of(self.inner, "recalled", lambda asked: {})(questions)
+        known = self.inner.recalled(questions) if hasattr(self.inner, "recalled") else {}
         missing = [question for question in questions if question.hash not in known]
         if missing:
             answers = await self._asked(missing)
-            _of(self.inner, "remember", lambda asked, got: None)(missing, answers)
+            if hasattr(self.inner, "remember"):
+                self.inner.remember(missing, answers)
             known |= {question.hash: answer for question, answer in zip(missing, answers, strict=True)}
         return [known[question.hash] for question in questions]
 
@@ -56,12 +57,11 @@ class Spread(BaseSystem):
         if self._pool is not None:
             pool, self._pool = self._pool, None
             await asyncio.to_thread(pool.__exit__, None, None, None)
-        if self.inner is not None:
-            await self.inner.close()
+        await self.inner.close()
 
     async def _asked(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         if self._pool is None:
-            self._pool = _workers(self)
+            self._pool = self.choice.pool(self.make, None, self.gpus).__enter__()  # type: ignore[arg-type,assignment]
         name = f"{self.name}: {len(questions)} questions from {questions[0].stimulus!r}"
         shard = Shard(name, list(questions))
         return result_of(shard, await asyncio.wrap_future(self._pool.submit(shard)))
@@ -73,15 +73,16 @@ def spread(system: System, settings: SystemSettings, folder: Path, kind: str) ->
     if not choice.named or settings.use not in SPREAD or system.remote or choice.size() == 1:
         return system
     parameters = {name: value for name, value in settings.parameters.items() if name not in KEPT_HERE}
-    given = settings.model_copy(update={"parameters": parameters})
-    own = {
-        name: getattr(system, name) for name in ("name", "kind", "identity", "version", "parameters", "batch", "reader")
-    }
-    limits = replace(system.limits, concurrency=max(system.limits.concurrency, 2 * choice.size()))
+    names = ("name", "kind", "identity", "version", "parameters", "batch", "reader")
     return Spread(
-        **own, limits=limits, repeatable=getattr(system, "repeatable", False), inner=system, choice=choice,
-        make=partial(make_asker, given, folder, kind), gpus=float("cuda" in str(settings.parameters.get("device", ""))),
-    )  # fmt: skip
+        **{name: getattr(system, name) for name in names},
+        limits=replace(system.limits, concurrency=max(system.limits.concurrency, 2 * choice.size())),
+        repeatable=getattr(system, "repeatable", False),
+        inner=system,
+        choice=choice,
+        make=partial(make_asker, settings.model_copy(update={"parameters": parameters}), folder, kind),
+        gpus=float("cuda" in str(settings.parameters.get("device", ""))),
+    )
 
 
 def make_asker(
@@ -89,18 +90,8 @@ def make_asker(
 ) -> Callable[[Sequence[Question]], list[Answer | Exception]]:
     """Open a system in a worker; its model is loaded with the first questions."""
     system = open_system(settings, folder, kind)
-    return lambda questions: list(asyncio.run(_answers(system, questions)))
 
+    async def ask(questions: Sequence[Question]) -> list[Answer | Exception]:
+        return list(await system.ask(questions))
 
-async def _answers(system: System, questions: Sequence[Question]) -> Sequence[Answer | Exception]:
-    return await system.ask(questions)
-
-
-def _workers(system: Spread) -> Pool:
-    pool = system.choice.pool(system.make, None, system.gpus)  # type: ignore[arg-type]
-    return pool.__enter__()  # type: ignore[return-value]
-
-
-def _of(system: Any, name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that only some systems have."""
-    return getattr(system, name, otherwise)
+    return lambda questions: asyncio.run(ask(questions))

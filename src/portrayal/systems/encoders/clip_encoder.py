@@ -1,4 +1,4 @@
-"""CLIP and models of its form as a system: `use = "clip"`, from a folder, a file of weights or the hub."""
+"""CLIP and models of its form as a system: `use = "clip"`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Tokens:
         return ids, np.array([len(row) - 1 for row in rows], dtype=np.int64)
 
     def _ids(self, text: str) -> list[int]:
-        """Return a text's ids; one longer than the context is refused, for cut it would be another text."""
+        """Return a text's ids, refusing to cut it: it would be another text."""
         inner = self.tokenizer.encode(text, add_special_tokens=False).ids
         if len(inner) + 2 > self.context:
             raise PortrayalError(

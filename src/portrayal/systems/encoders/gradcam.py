@@ -1,5 +1,6 @@
-"""Grad-CAM for CLIP (Selvaraju et al. 2017): the parts of a picture that resemble a text.
+"""Grad-CAM for CLIP: the parts of a picture that resemble a text.
 
+Selvaraju et al. (2017), Grad-CAM: visual explanations from deep networks via gradient-based localization, ICCV.
 The gradient of their cosine flows back to the last convolution of a ResNet, or to the tokens that the last block of a
 transformer attends to; channels are weighted by their mean gradient, and what is left above zero is the map.
 """

@@ -1,4 +1,4 @@
-"""A CLIP exported as two ONNX networks, on ONNX Runtime without torch: `use = "onnx_clip"`."""
+"""Encoders on ONNX Runtime: `use = "onnx_clip"` and `use = "image_encoder"`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.clip_tokens import folder_tokens
-from portrayal.systems.encoders.models import fingerprint
+from portrayal.systems.encoders.models import ModelSettings, find_model, fingerprint
 from portrayal.systems.encoders.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from portrayal.systems.encoders.towers import TowerEncoder, Towers
 
@@ -94,18 +94,17 @@ def _run_rows(session: Any, feeds: Mapping[str, np.ndarray], output: str | None)
     if output is not None and output not in names:
         raise PortrayalError(f"the network has no output {output!r}. Known: {', '.join(names)}.")
     kinds = {entry.name: entry.type for entry in session.get_inputs()}
-    typed = {
-        name: array.astype(TYPES.get(kinds[name], array.dtype), copy=False)
-        for name, array in feeds.items()
-        if name in kinds
-    }
+    known = {name: array for name, array in feeds.items() if name in kinds}
+    typed = {name: array.astype(TYPES.get(kinds[name], array.dtype), copy=False) for name, array in known.items()}
     outputs = session.run([output] if output else None, typed)
     rows = next((array for array in outputs if array.ndim == 2), outputs[0])
     return np.asarray(rows if rows.ndim == 2 else rows[:, 0], dtype=np.float32)
 
 
 def open_system(settings: SystemSettings, folder: Path) -> TowerEncoder:
-    """Open a pair of ONNX networks; nothing is loaded before the first question."""
+    """Open an encoder; nothing is loaded before the first question."""
+    if settings.use == "image_encoder":
+        return _open_image_encoder(settings, folder)
     own = settings.read(OnnxClipSettings)
     files = [folder / own.text, folder / own.vision]
     model = "-".join(fingerprint(file) if file.is_file() else "missing" for file in files)
@@ -115,4 +114,32 @@ def open_system(settings: SystemSettings, folder: Path) -> TowerEncoder:
         model_hash=model,
         cache=folder / own.cache if own.cache else None,
         load=lambda: OnnxTowers(folder, own),
+    )
+
+
+class ImageSettings(ModelSettings, PictureSettings):
+    """Parameters of a vision model."""
+
+    output: str | None = None
+    batch: int = Field(default=64, ge=1)
+
+
+def _open_image_encoder(settings: SystemSettings, folder: Path) -> TowerEncoder:
+    own = settings.read(ImageSettings)
+    path = find_model(own.path, folder, own.download)
+    model = fingerprint(path)
+
+    def load() -> Towers:
+        if path.suffix == ".onnx":
+            return OnnxPictures(path, own, own.output)
+        from portrayal.systems.encoders.pairs import open_vision
+
+        return open_vision(path, own.side, own.device)
+
+    return TowerEncoder(
+        **settings.fields(f"image_encoder:{own.path}:{model}"),
+        batch=own.batch,
+        model_hash=f"{model}:{own.side}:{own.output or ''}",
+        cache=folder / own.cache if own.cache else None,
+        load=load,
     )

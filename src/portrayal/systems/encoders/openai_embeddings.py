@@ -145,13 +145,6 @@ def open_system(settings: SystemSettings, folder: Path) -> OpenAIEmbeddings:
             f"system {settings.name!r} names no model. Add parameters.model, or set OPENAI_EMBEDDING_MODEL."
         )
     own = own.model_copy(update={"base_url": base, "model": model})
-    return OpenAIEmbeddings(
-        **settings.fields(
-            f"openai_embeddings:{own.base_url}:{model}",
-            kind="encoder",
-            errors_billed=False,
-            parameters=without_prices(settings.parameters),
-        ),
-        batch=own.batch,
-        own=own,
-    )
+    identity, parameters = f"openai_embeddings:{own.base_url}:{model}", without_prices(settings.parameters)
+    fields = settings.fields(identity, kind="encoder", errors_billed=False, parameters=parameters)
+    return OpenAIEmbeddings(**fields, batch=own.batch, own=own)

@@ -1,4 +1,4 @@
-"""Models of torch with a tower of texts and one of pictures, through transformers or open_clip."""
+"""Models of torch with two towers, through transformers or open_clip."""
 
 from __future__ import annotations
 

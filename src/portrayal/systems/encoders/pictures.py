@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,10 @@ class Preparation:
     def pixels(self, picture: Any) -> np.ndarray:
         """Return the cut-out as 8-bit pixels, side x side x 3."""
         picture = picture.convert("RGB")
-        target = (self.side, self.side) if self.square else _scaled(picture.size, self.shortest or self.side)
+        shortest, least = self.shortest or self.side, min(picture.size)
+        # The longer side is cut to a whole number.
+        width, height = (shortest if side == least else int(shortest * side / least) for side in picture.size)
+        target = (self.side, self.side) if self.square else (width, height)
         if picture.size != target:
             picture = picture.resize(target, RESAMPLING[self.resample])
         return _centre(np.asarray(picture), self.side, self.crop == "transformers")
@@ -70,17 +74,19 @@ def cut_file(path: str, preparation: Preparation) -> np.ndarray | CallFailed:
 
 def folder_preparation(folder: Path, side: int) -> Preparation:
     """Return the preparation of a model's folder, by default CLIP's own."""
-    if (folder / OPEN_CLIP).is_file():
-        return _open_clip_preparation(folder / OPEN_CLIP, side)
+    from portrayal.tables import read_json  # needs polars, which preparing pictures does not
+
+    path = folder / OPEN_CLIP
+    if path.is_file():
+        return _open_clip_preparation(path.name, read_json(path, "a config").get("preprocess_cfg", {}), side)
     path = folder / "preprocessor_config.json"
     if not path.is_file():
         return Preparation(side)
-    config = _read_config(path)
+    config = read_json(path, "a config")
     size, crop = config.get("size", side), config.get("crop_size", side)
     shortest = size if isinstance(size, int) else size.get("shortest_edge", size.get("height"))
     cut = crop if isinstance(crop, int) else crop.get("height", side)
-    names = {number: name for name, number in RESAMPLING.items()}
-    resample = names.get(config.get("resample", 3))
+    resample = {number: name for name, number in RESAMPLING.items()}.get(config.get("resample", 3))
     if resample is None:
         raise PortrayalError(f"{path.name} asks for resampling {config['resample']}. Known: {', '.join(RESAMPLING)}.")
     return Preparation(
@@ -94,29 +100,12 @@ def folder_preparation(folder: Path, side: int) -> Preparation:
     )
 
 
-def _read_config(path: Path) -> Any:
-    from portrayal.tables import read_json  # needs polars, which preparing pictures does not
-
-    return read_json(path, "a config")
-
-
-def _open_clip_preparation(path: Path, side: int) -> Preparation:
-    config = _read_config(path).get("preprocess_cfg", {})
+def _open_clip_preparation(name: str, config: Mapping[str, Any], side: int) -> Preparation:
     mode, resample = config.get("resize_mode", "shortest"), config.get("interpolation", "bicubic")
     if mode not in ("shortest", "squash") or resample not in RESAMPLING:
-        raise PortrayalError(
-            f"{path.name} asks for resize_mode {mode!r}, interpolation {resample!r}, which are not known."
-        )
+        raise PortrayalError(f"{name} asks for resize_mode {mode!r}, interpolation {resample!r}, which are not known.")
     mean, deviation = config.get("mean", CLIP_MEAN), config.get("std", CLIP_DEVIATION)
     return Preparation(side, None, mode == "squash", resample, mean=tuple(mean), deviation=tuple(deviation))
-
-
-def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
-    """Return width and height with the shortest side at `shortest`, the other cut to a whole number."""
-    width, height = size
-    if width <= height:
-        return shortest, int(shortest * height / width)
-    return int(shortest * width / height), shortest
 
 
 def _centre(pixels: np.ndarray, side: int, up_and_left: bool) -> np.ndarray:

@@ -63,12 +63,8 @@ class SentenceEncoder(LocalEncoder):
 
     def _vector(self, text: str) -> np.ndarray:
         session, tokenizer = self._model
-        encoding = tokenizer.encode(text)
-        feeds = {
-            "input_ids": encoding.ids,
-            "attention_mask": encoding.attention_mask,
-            "token_type_ids": encoding.type_ids,
-        }
+        tokens = tokenizer.encode(text)
+        feeds = {"input_ids": tokens.ids, "attention_mask": tokens.attention_mask, "token_type_ids": tokens.type_ids}
         taken = {entry.name for entry in session.get_inputs()}
         arrays = {name: np.array([numbers], np.int64) for name, numbers in feeds.items() if name in taken}
         mean = session.run(None, arrays)[0][0].mean(axis=0)

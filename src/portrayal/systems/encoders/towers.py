@@ -41,7 +41,7 @@ class Towers:
 
 
 class EmbeddingCache:
-    """File of embeddings by model and content, written batch by batch: a stopped run goes on where it was."""
+    """File of embeddings by model and content, written batch by batch."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

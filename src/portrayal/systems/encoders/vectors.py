@@ -1,7 +1,8 @@
-"""Word vectors from a file: `use = "vectors"` with `path` among the parameters."""
+"""Vectors of words from a file, or recorded embeddings: `use = "vectors"`, `use = "embeddings"`."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +12,9 @@ import numpy as np
 
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
-from portrayal.systems.core.base import Question
+from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.encoders.local import LocalEncoder
+from portrayal.systems.encoders.local import MEDIA, LocalEncoder, pack
 from portrayal.systems.encoders.models import fingerprint
 from portrayal.text.vectors.files import FORMATS, read_vectors
 
@@ -76,8 +77,10 @@ class VectorFile(WordVectors):
         return self.version or fingerprint(self.path)
 
 
-def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
-    """Open a vector file by name; it is read when first asked."""
+def open_system(settings: SystemSettings, folder: Path) -> VectorFile | RecordedEmbeddings:
+    """Open a file of vectors; it is read when first asked."""
+    if settings.use == "embeddings":
+        return _open_recorded(settings, folder)
     lookup = settings.read(VectorSettings)
     if lookup.format is not None and lookup.format not in FORMATS:
         raise PortrayalError(
@@ -90,3 +93,41 @@ def open_system(settings: SystemSettings, folder: Path) -> VectorFile:
         lookup=lookup,
         read=lambda words: read_vectors(path, words, lookup.format),
     )
+
+
+class RecordedSettings(Settings):
+    """The file."""
+
+    path: str
+
+
+@dataclass
+class RecordedEmbeddings(BaseSystem):
+    """Embeddings from a file, read when first asked."""
+
+    batch: int = 1024
+    reader: str = "vector"
+    repeatable: bool = True
+    path: Path = field(kw_only=True)
+    _vectors: Mapping[str, np.ndarray] | None = None
+
+    async def ask(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+        """Look the questions up; one without an embedding fails, it is never zero."""
+        if self._vectors is None:
+            self._vectors = read_vectors(self.path)
+        return [_look_up(question, self._vectors) for question in questions]
+
+
+def _look_up(question: Question, vectors: Mapping[str, np.ndarray]) -> Answer | Exception:
+    place = Path(question.content)
+    files = [place.name, place.stem] if question.kind == "image" else []
+    names = [question.stimulus, question.hash, question.content, *files]
+    name = next((name for name in names if name in vectors), None)
+    return CallFailed("no recorded embedding for this stimulus") if name is None else Answer(pack(vectors[name]), MEDIA)
+
+
+def _open_recorded(settings: SystemSettings, folder: Path) -> RecordedEmbeddings:
+    own = settings.read(RecordedSettings)
+    path = folder / own.path
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "missing"
+    return RecordedEmbeddings(**settings.fields(f"embeddings:{own.path}:{digest}"), path=path)

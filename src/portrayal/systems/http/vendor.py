@@ -1,4 +1,4 @@
-"""Base of vendors' services: one picture, one HTTP request, one JSON answer; or answers recorded earlier.
+"""Base of vendors' services, asked over HTTP or read from a recording.
 
 Credentials come from the environment when a call is made and are never part of a study, the ledger or a report.
 """
@@ -132,14 +132,10 @@ def open_vendor(
         raise PortrayalError(f"{vendor.name} can be a {' or '.join(vendor.kinds)}. This audit asks {one_of(kind)}.")
     parameters = settings.completed(vendor.defaults, (*vendor.optional, "recorded"))
     recorded = parameters.pop("recorded", None)
+    identity = f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name
+    own = {"price": vendor.price, "errors_billed": vendor.errors_billed, "parameters": parameters}
     return system(
-        **settings.fields(
-            f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name,
-            price=vendor.price,
-            errors_billed=vendor.errors_billed,
-            kind=kind,
-            parameters=parameters,
-        ),
+        **settings.fields(identity, kind=kind, **own),
         remote=not recorded,
         repeatable=bool(recorded),
         reader=vendor.name,

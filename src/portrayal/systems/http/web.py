@@ -280,7 +280,7 @@ def check_address(address: str) -> None:
 
 
 def check_secrets(part: str, values: Mapping[str, str]) -> None:
-    """Refuse a header or query that seems to be a credential and is not from the environment."""
+    """Refuse a header or query that seems to be a credential of the study's own."""
     for name, value in values.items():
         if _SECRET[part].search(name) and "$" not in str(value):
             raise PortrayalError(

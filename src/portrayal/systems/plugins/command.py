@@ -32,7 +32,7 @@ from portrayal.systems.core.base import (
     largest,
 )
 from portrayal.systems.core.named_code import check_program
-from portrayal.systems.core.plain import answer_in, decoded, is_envelope, pack_reply
+from portrayal.systems.core.plain import answer_in, decoded, is_envelope, pack_reply, to_json
 from portrayal.systems.core.settings import SystemSettings
 
 LOOK_EVERY = 0.02  # seconds between two looks at whether the program has ended
@@ -147,7 +147,9 @@ class Command(BaseSystem):
     async def _ask_one(self, question: Question) -> Answer:
         """Exchange two lines; any failure between them ends the program."""
         question.refuse_other_file()
-        program = await self._running()
+        program = self._program
+        if program is None or program.has_ended():
+            program = self._program = await self._start()
         if stray := await program.stray_bytes():
             await self._end()
             raise Unreachable(
@@ -197,11 +199,6 @@ class Command(BaseSystem):
         if program is not None:
             await program.kill()
 
-    async def _running(self) -> Program:
-        if self._program is None or self._program.has_ended():
-            self._program = await self._start()
-        return self._program
-
     async def _start(self) -> Program:
         words = shlex.split(self.identity.removeprefix("command:"))
         try:
@@ -236,10 +233,10 @@ def reply_to(name: str, line: bytes) -> Mapping[str, Any]:
     return reply
 
 
-def no_answer(name: str, line: bytes, found: str) -> NoAnswer:
-    """Say what a program wrote in place of an answer, and what was expected."""
+def no_answer(name: str, line: bytes, fault: str) -> NoAnswer:
+    """Return the error of a line that is no answer, with what was expected."""
     return NoAnswer(
-        f"the program wrote a line that is no answer to question {name!r}: {line[:60]!r} ({found}). It was ended. Expected"
+        f"the program wrote a line that is no answer to question {name!r}: {line[:60]!r} ({fault}). It was ended. Expected"
         f' {{"id": "{name}", "answer": ...}} and nothing else on standard output; see docs/systems.md',
         line[:LONGEST_KEPT],
     )
@@ -247,8 +244,4 @@ def no_answer(name: str, line: bytes, found: str) -> NoAnswer:
 
 def _line(name: str, question: Question, parameters: Mapping[str, Any]) -> bytes:
     shown = {part: getattr(question, part) for part in ("stimulus", "kind", "content", "hash", "repeat")}
-    asked = {"id": name, **shown, "parameters": parameters}
-    try:
-        return json.dumps(asked, ensure_ascii=False, default=str).encode() + b"\n"
-    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can carry
-        return json.dumps(asked, default=str).encode() + b"\n"
+    return to_json({"id": name, **shown, "parameters": parameters}) + b"\n"

@@ -7,16 +7,8 @@ from pathlib import Path
 
 from portrayal.errors import check_name
 from portrayal.systems.core.base import System
+from portrayal.systems.core.registry import PHANTOMS
 from portrayal.systems.core.settings import SystemSettings
-
-PHANTOMS: dict[str, str] = {
-    "associations": "portrayal.audits.associations.experiments.phantom",
-    "clip": "portrayal.audits.associations.experiments.phantom",
-    "saliency": "portrayal.audits.associations.experiments.phantom",
-    "contexts": "portrayal.audits.contexts.phantom",
-    "counterfactuals": "portrayal.audits.counterfactuals.phantom",
-    "captions": "portrayal.audits.captions.phantom",
-}
 
 
 def open_system(settings: SystemSettings, folder: Path) -> System:

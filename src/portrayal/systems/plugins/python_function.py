@@ -20,8 +20,7 @@ from typing import Any
 
 from portrayal.errors import PortrayalError
 from portrayal.systems.core.base import Answer, BaseSystem, Question, Unreachable
-from portrayal.systems.core.loading import load_function
-from portrayal.systems.core.named_code import check_function
+from portrayal.systems.core.named_code import check_function, load_function
 from portrayal.systems.core.plain import pack_reply
 from portrayal.systems.core.settings import SystemSettings
 

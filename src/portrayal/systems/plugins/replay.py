@@ -47,9 +47,7 @@ class Replay(BaseSystem):
         """Look the questions up by stimulus and repeat."""
         if self._answers is None:
             table = read_recording(self.path, self.recording, self.kind)
-            self._answers = group_answers(table, self.path.name)
-            if self.kind == "encoder":
-                _refuse_two_embeddings(self._answers, self.path.name)
+            self._answers = _group_answers(table, self.path.name, one_each=self.kind == "encoder")
         return [self._look_up(question) for question in questions]
 
     def _look_up(self, question: Question) -> Answer | Exception:
@@ -78,7 +76,10 @@ def open_system(settings: SystemSettings, folder: Path) -> Replay:
 
 def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
     """Read a table of answers with our column names, only the rows that `where` picks."""
-    table = _read_answers(path, kind)
+    if kind == "captioner" and path.name.removesuffix(".gz").endswith(".json"):
+        table = read_coco_results(path).select(pl.col("image").alias("stimulus"), pl.col("text").alias("caption"))
+    else:
+        table = read_table(path, text=True)
     for column in [*recording.columns.values(), *recording.where]:
         if column not in table.columns:
             raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
@@ -97,13 +98,6 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
                 f"{nearest(column, table.columns)} Name it in the system's parameters: columns = {{ {column} = ... }}."
             )
     return table
-
-
-def _read_answers(path: Path, kind: str) -> pl.DataFrame:
-    """Read the table of answers; a captioner's .json is COCO results."""
-    if kind != "captioner" or not path.name.removesuffix(".gz").endswith(".json"):
-        return read_table(path, text=True)
-    return read_coco_results(path).select(pl.col("image").alias("stimulus"), pl.col("text").alias("caption"))
 
 
 def read_coco_results(path: Path) -> pl.DataFrame:
@@ -144,7 +138,7 @@ def _columns(path: Path) -> list[str]:
         return []  # reading the file will say what is wrong with it
 
 
-def group_answers(table: pl.DataFrame, name: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
+def _group_answers(table: pl.DataFrame, name: str, one_each: bool) -> dict[tuple[str, int], list[dict[str, Any]]]:
     """Return the rows of each (stimulus, repeat); an empty repeat is the first."""
     if "repeat" not in table.columns:
         table = table.with_columns(pl.lit(0).alias("repeat"))
@@ -155,25 +149,23 @@ def group_answers(table: pl.DataFrame, name: str) -> dict[tuple[str, int], list[
     groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in table.with_columns(pl.col("stimulus").cast(pl.String)).iter_rows(named=True):
         groups.setdefault((row["stimulus"], row["repeat"]), []).append(row)
-    return groups
-
-
-def _refuse_two_embeddings(answers: dict[tuple[str, int], list[dict[str, Any]]], name: str) -> None:
-    """Refuse a stimulus listed twice: nobody can tell which of its embeddings is meant."""
-    for (stimulus, repeat), rows in answers.items():
-        if len(rows) > 1:
+    for (stimulus, repeat), rows in groups.items():
+        if one_each and len(rows) > 1:
             raise PortrayalError(
                 f"{name} lists stimulus {stimulus!r} (repeat {repeat}) {len(rows)} times. "
                 "Keep one embedding of each, or pick one system with `where`."
             )
+    return groups
 
 
 def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
     """Return the answer of a stimulus as JSON, without null rows."""
     columns = list(ROWS[kind])
     said = [{name: row.get(name) for name in columns} for row in rows if row.get(columns[0]) is not None]
-    answer = _vector(said[0]["embedding"]) if kind == "encoder" and said else said
-    return json.dumps(_without_null_rank(answer), ensure_ascii=False).encode()
+    if kind == "encoder" and said:
+        return json.dumps(_vector(said[0]["embedding"]), ensure_ascii=False).encode()
+    answer = [{key: value for key, value in row.items() if key != "rank" or value is not None} for row in said]
+    return json.dumps(answer, ensure_ascii=False).encode()
 
 
 def _vector(value: Any) -> Any:
@@ -182,10 +174,3 @@ def _vector(value: Any) -> Any:
         return parse_json(value) if isinstance(value, str) else value
     except ValueError:
         return value
-
-
-def _without_null_rank(answer: Any) -> Any:
-    """Return the row without an empty rank."""
-    if isinstance(answer, list) and answer and isinstance(answer[0], dict):
-        return [{key: value for key, value in row.items() if key != "rank" or value is not None} for row in answer]
-    return answer

@@ -55,8 +55,8 @@ def _program_files(words: str, folder: Path) -> list[Path]:
     named = [folder / word for word in arguments if not word.startswith("-") and (folder / word).is_file()]
     if named:
         return named
-    found = str(folder / program) if (folder / program).is_file() else shutil.which(program)
-    return [Path(found)] if found else []
+    path = str(folder / program) if (folder / program).is_file() else shutil.which(program)
+    return [Path(path)] if path else []
 
 
 def _gather(path: Path, folder: Path, files: dict[Path, None]) -> None:
@@ -70,9 +70,9 @@ def _gather(path: Path, folder: Path, files: dict[Path, None]) -> None:
     for name in _imported(path):
         for place in (path.parent, folder.resolve()):
             beside = place.joinpath(*name.split("."))
-            for found in (beside.with_suffix(".py"), beside / "__init__.py"):
-                if found.is_file() and not _is_installed(found):
-                    _gather(found, folder, files)
+            for file in (beside.with_suffix(".py"), beside / "__init__.py"):
+                if file.is_file() and "site-packages" not in file.parts:
+                    _gather(file, folder, files)
 
 
 def _imported(path: Path) -> Iterator[str]:
@@ -87,11 +87,6 @@ def _imported(path: Path) -> Iterator[str]:
             below = f"{node.module}." if node.module else ""
             yield from ([node.module] if node.module else [])
             yield from (f"{below}{alias.name}" for alias in node.names)
-
-
-def _is_installed(path: Path) -> bool:
-    """Return True for a file of an installed package."""
-    return "site-packages" in path.parts
 
 
 def _hash(path: Path) -> str:

@@ -88,7 +88,7 @@ def class_chances(picture: Any) -> np.ndarray:
 
 
 def pixels(picture: Any) -> np.ndarray:
-    """Return the central part of a picture as the network was trained on it, 1 x 3 x SIZE x SIZE."""
+    """Return a picture's central part as the network takes it."""
     from PIL import Image, ImageOps
 
     side = min(picture.size) * CROP
@@ -127,7 +127,7 @@ def network(weights: Weights) -> bytes:
 
 
 def _block(graph: Graph, weights: Weights, given: str, name: str, stride: int, adds: bool) -> str:
-    """Widen, look around each point, narrow; and add what came in, where it has the same shape."""
+    """Widen, look around each point, narrow, and add the input where asked for."""
     found = given
     if f"{name}._expand_conv.weight" in weights:
         found = _activated(graph, _convolved(graph, weights, found, f"{name}._expand_conv", f"{name}._bn0"))

