@@ -36,7 +36,7 @@ ELSEWHERE = {
     "audits/search/measures/quality.py": "names of measures in a study",
 }
 # Modules that read no more of a text than this; their patterns are tried on so much. The last test tries them from outside.
-CAPPED = {"systems/refusals.py": refusals.LONGEST, "text/parsing.py": 2 * parsing.LONGEST}
+CAPPED = {"systems/core/refusals.py": refusals.LONGEST, "text/captions/parsing.py": 2 * parsing.LONGEST}
 PIECES = [
     " ",
     "a",

@@ -57,9 +57,9 @@ class RankedCaptions(BaseSystem):
     async def _encoded(self) -> np.ndarray:
         """Return the candidates' vectors, of length one."""
         vectors, step = [], self.encoder.batch
-        asked = [Question(text, "text", text, _digest(text)) for text in self.candidates]
-        for start in range(0, len(asked), step):
-            part = asked[start : start + step]
+        questions = [Question(text, "text", text, _digest(text)) for text in self.candidates]
+        for start in range(0, len(questions), step):
+            part = questions[start : start + step]
             for question, answer in zip(part, await self.encoder.ask(part), strict=True):
                 vector = self._vector(answer)
                 if isinstance(vector, Exception):

@@ -222,9 +222,9 @@ class ChatSystem(VendorSystem):
 
     def expected_price(self, question: Question) -> float:
         """Estimate the dollars of a question from its letters, pixels and most tokens."""
-        seen = picture_tokens(question.content) if question.kind == "image" else 0
-        asked = text_tokens(filled(self._prompt, question)) + seen
-        tokens = {"usage": {"asked": asked, "answered": self.own.tokens()}}
+        pixels = picture_tokens(question.content) if question.kind == "image" else 0
+        sent = text_tokens(filled(self._prompt, question)) + pixels
+        tokens = {"usage": {"asked": sent, "answered": self.own.tokens()}}
         prices = {"asked": self.own.dollars_per_million_input, "answered": self.own.dollars_per_million_output}
         return token_cost(tokens, prices) or self.limits.price
 

@@ -65,11 +65,11 @@ class Service:
 
 def check_chat(own: ChatSettings, name: str) -> None:
     """Refuse settings that cannot both be meant."""
-    given = own.model_dump(exclude_unset=True)
+    named = own.model_dump(exclude_unset=True)
     for pair in (("base_url", "endpoint"), ("prompt", "prompt_file")):
-        if all(given.get(one) for one in pair):
+        if all(named.get(one) for one in pair):
             raise PortrayalError(f"system {name!r} gives both {pair[0]} and {pair[1]}. Keep one of them.")
-    tokens = [one for one in ("max_completion_tokens", "max_tokens", "most_tokens") if given.get(one)]
+    tokens = [one for one in ("max_completion_tokens", "max_tokens", "most_tokens") if named.get(one)]
     if len(tokens) > 1:
         raise PortrayalError(f"system {name!r} gives both {tokens[0]} and {tokens[1]}. Keep one of them.")
 

@@ -32,8 +32,8 @@ def read_glove(words: set[str]) -> dict[str, np.ndarray]:
         vectors = np.load(array, mmap_mode="r")
     except (OSError, ValueError):
         raise damaged(PACKAGE) from None
-    found = pl.read_parquet(index).with_row_index("row").filter(pl.col("index").is_in(list(words)))
-    return {word: np.array(vectors[row]) for row, word in found.select("row", "index").iter_rows()}
+    rows = pl.read_parquet(index).with_row_index("row").filter(pl.col("index").is_in(list(words)))
+    return {word: np.array(vectors[row]) for row, word in rows.select("row", "index").iter_rows()}
 
 
 def open_system(settings: SystemSettings, folder: Path) -> WordVectors:

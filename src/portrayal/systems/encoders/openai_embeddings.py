@@ -123,11 +123,11 @@ class OpenAIEmbeddings(WebSystem):
 def read_embedding(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one embedding: a list of numbers, or float32 bytes in base64."""
     part = decoded(answer.raw)
-    given = part.get("embedding") if isinstance(part, Mapping) else None
+    numbers = part.get("embedding") if isinstance(part, Mapping) else None
     try:
-        if isinstance(given, str):
-            given = np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4").tolist()
-        vector = [float(number) for number in given or ()]
+        if isinstance(numbers, str):
+            numbers = np.frombuffer(base64.b64decode(numbers, validate=True), dtype="<f4").tolist()
+        vector = [float(number) for number in numbers or ()]
     except (TypeError, ValueError, OverflowError):
         raise Unreadable("the embedding is neither a list of numbers nor base64 of float32") from None
     if not vector or not all(map(math.isfinite, vector)):

@@ -88,8 +88,8 @@ def _check_mapping(mapping: Mapped, name: str) -> None:
     sent = [mapping.query] if mapping.method.upper() == "GET" else [mapping.query, mapping.body]
     text = json.dumps(sent, default=str)
     if not any(place in text for place in ("{content}", "{base64}", "{stimulus}")):
-        found = re.findall(r"\{([A-Za-z_]\w{0,60})\}", text)
-        hint = f" Found {{{found[0]}}}.{nearest(found[0], FILLED)}" if found else ""
+        places = re.findall(r"\{([A-Za-z_]\w{0,60})\}", text)
+        hint = f" Found {{{places[0]}}}.{nearest(places[0], FILLED)}" if places else ""
         where = "query" if mapping.method.upper() == "GET" else "body or query"
         raise PortrayalError(
             f"the {where} of system {name!r} has neither {{content}} nor {{base64}}: every question would be the same.{hint}"
@@ -98,8 +98,8 @@ def _check_mapping(mapping: Mapped, name: str) -> None:
 
 def read_mapped(answer: Answer, kind: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Follow the study's mapping into the answer and read plain data there."""
-    found = dig(decoded(answer.raw), parameters.get("answer", ""))
-    return rows_of(kind, _rename(found, parameters.get("fields", {})))
+    value = dig(decoded(answer.raw), parameters.get("answer", ""))
+    return rows_of(kind, _rename(value, parameters.get("fields", {})))
 
 
 def fill(template: Any, question: Question) -> Any:

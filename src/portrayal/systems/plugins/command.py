@@ -243,5 +243,5 @@ def no_answer(name: str, line: bytes, fault: str) -> NoAnswer:
 
 
 def _line(name: str, question: Question, parameters: Mapping[str, Any]) -> bytes:
-    shown = {part: getattr(question, part) for part in ("stimulus", "kind", "content", "hash", "repeat")}
-    return to_json({"id": name, **shown, "parameters": parameters}) + b"\n"
+    parts = {part: getattr(question, part) for part in ("stimulus", "kind", "content", "hash", "repeat")}
+    return to_json({"id": name, **parts, "parameters": parameters}) + b"\n"

@@ -52,10 +52,10 @@ class PythonFunction(BaseSystem):
             _check_parameters(self._function, self.parameters, self.name)
         function = self._function
         question.refuse_other_file()
-        shown = question if "question" in _parameters(function) else question.content
+        content = question if "question" in _parameters(function) else question.content
         if inspect.iscoroutinefunction(function):
-            return await function(shown, **self.parameters)
-        return await self._in_thread(partial(function, shown, **self.parameters))
+            return await function(content, **self.parameters)
+        return await self._in_thread(partial(function, content, **self.parameters))
 
     async def _in_thread(self, call: Callable[[], Any]) -> Any:
         """Call in a thread, unless earlier calls still occupy every place."""
@@ -101,18 +101,18 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
         return {}
 
 
-def _check_parameters(function: Callable[..., Any], given: Mapping[str, Any], name: str) -> None:
+def _check_parameters(function: Callable[..., Any], parameters: Mapping[str, Any], name: str) -> None:
     """Refuse a function that cannot take one question and the study's parameters."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return
     try:
-        signature.bind("", **given)
+        signature.bind("", **parameters)
     except TypeError as error:
         raise PortrayalError(
             f"system {name!r}: the function takes {signature}, and is called with the question and the study's parameters"
-            f" ({', '.join(given) or 'none'}): {error}."
+            f" ({', '.join(parameters) or 'none'}): {error}."
         ) from None
 
 

@@ -84,10 +84,10 @@ def read_recording(path: Path, recording: Recording, kind: str) -> pl.DataFrame:
         if column not in table.columns:
             raise PortrayalError(f"{path.name} lacks column {column!r} (found: {', '.join(table.columns)}).")
     for column, value in recording.where.items():
-        found = table[column].cast(pl.String).unique().sort().drop_nulls().to_list()
-        if value not in found:
+        values = table[column].cast(pl.String).unique().sort().drop_nulls().to_list()
+        if value not in values:
             raise PortrayalError(
-                f"{path.name} has no {column} {value!r} (found: {', '.join(found[:20])}).{nearest(value, found)}"
+                f"{path.name} has no {column} {value!r} (found: {', '.join(values[:20])}).{nearest(value, values)}"
             )
         table = table.filter(pl.col(column).cast(pl.String) == value)
     table = table.rename({theirs: ours for ours, theirs in recording.columns.items()})
@@ -161,10 +161,10 @@ def _group_answers(table: pl.DataFrame, name: str, one_each: bool) -> dict[tuple
 def _raw(rows: list[dict[str, Any]], kind: str) -> bytes:
     """Return the answer of a stimulus as JSON, without null rows."""
     columns = list(ROWS[kind])
-    said = [{name: row.get(name) for name in columns} for row in rows if row.get(columns[0]) is not None]
-    if kind == "encoder" and said:
-        return json.dumps(_vector(said[0]["embedding"]), ensure_ascii=False).encode()
-    answer = [{key: value for key, value in row.items() if key != "rank" or value is not None} for row in said]
+    answered = [{name: row.get(name) for name in columns} for row in rows if row.get(columns[0]) is not None]
+    if kind == "encoder" and answered:
+        return json.dumps(_vector(answered[0]["embedding"]), ensure_ascii=False).encode()
+    answer = [{key: value for key, value in row.items() if key != "rank" or value is not None} for row in answered]
     return json.dumps(answer, ensure_ascii=False).encode()
 
 

@@ -112,39 +112,39 @@ def network(weights: Weights) -> bytes:
     graph = Graph()
     graph.tensor("zero", np.zeros(()))
     graph.tensor("six", np.full((), 6.0))
-    found = _activated(graph, _convolved(graph, weights, "pixels", "_conv_stem", "_bn0", stride=2))
+    layer = _activated(graph, _convolved(graph, weights, "pixels", "_conv_stem", "_bn0", stride=2))
     stage, before = -1, 0
     for at in range(sum(name.endswith("_project_conv.weight") for name in weights)):
         width = len(weights[f"_blocks.{at}._project_conv.weight"])
         first = width != before
         stage, before = stage + first, width
-        found = _block(graph, weights, found, f"_blocks.{at}", STRIDES[stage] if first else 1, adds=not first)
-    found = _activated(graph, _convolved(graph, weights, found, "_conv_head", "_bn1"))
-    pooled = graph.node("Flatten", [graph.node("GlobalAveragePool", [found], "pool")], "flat")
+        layer = _block(graph, weights, layer, f"_blocks.{at}", STRIDES[stage] if first else 1, adds=not first)
+    layer = _activated(graph, _convolved(graph, weights, layer, "_conv_head", "_bn1"))
+    pooled = graph.node("Flatten", [graph.node("GlobalAveragePool", [layer], "pool")], "flat")
     last = [graph.tensor("classes", weights["_fc.weight"]), graph.tensor("bias", weights["_fc.bias"])]
     graph.node("Gemm", [pooled, *last], "scores", transB=1)
     return graph.model({"pixels": (1, 3, SIZE, SIZE), "scores": (1, len(weights["_fc.bias"]))})
 
 
-def _block(graph: Graph, weights: Weights, given: str, name: str, stride: int, adds: bool) -> str:
+def _block(graph: Graph, weights: Weights, source: str, name: str, stride: int, adds: bool) -> str:
     """Widen, look around each point, narrow, and add the input where asked for."""
-    found = given
+    layer = source
     if f"{name}._expand_conv.weight" in weights:
-        found = _activated(graph, _convolved(graph, weights, found, f"{name}._expand_conv", f"{name}._bn0"))
-    depthwise = _convolved(graph, weights, found, f"{name}._depthwise_conv", f"{name}._bn1", stride)
+        layer = _activated(graph, _convolved(graph, weights, layer, f"{name}._expand_conv", f"{name}._bn0"))
+    depthwise = _convolved(graph, weights, layer, f"{name}._depthwise_conv", f"{name}._bn1", stride)
     narrow = _convolved(graph, weights, _activated(graph, depthwise), f"{name}._project_conv", f"{name}._bn2")
-    return graph.node("Add", [narrow, given], f"{name}.sum") if adds else narrow
+    return graph.node("Add", [narrow, source], f"{name}.sum") if adds else narrow
 
 
-def _convolved(graph: Graph, weights: Weights, given: str, name: str, norm: str, stride: int = 1) -> str:
+def _convolved(graph: Graph, weights: Weights, source: str, name: str, norm: str, stride: int = 1) -> str:
     """Add a convolution whose batch normalisation is folded into its weights."""
     scale = weights[f"{norm}.weight"] / np.sqrt(weights[f"{norm}.running_var"] + EPSILON)
     kernel = weights[f"{name}.weight"]
     bias = weights[f"{norm}.bias"] - weights[f"{norm}.running_mean"] * scale
     tensors = [graph.tensor(f"{name}.kernel", kernel * scale[:, None, None, None]), graph.tensor(f"{name}.bias", bias)]
     groups = len(kernel) if name.endswith("_depthwise_conv") else 1
-    return graph.node("Conv", [given, *tensors], name, auto_pad="SAME_UPPER", strides=[stride, stride], group=groups)
+    return graph.node("Conv", [source, *tensors], name, auto_pad="SAME_UPPER", strides=[stride, stride], group=groups)
 
 
-def _activated(graph: Graph, given: str) -> str:
-    return graph.node("Clip", [given, "zero", "six"], f"{given}.relu6")
+def _activated(graph: Graph, source: str) -> str:
+    return graph.node("Clip", [source, "zero", "six"], f"{source}.relu6")
