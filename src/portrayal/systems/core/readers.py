@@ -123,7 +123,7 @@ READERS: dict[str, str] = {
 def reader(name: str) -> Reader:
     """Return the reader of this name."""
     module, _, path = (READERS.get(name) or _plugged_in(name)).partition(":")
-    return attrgetter(path)(import_module(module))  # type: ignore[no-any-return]
+    return attrgetter(path)(import_module(module))
 
 
 def read_answer(system: System, answer: Answer) -> Rows:

@@ -88,7 +88,7 @@ class OpenAIEmbeddings(WebSystem):
 
     async def _ask_together(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         texts = [question.content for question in questions]
-        request = {"model": self.own.model, "input": texts, "encoding_format": "float"}
+        request: dict[str, Any] = {"model": self.own.model, "input": texts, "encoding_format": "float"}
         if self.own.dimensions is not None:
             request["dimensions"] = self.own.dimensions
         key = self._bearer()

@@ -27,7 +27,6 @@ from portrayal.systems.core.base import (
     Answer,
     BaseSystem,
     CallFailed,
-    Limits,
     NothingThere,
     OutcomeUnknown,
     QuotaSpent,
@@ -125,7 +124,7 @@ class WebSystem(BaseSystem):
 
     async def send(self, method: str, url: str, **request: Any) -> Body:
         """Send one request and return the body of its answer if the service accepted it."""
-        self._client = self._client or _open_client(self.limits)
+        self._client = self._client or self._open()
         auth = request.pop("auth", None)
         prepared = _prepared(self._client, method, url, request)
         try:
@@ -133,6 +132,13 @@ class WebSystem(BaseSystem):
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError) as error:
             host, seconds = prepared.url.netloc.decode(), self._client.timeout.connect or 0.0
             raise Unreachable(why_unreachable(error, host, seconds)) from None
+
+    def _open(self) -> httpx2.AsyncClient:
+        """Open a client that gives connecting, and then its encryption, less time than the question."""
+        seconds = self.limits.timeout
+        timeout = httpx2.Timeout(seconds, connect=min(10.0, 0.4 * seconds), pool=None)
+        sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
+        return httpx2.AsyncClient(timeout=timeout, limits=sockets, headers={"accept-encoding": UNDERSTOOD})
 
     def broken(self, body: Body) -> Answer:
         """Return an incomplete body as an answer that cannot be read."""
@@ -143,13 +149,6 @@ class WebSystem(BaseSystem):
         if self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
-
-
-def _open_client(limits: Limits) -> httpx2.AsyncClient:
-    """Open a client that gives connecting, and then its encryption, less time than the question."""
-    timeout = httpx2.Timeout(limits.timeout, connect=min(10.0, 0.4 * limits.timeout), pool=None)
-    sockets = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
-    return httpx2.AsyncClient(timeout=timeout, limits=sockets, headers={"accept-encoding": UNDERSTOOD})
 
 
 def _prepared(client: httpx2.AsyncClient, method: str, url: str, request: Mapping[str, Any]) -> httpx2.Request:
