@@ -54,7 +54,7 @@ class TransformersCaptioner(BaseSystem):
         prompt = {"text": settings.prompt} if settings.prompt else {}
         inputs = processor(images=picture, return_tensors="pt", **prompt).to(settings.device)
         torch.manual_seed(settings.seed + question.repeat)
-        options = {"do_sample": settings.samples > 1, "num_return_sequences": settings.samples}
+        options: dict[str, Any] = {"do_sample": settings.samples > 1, "num_return_sequences": settings.samples}
         if settings.samples > 1:
             options["temperature"] = settings.temperature
         with torch.inference_mode():

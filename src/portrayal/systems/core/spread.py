@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.engine import Shard, current_engine
-from portrayal.engine.pool import Pool
 from portrayal.engine.run import Choice
 from portrayal.engine.shards import result_of
 from portrayal.systems.core.base import Answer, BaseSystem, Question, System
@@ -32,10 +31,10 @@ class Spread(BaseSystem):
     """A system whose questions are answered by workers."""
 
     inner: Any = field(kw_only=True)
-    make: Callable[[], Callable[[Any], Any]] | None = None
+    make: Any = None  # opens the system in a worker
     choice: Choice = field(default_factory=Choice)
     gpus: float = 0.0
-    _pool: Pool | None = None
+    _pool: Any = None
 
     def check_ready(self) -> None:
         """Say what is missing, as the system itself does."""
@@ -61,7 +60,7 @@ class Spread(BaseSystem):
 
     async def _asked(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         if self._pool is None:
-            self._pool = self.choice.pool(self.make, None, self.gpus).__enter__()  # type: ignore[arg-type,assignment]
+            self._pool = self.choice.pool(self.make, None, self.gpus).__enter__()
         name = f"{self.name}: {len(questions)} questions from {questions[0].stimulus!r}"
         shard = Shard(name, list(questions))
         return result_of(shard, await asyncio.wrap_future(self._pool.submit(shard)))

@@ -133,7 +133,7 @@ def open_vendor(
     parameters = settings.completed(vendor.defaults, (*vendor.optional, "recorded"))
     recorded = parameters.pop("recorded", None)
     identity = f"{vendor.name}:{_fingerprint(folder / recorded)}" if recorded else vendor.name
-    own = {"price": vendor.price, "errors_billed": vendor.errors_billed, "parameters": parameters}
+    own: dict[str, Any] = {"price": vendor.price, "errors_billed": vendor.errors_billed, "parameters": parameters}
     return system(
         **settings.fields(identity, kind=kind, **own),
         remote=not recorded,
