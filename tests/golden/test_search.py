@@ -11,7 +11,8 @@ import pytest
 from portrayal.audits.search.inputs import make_history
 from portrayal.audits.search.measures.comparison import correlate
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
-from portrayal.audits.search.measures.history import lists_of, perfect_lists, score_history, word_scores
+from portrayal.audits.search.measures.history import lists_of, score_history, word_scores
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.validation import DICHOTOMIES, compare_poles, enumerate_histories
 from portrayal.text.collections.synthetic import (
     REFERENCES,

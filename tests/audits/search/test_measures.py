@@ -13,7 +13,8 @@ from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.comparison import correlate, kendall_distance
 from portrayal.audits.search.measures.genderedness import rank_weights, shared_weights, usable
 from portrayal.audits.search.measures.gsr import CONSTANT, FEWEST, fit, gsr, measure_slope, quantile, relative_gsr
-from portrayal.audits.search.measures.history import History, lists_of, perfect_lists, random_lists, score_history
+from portrayal.audits.search.measures.history import History, lists_of, random_lists, score_history
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.reinforcement import _example
 from portrayal.audits.search.measures.representation import (
     UNDEFINED,

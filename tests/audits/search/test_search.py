@@ -313,7 +313,8 @@ def test_more_of_the_direction_removed_leaves_less_slope():
     """On the balanced collection relevance has no gender, so what `add` shows is its vectors' own."""
     from portrayal.audits.search.inputs import make_history
     from portrayal.audits.search.measures.gsr import gsr
-    from portrayal.audits.search.measures.history import lists_of, perfect_lists, score_history, word_scores
+    from portrayal.audits.search.measures.history import lists_of, score_history, word_scores
+    from portrayal.audits.search.measures.perfect_system import perfect_lists
     from portrayal.audits.search.measures.scored_runs import make_ruler
     from portrayal.audits.search.stimuli import pole_pairs
     from portrayal.systems.rankers.base import rank

@@ -93,11 +93,6 @@ def lists_of(run: pl.DataFrame) -> dict[str, list[str]]:
     return dict(ordered.iter_rows())
 
 
-def perfect_lists(history: History) -> dict[str, list[str]]:
-    """Return all and only the relevant documents of each judged query, best first (Definition 3.6)."""
-    return {query: list(history.relevant(query)) for query in history.queries}
-
-
 def random_lists(history: History, seed: int | np.random.Generator = 0) -> dict[str, list[str]]:
     """Return K documents drawn without replacement for each query."""
     rng, names = np.random.default_rng(seed), history.bags.documents

@@ -17,11 +17,11 @@ from portrayal.audits.search.measures.history import (
     History,
     Lists,
     lists_of,
-    perfect_lists,
     random_lists,
     score_by_rulers,
     word_scores,
 )
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.engine import current_engine, engine_map
 from portrayal.errors import PortrayalError

@@ -17,7 +17,8 @@ import polars as pl
 
 from portrayal.audits.search.measures.genderedness import DISCOUNTS
 from portrayal.audits.search.measures.gsr import Slope, gsr, relative_gsr
-from portrayal.audits.search.measures.history import lists_of, perfect_lists, score_many
+from portrayal.audits.search.measures.history import lists_of, score_many
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.scored_runs import PERFECT, PartialResult, ScoredRuns, make_ruler
 from portrayal.engine import engine_map
 from portrayal.stats.tests.max_t import flip_jointly
