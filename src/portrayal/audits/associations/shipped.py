@@ -43,7 +43,7 @@ def experiment(name: str, **parts: Any) -> Audit:
 
 
 def own_basis(row: Mapping[str, Any], evidence: Evidence, axis: str) -> Basis:
-    """Return the stimuli that a row's columns name; a group that no stimulus shows is one that answers name."""
+    """Return the stimuli that a row names; a group without stimuli is one of answers."""
     if row["measure"] == "false_mention":  # counted where no emotion is shown
         row = {**row, "emotion": None}
     shown = set(evidence.stimuli[axis])
