@@ -153,7 +153,7 @@ def test_towers_of_another_kind_need_open_clip(config, tmp_path, monkeypatch) ->
     (tmp_path / "open_clip_config.json").write_text(json.dumps({"model_cfg": config}))
     assert needs_open_clip(tmp_path)
     monkeypatch.setitem(sys.modules, "open_clip", None)  # as if it were not installed
-    with pytest.raises(PortrayalError, match=r"pip install 'portrayal\[open_clip\]'"):
+    with pytest.raises(PortrayalError, match=r"pip install 'portrayal-audit\[open_clip\]'"):
         open_pair(tmp_path)
 
 
