@@ -65,5 +65,5 @@ def test_an_id_it_does_not_have_is_one_clear_line(packaged, name, says):
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(PortrayalError, match=r"pip install 'portrayal\[ir_datasets\]'"):
+    with pytest.raises(PortrayalError, match=r"pip install 'portrayal-audit\[ir_datasets\]'"):
         read_collection("ir_datasets:made/up")

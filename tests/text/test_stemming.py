@@ -63,7 +63,9 @@ def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.M
         return real(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(PortrayalError, match=r"the stemmer 'porter' needs an extra .* pip install 'portrayal\[stem\]'"):
+    with pytest.raises(
+        PortrayalError, match=r"the stemmer 'porter' needs an extra .* pip install 'portrayal-audit\[stem\]'"
+    ):
         stems(["nurses"], "porter")
     with pytest.raises(PortrayalError, match="no stemmer 'portr'. Did you mean 'porter'"):
         stems(["nurses"], "portr")
