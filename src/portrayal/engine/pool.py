@@ -119,7 +119,7 @@ def _end_with_driver() -> None:
 
 
 def _do(content: bytes) -> bytes:
-    """Do a shard; that it cannot be unpickled, or its result pickled, is an outcome too."""
+    """Do a shard; a failure to pickle or unpickle is an outcome too."""
     outcome = attempt(lambda: pickle.dumps(Done(_built.result(pickle.loads(content)))))  # type: ignore[union-attr]
     return outcome.result if isinstance(outcome, Done) else pickle.dumps(outcome)
 

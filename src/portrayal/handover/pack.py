@@ -1,4 +1,4 @@
-"""Packs: a run as one file that others can check. Redaction: a run without pictures and free text.
+"""Packs, which others can check, and redaction, without pictures and free text.
 
 Texts are left out of a new folder, not crossed out in the old one: none can lie in a page of the ledger or a forgotten column.
 """

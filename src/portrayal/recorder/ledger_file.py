@@ -99,7 +99,7 @@ def columns_of(connection: sqlite3.Connection) -> set[str]:
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
-    """Open without writing; a ledger without a log is read as it stands, so that no file is put beside it."""
+    """Open without writing; without a log nothing is put beside the file."""
     if not path.exists():
         raise PortrayalError(f"no ledger at {path}. Record a run first: portrayal audit STUDY.toml")
     refuse_strange(path)

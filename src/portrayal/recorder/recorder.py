@@ -304,7 +304,7 @@ class _Asking:
             self._stop_if_in_vain(key, error)
 
     def _stop_if_in_vain(self, key: str, error: Exception) -> None:
-        """Stop a system that would say the same to every question; where it never answered all stays planned."""
+        """Stop a system that would say the same to every question."""
         limit = getattr(error, "stops_after", 0)
         if not limit:
             return

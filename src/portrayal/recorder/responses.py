@@ -171,7 +171,7 @@ def _series(name: str, values: Sequence[Any], kind: Any) -> pl.Series:
 
 
 def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Read every raw answer into rows, each stimulus with those of its content; no system is opened."""
+    """Read every raw answer into rows; no system is opened."""
     part, parts = _Part(kind), []
     for entry in entries:
         part.add(entry)

@@ -28,7 +28,7 @@ PLAIN = "inputs.json"
 
 
 def write_inputs(run: Run, inputs: Mapping[str, Any]) -> None:
-    """Write tables, PNG bytes and plain data that an audit read, in place of those of an earlier recording."""
+    """Write the tables, PNG bytes and plain data that an audit read."""
     part = run.inputs.with_name("inputs.part")
     _remove(part)
     _refuse_others(run.inputs)

@@ -1,4 +1,4 @@
-"""The manifest of a run, and the sources of its functions and programs, whose answers are never mixed."""
+"""The manifest of a run, and the sources of its functions and programs."""
 
 import hashlib
 import json

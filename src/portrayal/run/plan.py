@@ -1,4 +1,4 @@
-"""Plan (calls, cost, effects that could be found) and trial of a study, before it is recorded."""
+"""Plan (calls, cost, effects) and trial of a study, before it is recorded."""
 
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -57,7 +57,7 @@ def standing(acts: Iterable[Act]) -> dict[Place, Act]:
 
 
 def fold(reviews: pl.DataFrame | None, acts: Iterable[Act]) -> pl.DataFrame | None:
-    """Return the Reviews with what reviewers did in the viewer, which goes before what the table says."""
+    """Return the Reviews, in which acts of the viewer go before the table."""
     acts = list(acts)
     touched = {tuple(row[name] for name in KEY) for act in acts for row in act.get("rows", ())}
     if not touched:

@@ -46,7 +46,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Basis:
-    """Answers that a row rests on: of its system, and as far as these fields narrow them down."""
+    """Answers of its system that a row rests on, narrowed by these fields."""
 
     columns: Sequence[str] = ()  # of the row, that say so
     factors: Mapping[str, Sequence[str]] = field(default_factory=dict)  # levels that stimuli have
@@ -127,7 +127,7 @@ class Audit:
 
 
 def basis_of(row: Mapping[str, Any], factors: Mapping[str, str], label: str = "") -> Basis:
-    """Return the basis of a row whose columns name levels of factors, and perhaps a label."""
+    """Return the basis of a row whose columns name levels of factors."""
     columns = [name for name in factors if row.get(name) not in (None, "")]
     levels: dict[str, list[str]] = {}
     for name in columns:

@@ -92,7 +92,7 @@ def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
 def null_audits(
     stem: str, audits: int | Mapping[str, int], seed: int, flow: Flow, shapes: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Simulate audits without an effect, so many of each shape, and count those that print a finding."""
+    """Simulate audits without an effect, and count those that print a finding."""
     module = SIMULATIONS[stem]
     if isinstance(audits, Mapping):
         counts = dict(audits)

@@ -45,7 +45,7 @@ def is_picture_of(data: bytes, stimulus: str, known: str) -> bool:
 
 
 def refuse_pictures_outside(study: Study, stimuli: pl.DataFrame) -> None:
-    """Refuse a picture that lies in no folder the study names; one that is not there cannot be sent."""
+    """Refuse a picture that lies in no folder the study names."""
     folders, pictures = list(_folders(study)), stimuli.filter(pl.col("kind") == "image")
     for stimulus, content in pictures.select("stimulus", "content").unique("content", maintain_order=True).iter_rows():
         if Path(content).exists() and not is_inside(Path(content), folders):
