@@ -131,7 +131,7 @@ def test_a_node_killed_in_the_middle_costs_no_result(cluster, tmp_path) -> None:
     killer.start()
     with using(f"ray://{cluster.address}", 2):
         found = {
-            shard.content: result for shard, result in run(partial(jobs.make_noting, tmp_path, 0.2), shards, kept=kept)
+            shard.content: result for shard, result in run(partial(jobs.make_noting, tmp_path, 0.2), shards, store=kept)
         }
     killer.join()
     kept.close()

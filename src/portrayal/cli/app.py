@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import portrayal
-from portrayal.edges.console import shown, shown_line
+from portrayal.edges.console import printable, printable_line
 
 
 class Commands(TyperGroup):
@@ -91,10 +91,10 @@ def exit_if_unanswered(folder: Path) -> None:
 
 def answer(text: Any) -> None:
     """Print what the command was asked for."""
-    typer.echo(shown(text))
+    typer.echo(printable(text))
 
 
 def say(messages: Any) -> None:
     """Print beside the answer, on stderr: one line each."""
     for message in messages:
-        sys.stderr.write(f"{shown_line(message)}\n")
+        sys.stderr.write(f"{printable_line(message)}\n")

@@ -316,17 +316,17 @@ GROUP = "portrayal.commands"  # entry points: the name of a command, and its typ
 class PluggedCommands(Commands):
     """Commands of another distribution, imported when first looked at."""
 
-    _found: MutableMapping[str, Any] | None = None
+    _loaded: MutableMapping[str, Any] | None = None
 
     @property
     def commands(self) -> MutableMapping[str, Any]:
         """The commands by name."""
-        if self._found is None:
+        if self._loaded is None:
             entry = next(iter(entry_points(group=GROUP, name=self.name or "")), None)
             if entry is None:
                 raise MissingFaces(f"`portrayal {self.name}`")
-            self._found = dict(typer.main.get_group(entry.load()).commands)
-        return self._found
+            self._loaded = dict(typer.main.get_group(entry.load()).commands)
+        return self._loaded
 
     @commands.setter
     def commands(self, none_yet: MutableMapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 import portrayal
 from portrayal.cli.commands import app
-from portrayal.edges.console import shown, shown_line
+from portrayal.edges.console import printable, printable_line
 from portrayal.errors import PortrayalError
 
 FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
@@ -34,10 +34,10 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"cannot read or write: {error}. Check the path, its permissions and the space left.")
     except Exception:
         where = "Every answer that came is safe in the run's ledger.sqlite."
-        sys.stderr.write(f"{shown(traceback.format_exc())}This is a fault of Portrayal, not of yours. {where}\n")
+        sys.stderr.write(f"{printable(traceback.format_exc())}This is a fault of Portrayal, not of yours. {where}\n")
         sys.exit(FAULT)
 
 
 def _fail(message: str) -> None:
-    sys.stderr.write(f"error: {shown_line(message)}\n")
+    sys.stderr.write(f"error: {printable_line(message)}\n")
     sys.exit(2)

@@ -13,14 +13,14 @@ from portrayal.edges.secrets import hidden
 from portrayal.edges.writing import refuse_foreign_file, write_text
 
 
-def shown(text: Any) -> str:
+def printable(text: Any) -> str:
     """Return a command's answer, line breaks kept."""
     return inert_line(hidden(str(text)))
 
 
-def shown_line(message: Any) -> str:
+def printable_line(message: Any) -> str:
     """Return a message as one line."""
-    return shown(" ".join(str(message).split()))
+    return printable(" ".join(str(message).split()))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -84,5 +84,5 @@ def track(
         for done, item in enumerate(items):
             if clock() - last >= EVERY:
                 last = clock()
-                sys.stderr.write(f"{shown_line(f'{description}: {done}{whole} done')}\n")
+                sys.stderr.write(f"{printable_line(f'{description}: {done}{whole} done')}\n")
             yield item

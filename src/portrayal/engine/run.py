@@ -99,12 +99,12 @@ def run(
     make: Make,
     shards: Iterable[Shard],
     workers: int | None = None,
-    kept: Store | None = None,
+    store: Store | None = None,
     label: str = "",
     gpus: float = 0.0,
 ) -> Iterator[tuple[Shard, Any]]:
     """Do every shard and yield it with its result, in any order."""
-    with closing(_results(make, shards, workers, kept, gpus)) as results:
+    with closing(_results(make, shards, workers, store, gpus)) as results:
         total = len(shards) if isinstance(shards, Sized) else None
         yield from track(results, label, not label or current_engine().quiet, total)
 
@@ -115,11 +115,11 @@ def in_order(
     what: str,
     workers: int | None = None,
     label: str = "",
-    kept: Store | None = None,
+    store: Store | None = None,
 ) -> list[Any]:
     """Return the results of contents in their order; `what` names one of them in errors."""
     results: list[Any] = [None] * len(contents)
-    for shard, result in run(make, _one_by_one(contents, what), workers, kept, label):
+    for shard, result in run(make, _one_by_one(contents, what), workers, store, label):
         results[shard.place] = result
     return results
 
@@ -145,7 +145,7 @@ def _resumed(make: Make, contents: Sequence[Any], what: str, folder: Path, keeps
             return opened
 
         if current_engine().named:
-            yield from in_order(make, contents, what, label=f"{what}s", kept=store())
+            yield from in_order(make, contents, what, label=f"{what}s", store=store())
             return
         do = make()
         for shard in _one_by_one(contents, what):
@@ -164,13 +164,13 @@ def _one_by_one(contents: Sequence[Any], what: str) -> list[Shard]:
 
 
 def _results(
-    make: Make, shards: Iterable[Shard], workers: int | None, kept: Store | None, gpus: float
+    make: Make, shards: Iterable[Shard], workers: int | None, store: Store | None, gpus: float
 ) -> Generator[tuple[Shard, Any], None, None]:
     pool: Pool | Here | None = None
     waiting: dict[Future[Done | Failed], Shard] = {}
     with ExitStack() as stack:
         for shard in shards:
-            result = NOT_THERE if kept is None else kept.read(shard)
+            result = NOT_THERE if store is None else store.read(shard)
             if result is not NOT_THERE:
                 yield shard, result
                 continue
@@ -179,18 +179,18 @@ def _results(
                 stack.enter_context(pool)
             waiting[pool.submit(shard)] = shard
             while len(waiting) >= pool.window:
-                yield from _finished(waiting, kept)
+                yield from _finished(waiting, store)
         while waiting:
-            yield from _finished(waiting, kept)
+            yield from _finished(waiting, store)
 
 
-def _finished(waiting: dict[Future[Done | Failed], Shard], kept: Store | None) -> Iterator[tuple[Shard, Any]]:
+def _finished(waiting: dict[Future[Done | Failed], Shard], store: Store | None) -> Iterator[tuple[Shard, Any]]:
     """Wait for the next shards; good ones are kept before a bad one raises."""
     ends = [(waiting.pop(future), future.result()) for future in wait(waiting, None, FIRST_COMPLETED).done]
     good = [(shard, outcome.result) for shard, outcome in ends if isinstance(outcome, Done)]
-    if kept is not None:
+    if store is not None:
         for shard, result in good:
-            kept.write(shard, result)
+            store.write(shard, result)
     yield from good
     for shard, outcome in ends:
         result_of(shard, outcome)

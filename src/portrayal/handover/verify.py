@@ -39,7 +39,7 @@ def compare_tables(name: str, packed: pl.DataFrame, computed: pl.DataFrame) -> t
         for row in rows:
             about = [str(computed[key][row]) for key in NAMING if key in computed.columns and computed[key][row]]
             where = f" ({', '.join(about)})" if about else ""
-            values = f"{_shown(packed[column][row])} was kept and {_shown(computed[column][row])} computed"
+            values = f"{_excerpt(packed[column][row])} was kept and {_excerpt(computed[column][row])} computed"
             lines.append(f"{name}: row {row}{where}, column {column}: {values}")
     return lines, rounded
 
@@ -64,7 +64,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value.to_list() if isinstance(value, pl.Series) else value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 

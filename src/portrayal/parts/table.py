@@ -92,10 +92,10 @@ def part_module(package: str, what: str) -> str:
 
 def part_folder(package: str, what: str) -> Path:
     """Return the folder of an installed part."""
-    found = find_spec(part_module(package, what))
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec(part_module(package, what))
+    if spec is None or not spec.submodule_search_locations:
         raise damaged(package)
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])
 
 
 def part_file(package: str, name: str, what: str) -> Path:

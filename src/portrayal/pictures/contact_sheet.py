@@ -38,8 +38,8 @@ def contact_sheet(
         pen.text((MARGIN + place * cell[0] + 4, 2), _lines(title, cell[0]), fill="black", spacing=1)
     for place, name in enumerate(people):
         pen.text((2, TITLE + place * cell[1] + cell[1] // 2 - 6), (name or "no person")[:10], fill="black")
-    shown = manifest.filter(pl.col("file").is_not_null()).select("person", "background", "file")
-    for person, background, file in shown.iter_rows():
+    pictures = manifest.filter(pl.col("file").is_not_null()).select("person", "background", "file")
+    for person, background, file in pictures.iter_rows():
         if person in people:
             left, top = MARGIN + backgrounds.index(background) * cell[0], TITLE + people.index(person) * cell[1]
             _paste(sheet, file, (cell[0] - 2, cell[1] - 2), (left + 1, top + 1))

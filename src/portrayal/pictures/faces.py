@@ -135,7 +135,7 @@ def closest_to_centre(faces: list[Face], size: tuple[int, int]) -> Face:
 
 def _propose(picture: Any, smallest: float) -> np.ndarray:
     """Return boxes from the first network, slid over a pyramid of sizes."""
-    found, scale = [np.zeros((0, 5))], WINDOW / smallest
+    proposals, scale = [np.zeros((0, 5))], WINDOW / smallest
     while min(picture.size) * scale >= WINDOW:
         size = [int(np.ceil(side * scale)) for side in picture.size]
         offsets, scores = _find("pnet", [picture.resize(size, 2)])
@@ -145,9 +145,9 @@ def _propose(picture: Any, smallest: float) -> np.ndarray:
         boxes = np.hstack([corner, corner + WINDOW / scale])
         moved = boxes + offsets[0][:, rows, columns].T * (WINDOW / scale)
         scored = np.column_stack([moved, score[rows, columns]])
-        found.append(scored[_suppress(scored, 0.5)])
+        proposals.append(scored[_suppress(scored, 0.5)])
         scale *= PYRAMID
-    boxes = np.concatenate(found)
+    boxes = np.concatenate(proposals)
     return boxes[_suppress(boxes, OVERLAP)]
 
 

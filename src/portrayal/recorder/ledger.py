@@ -263,8 +263,8 @@ class Ledger:
 
     def was_asked(self) -> bool:
         """Return True once anything was asked, though it may be planned again."""
-        asked = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
-        return bool(self._connection.execute(asked).fetchone()[0])
+        query = "SELECT EXISTS (SELECT 1 FROM questions WHERE attempts > 0 OR state != 'planned')"
+        return bool(self._connection.execute(query).fetchone()[0])
 
     def entries(self) -> Iterator[Entry]:
         """Yield the study's questions with their raw answers, in the order first planned."""

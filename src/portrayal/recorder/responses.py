@@ -178,11 +178,11 @@ def read_responses(entries: Iterable[Entry], stimuli: pl.DataFrame, kind: str) -
         if part.size >= PART:
             parts.append(part.frames())
             part = _Part(kind)
-    asked, answers = zip(*parts, part.frames(), strict=True)
+    question_parts, answers = zip(*parts, part.frames(), strict=True)
     nothing = pl.DataFrame({name: [None] for name in ROWS[kind]}, schema=dict(ROWS[kind]))
     rows = pl.concat([*answers, nothing], rechunk=True)  # the last row is for questions without any
     questions = (
-        pl.concat(asked)
+        pl.concat(question_parts)
         .with_columns(first=pl.col("rows").cum_sum() - pl.col("rows"), here=pl.max_horizontal("rows", 1))
         .join(stimuli.select("hash", "stimulus"), on="hash", maintain_order="left_right")
         .sort("system", "stimulus", "repeat", maintain_order=True)

@@ -46,12 +46,12 @@ def _without_answers(run: Run) -> Iterator[tuple[str, bool, str]]:
             left = {state: count for state, count in states.items() if state not in ("done", "refused")}
             some, total, again = sum(left.values()), sum(states.values()), asking_again(run, states)
             reason = " ".join((ledger.commonest_error(system) or "not asked").split())
-            shown = reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 3] + "..."
+            excerpt = reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 3] + "..."
             counted = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in left.items() if count)
             if total and some == total:
-                line = f"no answer to any of {total} questions ({counted}): {shown}. Mend it, then ask again: {again}"
+                line = f"no answer to any of {total} questions ({counted}): {excerpt}. Mend it, then ask again: {again}"
             else:
-                line = f"{some} of {total} questions have no answer ({counted}): {shown}. Ask again: {again}"
+                line = f"{some} of {total} questions have no answer ({counted}): {excerpt}. Ask again: {again}"
             if again or (total and some == total):
                 yield system, some == total, f"{system}: {line}"
 

@@ -118,9 +118,9 @@ def _cells(module: str, flow: Flow, seed: int, cases: Sequence[tuple[str, float,
     jobs = [(shape, seed + place, effect) for shape, effect, count in cases for place in range(count)]
     hits = iter(over_seeds(partial(_is_found, module, flow, jobs), range(len(jobs))))
     for shape, effect, count in cases:
-        found = sum(islice(hits, count))
-        share = wilson(found, count)
-        about = {"shape": shape, "effect": effect, "audits": count, "found": found}
+        detections = sum(islice(hits, count))
+        share = wilson(detections, count)
+        about = {"shape": shape, "effect": effect, "audits": count, "found": detections}
         yield {**about, "share": share.value, "low": share.low, "high": share.high}
 
 

@@ -199,8 +199,8 @@ def export_stimuli(study: AnyStudy, out: Path | str, untrusted: bool = False) ->
     folder = Path(out)
     claim(folder, "stimuli")
     rows = stimuli.select(COLUMNS).rows(named=True)
-    shown = [{**row, "content": _shown(row, folder, place)} for place, row in enumerate(rows)]
-    table = pl.DataFrame(shown, schema=dict.fromkeys(COLUMNS, pl.String))
+    exports = [{**row, "content": _export_content(row, folder, place)} for place, row in enumerate(rows)]
+    table = pl.DataFrame(exports, schema=dict.fromkeys(COLUMNS, pl.String))
     write_text(folder / "stimuli.jsonl", table.write_ndjson())
     inert = table.with_columns(inert_cells(pl.col(name)).alias(name) for name in COLUMNS)
     write_text(folder / "stimuli.csv", inert.write_csv())
@@ -214,7 +214,7 @@ def export_stimuli(study: AnyStudy, out: Path | str, untrusted: bool = False) ->
     return folder / "stimuli.csv"
 
 
-def _shown(row: Mapping[str, Any], folder: Path, place: int) -> str:
+def _export_content(row: Mapping[str, Any], folder: Path, place: int) -> str:
     """Return a text or a picture's copy; pictures without consent stay."""
     if row["kind"] != "image" or not Path(row["content"]).is_file():
         return str(row["content"])

@@ -171,14 +171,14 @@ def versions_changed(first: Wave, later: Wave) -> Iterator[str]:
             continue
         for key, what in COMPARED.items():
             if before[name].get(key) != after[name].get(key):
-                yield f"{name}: {what} {_shown(before[name].get(key))}, then {_shown(after[name].get(key))}"
+                yield f"{name}: {what} {_value_text(before[name].get(key))}, then {_value_text(after[name].get(key))}"
     before, after = (manifest.get("versions") or {} for manifest in manifests)
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):
-            yield f"{name} {_shown(before.get(name))}, then {_shown(after.get(name))}"
+            yield f"{name} {_value_text(before.get(name))}, then {_value_text(after.get(name))}"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, dict):

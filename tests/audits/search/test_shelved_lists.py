@@ -229,7 +229,7 @@ def test_a_collection_without_queries_is_refused(tmp_path) -> None:
 def test_a_shelf_has_what_a_collection_holds(tmp_path, held) -> None:
     folder = write_graded(tmp_path / "collection")
     whole = read_collection(folder)
-    with shelve(read_collection(folder, held=held), str.split) as shelf:
+    with shelve(read_collection(folder, in_memory=held), str.split) as shelf:
         pieces = list(shelf.pieces(5))
         some = shelf.some(["q3", LONG, "stranger", "never_asked"])
         judged, units, count = shelf.judged().tolist(), shelf.units().tolist(), len(shelf)
@@ -248,11 +248,11 @@ def test_a_shelf_has_what_a_collection_holds(tmp_path, held) -> None:
 
 def test_a_collection_that_is_not_held_has_its_files(tmp_path) -> None:
     folder = write_graded(tmp_path / "collection")
-    left = read_collection(folder, held=False)
+    left = read_collection(folder, in_memory=False)
     assert (left.queries, left.qrels, left.graded) == ({}, {}, {})
     assert left.files == tuple(folder / name for name in ("queries.tsv", "qrels.tsv", "qrels_graded.tsv"))
     assert dict(left.documents()) == TEXTS and read_collection(folder).files is None
-    assert read_collection("toy", held=False).queries  # a form that is held anyway
+    assert read_collection("toy", in_memory=False).queries  # a form that is held anyway
 
 
 PEAK = """

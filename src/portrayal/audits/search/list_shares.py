@@ -91,7 +91,7 @@ def list_shares(
     (True, 20)
     """
     chosen = own_settings(collection, vectors, settings)
-    opened = open_collection(chosen, HERE, held=False)
+    opened = open_collection(chosen, HERE, in_memory=False)
     stop = measuring_stop_words(chosen.stop)
     with shelve(opened, partial(measuring_words, stop=stop)) as shelf, TemporaryDirectory(prefix=FOLDER) as folder:
         check_queries(opened, shelf.count)

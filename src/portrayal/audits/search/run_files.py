@@ -87,7 +87,7 @@ def rank_collection(
     tracked = replace(
         system,
         track=lambda documents: track(roll.watch(documents), "documents", quiet=quiet),
-        kept=Path(kept) if kept is not None else None,
+        index_folder=Path(kept) if kept is not None else None,
     )
     run = run_of(tracked.search(opened.queries))
     write_run(run, path, ranker)

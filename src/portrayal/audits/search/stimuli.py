@@ -21,10 +21,10 @@ from portrayal.text.vectors.direction import find_direction, score_words
 from portrayal.text.vectors.space import WordSpace
 
 
-def open_collection(settings: SearchSettings, folder: Path, held: bool = True) -> Collection:
+def open_collection(settings: SearchSettings, folder: Path, in_memory: bool = True) -> Collection:
     """Open the study's collection: by name, else a path that starts at the study's folder."""
     name = settings.collection
-    return read_collection(folder / name if is_path(name) else name, held=held)
+    return read_collection(folder / name if is_path(name) else name, in_memory=in_memory)
 
 
 def check_queries(collection: Collection, queries: int) -> None:

@@ -44,8 +44,8 @@ def edit_sizes(series: pl.DataFrame) -> dict[str, dict[float, float]]:
     """Return each source image's root mean square change from its centre, by value."""
     sizes: dict[str, dict[float, float]] = {}
     for (picture,), mine in series.group_by("picture", maintain_order=True):
-        if len(sizes) < MOST and (mine["value"] == 0).any() and (found := _of_one(mine)):
-            sizes[str(picture)] = found
+        if len(sizes) < MOST and (mine["value"] == 0).any() and (changes := _of_one(mine)):
+            sizes[str(picture)] = changes
     return sizes
 
 
@@ -53,11 +53,11 @@ def _of_one(series: pl.DataFrame) -> dict[float, float]:
     from PIL import ImageChops
 
     files = series.select("value", "content").iter_rows()
-    shown: dict[float, Any] = {value: open_or_none(Path(path), SIDE) for value, path in files}
-    centre, sizes = shown.get(0.0), {}
-    if centre is None or any(one is None or one.size != centre.size for one in shown.values()):
+    images: dict[float, Any] = {value: open_or_none(Path(path), SIDE) for value, path in files}
+    centre, sizes = images.get(0.0), {}
+    if centre is None or any(one is None or one.size != centre.size for one in images.values()):
         return {}
-    for value, one in shown.items():
+    for value, one in images.items():
         counts = np.array(ImageChops.difference(one, centre).histogram()).reshape(-1, 256).sum(axis=0)
         sizes[value] = float(np.sqrt(counts @ np.arange(256) ** 2 / counts.sum()))
     return sizes
@@ -73,11 +73,11 @@ def _row(axis: tuple[Any, ...], series: pl.DataFrame, others: Sizes) -> dict[str
     }  # fmt: skip
     sizes = edit_sizes(series)
     both = [picture for picture in sizes if picture in others]
-    found = list(_ratios(sizes, others, both, dict(series.select("picture", "start").iter_rows())))
-    if not found:
+    ratios = list(_ratios(sizes, others, both, dict(series.select("picture", "start").iter_rows())))
+    if not ratios:
         return row | {"note": "not done: nobody has both series in pictures of one size"}
-    value, low, high, where = max(found, key=lambda one: abs(np.log(max(one[0], 1e-9))))
-    passed = all(abs(one[0] - 1) <= NEARLY for one in found)
+    value, low, high, where = max(ratios, key=lambda one: abs(np.log(max(one[0], 1e-9))))
+    passed = all(abs(one[0] - 1) <= NEARLY for one in ratios)
     ends = {"low": finite(low), "high": finite(high)}
     return row | {"value": value, **ends, "n": len(both), "passed": passed, "note": where}
 

@@ -81,10 +81,10 @@ def read_folder(
     if chosen.kind and kinds and chosen.kind not in kinds:
         raise PortrayalError(f"{folder} has no series of kind {chosen.kind!r}. It has: {', '.join(kinds)}.")
     kind = chosen.kind or (kinds[0] if kinds else None)  # one of them: two kinds of a person are not two people
-    shown = [row for row in rows if row.get("kind") in (None, "", kind)]
-    _check_pairs(shown, chosen, folder)
-    beside = _placebo_poles(shown)
-    wanted = [row for row in shown if _is_wanted(row, chosen, beside)]
+    entries = [row for row in rows if row.get("kind") in (None, "", kind)]
+    _check_pairs(entries, chosen, folder)
+    beside = _placebo_poles(entries)
+    wanted = [row for row in entries if _is_wanted(row, chosen, beside)]
     if not wanted:
         raise PortrayalError(f"{folder} has no series of what the study asks for. Mend attributes, poles or kind.")
     common: Entry = {"source": source, "license": license_, "consent": consent, "age": age}
@@ -249,9 +249,9 @@ def require_consent(entry: Mapping[str, Any], name: str) -> None:
     for field in ("source", "consent"):
         text = str(entry.get(field) or "").strip()
         if text.lower() in NOTHING:
-            found = f"the {field} entry {text!r}, which records none" if text else f"no {field} entry"
+            fault = f"the {field} entry {text!r}, which records none" if text else f"no {field} entry"
             raise PortrayalError(
-                f"picture {name!r} has {found}. A face is manipulated only with a recorded source and consent."
+                f"picture {name!r} has {fault}. A face is manipulated only with a recorded source and consent."
             )
 
 

@@ -39,18 +39,18 @@ def axis_title(attribute: str, low: str | None = None, high: str | None = None) 
 
 def even_values(values: Iterable[float], title: str) -> np.ndarray:
     """Return the distinct rising values of an axis; refuse those without a slope."""
-    found = np.array(sorted(set(map(float, values))))
-    listed = f"the values {found.tolist()}" if len(found) else "no values, only the unedited photograph"
+    steps = np.array(sorted(set(map(float, values))))
+    listed = f"the values {steps.tolist()}" if len(steps) else "no values, only the unedited photograph"
     series = f"the {title} series has {listed}"
-    if len(found) < 3 or 0.0 not in found:
+    if len(steps) < 3 or 0.0 not in steps:
         raise PortrayalError(f"{series}. Expected three or more steps with a centre at 0. Make the missing ones.")
-    if not (np.abs(found) <= LARGEST).all() or not (np.abs(found[found != 0]) >= SMALLEST).all():
+    if not (np.abs(steps) <= LARGEST).all() or not (np.abs(steps[steps != 0]) >= SMALLEST).all():
         raise PortrayalError(f"{series}. Expected sizes from {SMALLEST:g} to {LARGEST:g}, such as -2, -1, 0, 1, 2.")
-    step = np.diff(found).mean()
-    lopsided = np.abs(found + found[::-1]).max() > 1e-6 * step
-    if lopsided or np.abs(np.diff(found) - step).max() > UNEVEN * step:
+    step = np.diff(steps).mean()
+    lopsided = np.abs(steps + steps[::-1]).max() > 1e-6 * step
+    if lopsided or np.abs(np.diff(steps) - step).max() > UNEVEN * step:
         raise PortrayalError(
             f"{series}. Expected steps symmetric around 0 and evenly "
             f"spaced, such as -2, -1, 0, 1, 2. Leave out the steps without a counterpart, or make the missing ones."
         )
-    return found
+    return steps

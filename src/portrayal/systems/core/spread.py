@@ -45,7 +45,7 @@ class Spread(BaseSystem):
         known = self.inner.recalled(questions) if hasattr(self.inner, "recalled") else {}
         missing = [question for question in questions if question.hash not in known]
         if missing:
-            answers = await self._asked(missing)
+            answers = await self._from_worker(missing)
             if hasattr(self.inner, "remember"):
                 self.inner.remember(missing, answers)
             known |= {question.hash: answer for question, answer in zip(missing, answers, strict=True)}
@@ -58,7 +58,7 @@ class Spread(BaseSystem):
             await asyncio.to_thread(pool.__exit__, None, None, None)
         await self.inner.close()
 
-    async def _asked(self, questions: Sequence[Question]) -> list[Answer | Exception]:
+    async def _from_worker(self, questions: Sequence[Question]) -> list[Answer | Exception]:
         if self._pool is None:
             self._pool = self.choice.pool(self.make, None, self.gpus).__enter__()
         name = f"{self.name}: {len(questions)} questions from {questions[0].stimulus!r}"

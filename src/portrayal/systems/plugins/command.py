@@ -126,7 +126,7 @@ class Command(BaseSystem):
 
     folder: Path = field(default_factory=Path)
     _program: Program | None = None
-    _asked: int = 0
+    _count: int = 0
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def check_ready(self) -> None:
@@ -155,8 +155,8 @@ class Command(BaseSystem):
             raise Unreachable(
                 f"the program wrote what nobody asked for: {stray[:60]!r}. It was ended before the next question"
             )
-        self._asked += 1
-        name = f"{self._asked}-{re.sub('[^0-9A-Za-z]', '', question.hash)[:12]}"
+        self._count += 1
+        name = f"{self._count}-{re.sub('[^0-9A-Za-z]', '', question.hash)[:12]}"
         try:
             line = await self._converse(program, _line(name, question, self.parameters))
             reply = reply_to(name, line)

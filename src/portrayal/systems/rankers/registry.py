@@ -34,7 +34,7 @@ class Searchable:
     collection: Collection
     folder: Path = Path()  # relative paths in settings start here
     track: Callable[[Any], Any] = iter  # shows progress over the documents
-    kept: Path | None = None  # where indexes are kept on disk, if at all
+    index_folder: Path | None = None  # where indexes are kept on disk, if at all
     mark: str = ""  # tells the collection from others, for kept indexes
     _indexes: dict[tuple[str, str, Path, Path | None], Index] = field(default_factory=dict)
     _spaces: dict[tuple[str, Path, str], WordSpace] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Searchable:
 
     def index(self, stop: str = "lucene", stem: str = "none") -> Index:
         """Return the index without the words of this stop list, made when first asked for."""
-        wanted = (stop, stem, self.folder, self.kept)
+        wanted = (stop, stem, self.folder, self.index_folder)
         with self._making:
             if wanted not in self._indexes:
                 self._indexes[wanted] = self._index(stop, stem)
@@ -67,7 +67,9 @@ class Searchable:
         """Open the kept index, or make it and, where asked, keep it."""
         left_out = stop_words(stop, self.folder)
         label = stop if stop in STOP_LISTS else hashlib.sha256(" ".join(sorted(left_out)).encode()).hexdigest()[:8]
-        folder = self.kept / f"index-{label}{'' if stem == 'none' else '-' + stem}" if self.kept else None
+        folder = (
+            self.index_folder / f"index-{label}{'' if stem == 'none' else '-' + stem}" if self.index_folder else None
+        )
         if folder and folder.is_dir():
             return load_index(folder, self.mark)
         read = self.collection.documents

@@ -37,14 +37,14 @@ class RankerSystem(BaseSystem):
     depth: int = 1000
     settings: dict[str, Any] = field(default_factory=dict)
     track: Callable[[Any], Any] = iter  # shows progress over the documents
-    kept: Path | None = None  # where the index is kept on disk, if at all
+    index_folder: Path | None = None  # where the index is kept on disk, if at all
     _ranker: Ranker | None = None
 
     @property
     def searchable(self) -> Searchable:
         """The collection, opened once for all systems that search it."""
         shared = open_searchable(self.path, self.mark)
-        return replace(shared, folder=self.folder, track=self.track, kept=self.kept)
+        return replace(shared, folder=self.folder, track=self.track, index_folder=self.index_folder)
 
     def search(self, queries: Mapping[str, str]) -> dict[str, list[tuple[str, float]]]:
         """Return, by query id, the documents found with their scores, best first."""

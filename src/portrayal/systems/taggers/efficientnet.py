@@ -60,7 +60,7 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         known: dict[tuple[str, str], Any] = {
             ("collections", "OrderedDict"): OrderedDict,
-            ("torch._utils", "_rebuild_tensor_v2"): lambda *given: given,
+            ("torch._utils", "_rebuild_tensor_v2"): lambda *parts: parts,
         }
         known |= {("torch", kind): dtype for kind, dtype in KINDS.items()}
         if (module, name) not in known:

@@ -257,13 +257,13 @@ def is_passive(verb: Token) -> bool:
 @once
 def places(token: Token) -> list[tuple[str, Token]]:
     """Return the prepositions below a word with their nouns: ('in front of', building)."""
-    found: list[tuple[str, Token]] = []
+    pairs: list[tuple[str, Token]] = []
     for child in token.children:
         if child.dep_ in ("prep", "dative", "agent") and child.tag_ in ("IN", "TO", "RP", "RB"):
-            found += _through(child, child.lower_) if child.dep_ != "agent" or not is_passive(token) else ()
+            pairs += _through(child, child.lower_) if child.dep_ != "agent" or not is_passive(token) else ()
         elif child.dep_ in ("advmod", "prt") and any(c.dep_ == "prep" for c in child.children):
-            found += [(f"{child.lower_} {words}", noun) for words, noun in places(child)]
-    return found
+            pairs += [(f"{child.lower_} {words}", noun) for words, noun in places(child)]
+    return pairs
 
 
 def _through(preposition: Token, words: str) -> Iterator[tuple[str, Token]]:

@@ -229,8 +229,8 @@ def _moves_up(noun: Token, place: Place) -> bool:
         return noun.dep_ == "dobj" and words != "of" and not _belongs(noun, place)
     body = _is_body_part(target)
     if noun.word.things:
-        said = words not in OF_THE_NOUN or tree.is_animate(target)
-        return said and not body and _first_listed(noun).dep_ in ("pobj", "dobj")
+        is_detachable = words not in OF_THE_NOUN or tree.is_animate(target)
+        return is_detachable and not body and _first_listed(noun).dep_ in ("pobj", "dobj")
     if noun.dep_ == "dobj":
         return words not in OF_THE_NOUN and not _belongs(noun, place)
     if words == "with" and body:

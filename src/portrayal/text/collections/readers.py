@@ -15,17 +15,17 @@ from portrayal.text.collections.trec import DOCUMENTS, parts_of, read_classic, r
 PREFIX = "ir_datasets:"
 
 
-def read_folder(path: Path, held: bool = True) -> Collection:
+def read_folder(path: Path, in_memory: bool = True) -> Collection:
     """Read `documents.jsonl[.gz]`, `queries.tsv` and, where they are, `qrels.tsv` and `qrels_graded.tsv` (gains)."""
     source = plain_or_gz(path / "documents.jsonl")
     if source is None:
         raise PortrayalError(f"{path} has no documents.jsonl or documents.jsonl.gz. See docs/rankers.md.")
-    return _collection(path.resolve().name, path, lambda: _objects(source), held, own=True)
+    return _collection(path.resolve().name, path, lambda: _objects(source), in_memory, own=True)
 
 
-def read_jsonl(path: Path, held: bool = True) -> Collection:
+def read_jsonl(path: Path, in_memory: bool = True) -> Collection:
     """Read one JSONL file of documents, queries and judgments beside it as TSV."""
-    return _collection(path.name, path.parent, lambda: _objects(path), held)
+    return _collection(path.name, path.parent, lambda: _objects(path), in_memory)
 
 
 def read_beir(path: Path) -> Collection:
@@ -44,7 +44,7 @@ def read_beir(path: Path) -> Collection:
     return Collection(path.resolve().name, lambda: _objects(corpus), texts, qrels)
 
 
-def read_texts(path: Path, held: bool = True) -> Collection:
+def read_texts(path: Path, in_memory: bool = True) -> Collection:
     """Read a folder of .txt files, each a document named by its path."""
 
     def texts() -> Iterator[Document]:
@@ -52,7 +52,7 @@ def read_texts(path: Path, held: bool = True) -> Collection:
             text = "\n".join(line for _, line in read_lines(file))
             yield file.relative_to(path).with_suffix("").as_posix(), text
 
-    return _collection(path.resolve().name, path, texts, held)
+    return _collection(path.resolve().name, path, texts, in_memory)
 
 
 def read_queries(path: Path) -> Iterator[Document]:
@@ -71,12 +71,12 @@ def asked_twice(path: Path | None, query: str) -> PortrayalError:
 
 
 def _collection(
-    name: str, folder: Path, source: Callable[[], Iterator[Document]], held: bool, own: bool = False
+    name: str, folder: Path, source: Callable[[], Iterator[Document]], in_memory: bool, own: bool = False
 ) -> Collection:
     """Return the collection, its queries and judgments read or left in files; its own form must have queries."""
     paths = [folder / "queries.tsv", folder / "qrels.tsv", *([folder / "qrels_graded.tsv"] if own else [])]
     files = Files(*(path if path.is_file() or (own and path == paths[0]) else None for path in paths))
-    if not held:
+    if not in_memory:
         return Collection(name, source, files=files)
     queries = dict[str, str]()
     for query, text in read_queries(files.queries) if files.queries else ():
@@ -104,7 +104,7 @@ class Form(NamedTuple):
     fits: Callable[[Path], bool]
     read: Callable[..., Collection]
     about: str
-    unheld: bool = False  # can be read without holding queries and judgments
+    streams: bool = False  # can be read without holding queries and judgments
 
 
 def _classic(path: Path) -> bool:
@@ -117,7 +117,7 @@ FORMS: dict[str, Form] = {
         lambda path: plain_or_gz(path / "documents.jsonl") is not None,
         read_folder,
         "documents.jsonl[.gz], queries.tsv, qrels.tsv",
-        unheld=True,
+        streams=True,
     ),
     "beir": Form(
         lambda path: plain_or_gz(path / "corpus.jsonl") is not None,
@@ -131,12 +131,12 @@ FORMS: dict[str, Form] = {
         lambda path: path.is_dir() and next(path.rglob("*.txt"), None) is not None,
         read_texts,
         "a folder of .txt files",
-        unheld=True,
+        streams=True,
     ),
 }
 
 
-def read_collection(path: Path | str, form: str | None = None, held: bool = True) -> Collection:
+def read_collection(path: Path | str, form: str | None = None, in_memory: bool = True) -> Collection:
     """Open a collection; documents are streamed when asked for, nothing is written into it."""
     if str(path) in GENERATED:
         return generated_collection(str(path))
@@ -152,7 +152,7 @@ def read_collection(path: Path | str, form: str | None = None, held: bool = True
         forms = "; ".join(f"{name}: {known.about}" for name, known in FORMS.items())
         raise PortrayalError(f"{path} is no collection of a known form ({forms}).")
     known = FORMS[chosen]
-    collection = known.read(path, held) if known.unheld else known.read(path)
+    collection = known.read(path, in_memory) if known.streams else known.read(path)
     next(collection.documents())  # an empty collection or a file that cannot be read fails at once
     return collection
 
