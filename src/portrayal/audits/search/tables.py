@@ -1,4 +1,4 @@
-"""Tables for readers: Tables 2 and 3, beside the paper's own, ways of measuring, queries not used."""
+"""Tables for readers: Tables 2 and 3, ways of measuring, queries not used."""
 
 from __future__ import annotations
 

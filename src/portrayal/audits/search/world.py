@@ -127,7 +127,7 @@ class Phantoms:
         return [*again.tolist(), *self._documents(free, wanted, pull, fresh)]
 
     def _documents(self, free: Free, wanted: float, pull: float, count: int) -> list[int]:
-        """Add documents of this expected genderedness, each about a woman or a man, and return their numbers."""
+        """Add documents of this expected genderedness and return their numbers."""
         room = max(min(free.high - wanted, wanted - free.low), 0.0)
         share = (wanted + min(max(pull, -room), room) - free.low) / (free.high - free.low)
         female = self.rng.random((count, LENGTH)) < share

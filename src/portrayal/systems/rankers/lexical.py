@@ -95,7 +95,7 @@ class Lexical:
 
 
 def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene") -> Lexical:
-    """Return a BM25 ranker: the sum over query words w of idf(w) tf / (tf + k1 (1 - b + b |d| / mean |d|)).
+    """Return a BM25 ranker, the sum of idf(w) tf / (tf + lengths).
 
     Lucene leaves out the factor k1 + 1, which changes no order; 'atire' keeps it.
     """
@@ -117,7 +117,7 @@ def bm25(index: Index, k1: float = 1.2, b: float = 0.75, variant: str = "lucene"
 
 
 def _weighted(index: Index, weigh: Callable[[slice, slice], Array]) -> sparse.csc_array:
-    """Weigh all postings on all cores; `weigh` gets some words and the postings that are theirs."""
+    """Weigh all postings on all cores; `weigh` gets words and their postings."""
     weights = np.empty(len(index.postings))
     edges = np.searchsorted(index.borders, np.arange(0, len(weights), BLOCK))
     edges = np.unique(np.append(edges, len(index.words)))
@@ -132,7 +132,7 @@ def _weighted(index: Index, weigh: Callable[[slice, slice], Array]) -> sparse.cs
 
 
 def qlm(index: Index, mu: float = 2000.0) -> Lexical:
-    """Return a query-likelihood ranker: sum of ln(1 + tf / (mu p(w))) + ln(mu / (|d| + mu))."""
+    """Return a query-likelihood ranker with Dirichlet smoothing."""
     if mu <= 0:
         raise PortrayalError(f"query likelihood has mu {mu}. Expected a number above 0.")
     shares = index.totals / max(int(index.totals.sum()), 1)
@@ -141,7 +141,7 @@ def qlm(index: Index, mu: float = 2000.0) -> Lexical:
 
 
 def tfidf(index: Index) -> Lexical:
-    """Return a tf-idf ranker: (1 + ln tf) ln((n + 1) / df), scaled to length 1."""
+    """Return a tf-idf ranker, weights scaled to length 1."""
     documents = len(index.documents)
     words = np.log((documents + 1) / np.maximum(index.frequencies, 1))
     weights = (1 + np.log(index.counts)) * np.repeat(words, index.frequencies)

@@ -41,7 +41,7 @@ NOTHING = Hits(np.array([], np.int64), np.array([]))
 
 @dataclass(frozen=True)
 class Dense:
-    """Ranks by the cosine of vectors; a document without one is not ranked, a query without one has no hits."""
+    """Ranks by the cosine of vectors; what has no vector is not ranked."""
 
     documents: Sequence[str]
     vectors: NDArray[np.floating[Any]]  # rows of length 1, or zeros

@@ -164,7 +164,7 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
 def _counted_by_workers(
     documents: Iterable[tuple[str, str]], stop: frozenset[str], names: list[str]
 ) -> tuple[list[str], list[_Block]]:
-    """Let the engine's workers count, and take names down; words are numbered as in this process."""
+    """Let the engine's workers count; words are numbered as in this process."""
 
     def shards() -> Iterator[Shard]:
         for place, batch in enumerate(in_batches(documents, BATCH, CHARACTERS)):

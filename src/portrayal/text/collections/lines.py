@@ -1,4 +1,4 @@
-"""Reader of text files by lines, plain or packed by gzip or Unix `compress` (TREC disks).
+"""Reader of text files by lines, plain or packed by gzip or Unix `compress`.
 
 `compress` is LZW (Welch, 1984, IEEE Computer 17) with codes of 9 bits that grow to 16: bytes 1f 9d, a byte of flags, then codes in
 groups of eight. Where the width changes, or the dictionary is cleared, what is left of a group is padding.

@@ -1,4 +1,4 @@
-"""Readers of collections by the form of their files, or from ir_datasets (MacAvaney et al., 2021)."""
+"""Readers of collections from files or from ir_datasets (MacAvaney et al., 2021)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def asked_twice(path: Path | None, query: str) -> PortrayalError:
 def _collection(
     name: str, folder: Path, source: Callable[[], Iterator[Document]], in_memory: bool, own: bool = False
 ) -> Collection:
-    """Return the collection, its queries and judgments read or left in files; its own form must have queries."""
+    """Return the collection, its queries and judgments read or left in files."""
     paths = [folder / "queries.tsv", folder / "qrels.tsv", *([folder / "qrels_graded.tsv"] if own else [])]
     files = Files(*(path if path.is_file() or (own and path == paths[0]) else None for path in paths))
     if not in_memory:

@@ -99,7 +99,7 @@ def generated_collection(name: str) -> Collection:
 
 
 def reference_run(collection: Collection, system: str, words: Words | None = None) -> pl.DataFrame:
-    """Return a reference system's run on the toy or synthetic collection, in one order for all queries."""
+    """Return a reference system's run on the toy or synthetic collection."""
     check_name(system, REFERENCES, "reference system")
     words = words or paper_words()
     if any(query not in words.jobs for query in collection.queries):

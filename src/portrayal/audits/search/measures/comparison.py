@@ -1,4 +1,4 @@
-"""Systems and rulers compared: variants (section 4.2.3, Figure 10, Table 3), agreement of word vectors (section 4.2.4).
+"""Comparison of systems with variants (section 4.2.3) and of word vectors (section 4.2.4).
 
 Fagin, Kumar, Sivakumar (2003), Comparing top k lists, SIAM Journal on Discrete Mathematics 17, 134-160.
 """
@@ -66,7 +66,7 @@ def _published(scored: ScoredRuns) -> pl.DataFrame:
 
 
 def published(name: str) -> pl.DataFrame:
-    """Return one of the paper's tables; a row is named by its system, with the variant where it has one."""
+    """Return one of the paper's tables, rows named by system and variant."""
     table = pl.read_csv(Path(__file__).parents[1] / f"published_{name}.csv", null_values="NA")
     return table.with_columns(name=pl.concat_str("system", "variant", separator=", ", ignore_nulls=True))
 

@@ -33,7 +33,7 @@ FINE, SMALL = 44, -10  # a step is 2^-FINE where the largest score lies between 
 
 @lru_cache(maxsize=1024)
 def rank_weights(length: int, discount: str = "definition") -> np.ndarray:
-    """Return the weights (read only) of ranks 1 to `length`, not yet scaled to sum 1."""
+    """Return the weights (read only) of ranks 1 to `length`, not scaled."""
     check_name(discount, DISCOUNTS, "rank discount")
     weights = DISCOUNTS[discount](np.arange(1, length + 1, dtype=np.float64))
     weights.flags.writeable = False

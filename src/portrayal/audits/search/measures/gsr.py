@@ -123,7 +123,7 @@ def relative_gsr(table: pl.DataFrame, perfect: pl.DataFrame, seed: int = 0) -> R
 
 
 def _ratio(difference: Slope, x: np.ndarray, own: np.ndarray, base: np.ndarray, units: np.ndarray) -> Relative:
-    """Add the ratio of the slopes with Fieller's interval (1954, Journal of the Royal Statistical Society B 16)."""
+    """Add the ratio of the slopes with the interval of Fieller (1954, JRSS B 16)."""
     if not np.ptp(base):
         return Relative(difference, note=FLAT)
     above, below = fit_with_error(x, own, units), fit_with_error(x, base, units)

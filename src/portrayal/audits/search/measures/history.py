@@ -115,7 +115,7 @@ def score_many(
 def score_by_rulers(
     history: History, rulers: Mapping[str, Mapping[str, float]], systems: Mapping[Key, tuple[Lists, bool]]
 ) -> dict[str, dict[Key, pl.DataFrame]]:
-    """Return, by ruler (its word scores), the scored queries of each system; `True` beside lists shares weights."""
+    """Return the scored queries by ruler and system; `True` beside lists shares weights."""
     rows, ranks, discount, count = [], [], history.discount, len(systems)
     for lists, shared in systems.values():
         for query, listed in history.cut(lists).items():

@@ -1,4 +1,4 @@
-"""GSR of every system and against the perfect one (Table 2, Figures 8, 9), and single queries (Figures 2, 7)."""
+"""GSR of every system (Table 2, Figures 8, 9), and single queries (Figures 2, 7)."""
 
 from __future__ import annotations
 
