@@ -12,7 +12,7 @@ from portrayal.audits.captions.measures import reifying_looks
 from portrayal.audits.captions.reading.appearance import alone, appearance
 from portrayal.audits.captions.reading.mentions import read_captions
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
-from portrayal.audits.captions.world import Said, Scene, as_stages, faithful, make_scenes, text
+from portrayal.audits.captions.world import Account, Scene, as_stages, faithful, make_scenes, text
 
 OPTIONS = Options(permutations=999)
 
@@ -27,13 +27,13 @@ def captioned(say, number: int, seed: int) -> Stages:
     return stages.with_system(*read_captions(texts, SYSTEM_CAPTIONS, stages.images))
 
 
-def by_surroundings(scene: Scene) -> Said:
+def by_surroundings(scene: Scene) -> Account:
     """Call people by their gender where a dog is, and else persons: their looks have no part in it."""
     said = faithful(scene)
     return said if "dog" in scene.things else replace(said, person="person")
 
 
-def by_clothes(scene: Scene) -> Said:
+def by_clothes(scene: Scene) -> Account:
     said = faithful(scene)
     return said if scene.worn == "dress" else replace(said, person="person")
 

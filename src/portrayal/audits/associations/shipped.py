@@ -46,8 +46,8 @@ def own_basis(row: Mapping[str, Any], evidence: Evidence, axis: str) -> Basis:
     """Return the stimuli that a row names; a group without stimuli is one of answers."""
     if row["measure"] == "false_mention":  # counted where no emotion is shown
         row = {**row, "emotion": None}
-    shown = set(evidence.stimuli[axis])
-    factors = {name: axis for name in ("group", "versus") if row[name] in shown}
+    groups = set(evidence.stimuli[axis])
+    factors = {name: axis for name in ("group", "versus") if row[name] in groups}
     return basis_of(
         row, factors | {name: name for name in ("emotion", "intensity", "occupation", "age") if name in row}
     )

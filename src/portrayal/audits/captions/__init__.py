@@ -33,8 +33,8 @@ def basis(row: Mapping[str, Any], evidence: Evidence, settings: CaptionsSettings
     if not row["axis"] or row["group"] == "all":
         return Basis(columns, systems=systems)
     people: pl.DataFrame = evidence.inputs["people"]
-    shown = people.filter(pl.col("group").is_in([row["group"], row["versus"] or row["group"]]), axis=row["axis"])
-    return Basis(columns, stimuli=shown["image"].unique(maintain_order=True).to_list(), systems=systems)
+    members = people.filter(pl.col("group").is_in([row["group"], row["versus"] or row["group"]]), axis=row["axis"])
+    return Basis(columns, stimuli=members["image"].unique(maintain_order=True).to_list(), systems=systems)
 
 
 AUDIT = Audit(

@@ -17,7 +17,7 @@ from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.measures.technique import Outcome
 from portrayal.audits.captions.phantom import NAMED, PHANTOMS, planted, sayings
 from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Options, Stages
-from portrayal.audits.captions.world import GENDERS, Said, Scene, all_scenes, graph
+from portrayal.audits.captions.world import GENDERS, Account, Scene, all_scenes, graph
 from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
@@ -42,7 +42,7 @@ class Case(NamedTuple):
 
     probability: float
     scene: Scene
-    said: Said
+    account: Account
 
 
 Flag = Callable[[Case], bool]
@@ -53,8 +53,8 @@ def cases(name: str, rate: float, human: bool = False) -> Iterator[Case]:
     """Yield everything a phantom (or the people of its world) can say, with probabilities."""
     phantom = PHANTOMS[name]
     for of_scene, scene in all_scenes(phantom.world):
-        for of_words, said in sayings(phantom.human if human else phantom.system, scene, rate):
-            yield Case(of_scene * of_words, scene, said)
+        for of_words, account in sayings(phantom.human if human else phantom.system, scene, rate):
+            yield Case(of_scene * of_words, scene, account)
 
 
 def share(name: str, rate: float, flag: Flag, among: Flag = lambda case: True) -> float:
@@ -67,11 +67,11 @@ def tuple_distance(name: str, rate: float, kind: str, human: bool = False) -> fl
     """Return the summed squared differences of the genders' shares of captions with each tuple."""
     total, apart = defaultdict[str, float](float), defaultdict[Any, dict[str, float]](dict)
     for case in cases(name, rate, human):
-        if case.said.person is not None:
+        if case.account.person is not None:
             gender = case.scene.gender
             total[gender] += case.probability
             # People written as `person` and undescribed.
-            for each in set(getattr(graph(replace(case.said, person="person", adjective="")), f"{kind}s")):
+            for each in set(getattr(graph(replace(case.account, person="person", adjective="")), f"{kind}s")):
                 apart[each][gender] = apart[each].get(gender, 0.0) + case.probability
     shares = [[of.get(gender, 0.0) / total[gender] for gender in ("female", "male")] for of in apart.values()]
     return sum((first - second) ** 2 for first, second in shares)
@@ -82,8 +82,8 @@ def _share(flag: Flag, among: Flag = lambda case: True) -> Value:
 
 
 def _omitted_difference(name: str, rate: float) -> float:
-    darker = share(name, rate, lambda c: c.said.person is None, lambda c: c.scene.skin == "darker")
-    return darker - share(name, rate, lambda c: c.said.person is None, lambda c: c.scene.skin == "lighter")
+    darker = share(name, rate, lambda c: c.account.person is None, lambda c: c.scene.skin == "darker")
+    return darker - share(name, rate, lambda c: c.account.person is None, lambda c: c.scene.skin == "lighter")
 
 
 def _is_woman(case: Case) -> bool:
@@ -92,8 +92,8 @@ def _is_woman(case: Case) -> bool:
 
 def _looks_area(name: str, rate: float) -> float:
     """Return the AUC of predicting the noun of women from clothes; equal clothes tie."""
-    dressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.said.person != "person")
-    undressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.said.person == "person")
+    dressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.account.person != "person")
+    undressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.account.person == "person")
     return 0.5 + (dressed(name, rate) - undressed(name, rate)) / 2
 
 
@@ -132,24 +132,24 @@ _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="
 HEADLINES = {key: Headline(**table) for key, table in _TABLES.items()}
 # What each phantom plants, in the unit of the row that has to recover it.
 PLANTED: dict[str, Value] = {
-    "words included wrongly": _share(lambda c: "purse" in c.said.things),
+    "words included wrongly": _share(lambda c: "purse" in c.account.things),
     "objects correctly mentioned": lambda name, rate: EXPECTED[rate],
     "differing tuples": lambda name, rate: tuple_distance(name, rate, "object"),
     "differing tuples across stages": lambda name, rate: (
         tuple_distance(name, rate, "attribute") - tuple_distance(name, rate, "attribute", human=True)
     ),
-    "demeaning words": _share(lambda c: c.said.adjective == "silly"),
+    "demeaning words": _share(lambda c: c.account.adjective == "silly"),
     "people not mentioned": _omitted_difference,
-    "context-specific harms": _share(lambda c: c.said.person == "girl"),
-    "identity adjectives used as nouns": _share(lambda c: c.said.person in GENDERS),
+    "context-specific harms": _share(lambda c: c.account.person == "girl"),
+    "identity adjectives used as nouns": _share(lambda c: c.account.person in GENDERS),
     "artifacts not recognised": _share(
-        lambda c: "wheelchair" not in c.said.things, lambda c: "wheelchair" in c.scene.things
+        lambda c: "wheelchair" not in c.account.things, lambda c: "wheelchair" in c.scene.things
     ),
-    "identity terms imposed": _share(lambda c: c.said.adjective == "elderly"),
+    "identity terms imposed": _share(lambda c: c.account.adjective == "elderly"),
     "looks predict the group term": _looks_area,
     "markedness": lambda name, rate: NAMED,  # drawn by a hash of the scene, which cannot be gone through
-    "group words wrong": _share(lambda c: c.said.person == "man", _is_woman),
-    "group never named": _share(lambda c: c.said.person == "person"),
+    "group words wrong": _share(lambda c: c.account.person == "man", _is_woman),
+    "group never named": _share(lambda c: c.account.person == "person"),
 }
 
 

@@ -66,7 +66,7 @@ def _outcome(rows: pl.DataFrame) -> Chart:
 
 def report_tables(measured: Measured, settings: CaptionsSettings) -> list[ReportTable]:
     """Return the needs of techniques, the meaning of stages, faults, and the techniques' own tables."""
-    own = [_shown(name, table) for name in SHOWN if len(table := measured.tables.get(name, pl.DataFrame()))]
+    own = [_first_rows(name, table) for name in SHOWN if len(table := measured.tables.get(name, pl.DataFrame()))]
     return [_needs(measured.tables.get("missing")), *_stages(measured.results), *own]
 
 
@@ -84,7 +84,7 @@ def _stages(results: pl.DataFrame) -> list[ReportTable]:
     return [ReportTable("stages", title, DELETION_WARNING, table)] if rows else []
 
 
-def _shown(name: str, table: pl.DataFrame) -> ReportTable:
+def _first_rows(name: str, table: pl.DataFrame) -> ReportTable:
     """Return the first rows of each system, and say how many were cut."""
     title, text = SHOWN[name]
     systems = table.group_by("system", maintain_order=True)

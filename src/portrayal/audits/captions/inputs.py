@@ -33,16 +33,16 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
     if settings.scenes:
         made = make_scenes(study)
         rows = [{"image": scene.image, "text": generated.text(generated.faithful(scene))} for scene in made]
-        return kept(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
+        return inputs_of(generated.as_stages(made, study.seed), pl.DataFrame(rows), study)
     stages = Stages(image_table(study)["image"].to_list())
     for stage, labels in zip(LABELS, (settings.human_labels, settings.system_labels), strict=True):
         stages = _with_labels(stages, labels, stage, study.folder)
     stages, captions = _with_people(stages, settings.people, study.folder), settings.human_captions
     human = None if captions is None else _READERS[captions.format](study.folder / captions.file)
-    return kept(stages, human, study)
+    return inputs_of(stages, human, study)
 
 
-def kept(stages: Stages, human: pl.DataFrame | None, study: Study) -> dict[str, Any]:
+def inputs_of(stages: Stages, human: pl.DataFrame | None, study: Study) -> dict[str, Any]:
     """Return the stages as tables, the human captions, the user's rules and word lists (`list_NAME`)."""
     rules = study.settings.rules
     return {
@@ -96,8 +96,8 @@ def _with_labels(stages: Stages, labels: Labels | None, stage: str, folder: Path
     )
     inside = pl.col("image").is_in(list(stages.images))
     added = mentions.filter(inside).with_columns(pl.lit(stage).alias("stage"))
-    said, drawn = pl.concat([stages.mentions, added]).unique(maintain_order=True), boxes.filter(inside)
-    stages = replace(stages, mentions=said, faults=faults)
+    all_mentions, drawn = pl.concat([stages.mentions, added]).unique(maintain_order=True), boxes.filter(inside)
+    stages = replace(stages, mentions=all_mentions, faults=faults)
     return replace(stages, boxes=drawn) if stage == HUMAN_LABELS else replace(stages, system_boxes=drawn)
 
 

@@ -58,9 +58,9 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
 
 
 def _with_captions(
-    stages: Stages, captions: pl.DataFrame, stage: str, shown: str, settings: CaptionsSettings, options: Options
+    stages: Stages, captions: pl.DataFrame, stage: str, label: str, settings: CaptionsSettings, options: Options
 ) -> Stages:
-    with parsing_bar(shown) as progress:
+    with parsing_bar(label) as progress:
         return stages.with_system(*read_captions(captions, stage, stages.images, settings.processes, progress, options))
 
 
@@ -87,8 +87,8 @@ def _examples(reviews: pl.DataFrame) -> pl.DataFrame:
     """Return the first cases of each system and technique; the others are in the reviews."""
     own = reviews.filter(pl.col("stage") == SYSTEM_CAPTIONS)
     first = own.group_by("system", "technique", "within", maintain_order=True).head(EXAMPLES)
-    shown = first.group_by("system", "technique", maintain_order=True).head(2 * EXAMPLES)
-    return shown.select("system", "technique", "image", "caption", "tuple", "reason")
+    examples = first.group_by("system", "technique", maintain_order=True).head(2 * EXAMPLES)
+    return examples.select("system", "technique", "image", "caption", "tuple", "reason")
 
 
 def _table(rows: Sequence[tuple], columns: list[str]) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from portrayal.audits.captions.reading.mentions import read_captions
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Stages
-from portrayal.audits.captions.world import Said, Scene, World, as_stages, faithful, make_scenes, read_scene, text
+from portrayal.audits.captions.world import Account, Scene, World, as_stages, faithful, make_scenes, read_scene, text
 from portrayal.settings import Settings, validate
 from portrayal.systems.core.base import Answer, BaseSystem, Question
 from portrayal.systems.core.settings import SystemSettings
@@ -31,35 +31,38 @@ class Slip(NamedTuple):
     """Change of a faithful caption, and its chance in a scene at the phantom's rate."""
 
     chance: Callable[[Scene, float], float]
-    change: Callable[[Scene, Said], Said]
+    change: Callable[[Scene, Account], Account]
 
 
-def speak(slips: Sequence[Slip], scene: Scene, rate: float, draw: Draw) -> Said:
+def speak(slips: Sequence[Slip], scene: Scene, rate: float, draw: Draw) -> Account:
     """Return a captioner's account of a scene: everything that is there, but for its slips."""
-    said = faithful(scene)
+    account = faithful(scene)
     for slip in slips:
-        said = slip.change(scene, said) if draw() < slip.chance(scene, rate) else said
-    return said
+        account = slip.change(scene, account) if draw() < slip.chance(scene, rate) else account
+    return account
 
 
-def sayings(slips: Sequence[Slip], scene: Scene, rate: float) -> list[tuple[float, Said]]:
+def sayings(slips: Sequence[Slip], scene: Scene, rate: float) -> list[tuple[float, Account]]:
     """Return all that a captioner may say of a scene, each with its probability."""
     ways = [(1.0, faithful(scene))]
     for slip in slips:
         chance = min(max(slip.chance(scene, rate), 0.0), 1.0)
-        split = [(p * chance, slip.change(scene, said)) for p, said in ways], [(p * (1 - chance), s) for p, s in ways]
-        ways = [(p, said) for part in split for p, said in part if p > 0]
+        split = (
+            [(p * chance, slip.change(scene, account)) for p, account in ways],
+            [(p * (1 - chance), s) for p, s in ways],
+        )
+        ways = [(p, account) for part in split for p, account in part if p > 0]
     return ways
 
 
-def _says(**fields: Any) -> Callable[[Scene, Said], Said]:
-    return lambda scene, said: replace(said, **fields)
+def _says(**fields: Any) -> Callable[[Scene, Account], Account]:
+    return lambda scene, account: replace(account, **fields)
 
 
-def _swap(thing: str, other: str = "") -> Callable[[Scene, Said], Said]:
+def _swap(thing: str, other: str = "") -> Callable[[Scene, Account], Account]:
     """Return a change that says another thing, or nothing, for a thing."""
-    return lambda scene, said: replace(
-        said, things=tuple(filter(None, (other if each == thing else each for each in said.things)))
+    return lambda scene, account: replace(
+        account, things=tuple(filter(None, (other if each == thing else each for each in account.things)))
     )
 
 
@@ -91,12 +94,12 @@ def _coin(scene: Scene, rate: float) -> float:
     return float(int(hashlib.sha256(f"race {scene}".encode()).hexdigest()[:8], 16) / 16**8 < NAMED)
 
 
-def _race(scene: Scene, said: Said) -> Said:
-    return replace(said, adjective=RACES[scene.skin])
+def _race(scene: Scene, account: Account) -> Account:
+    return replace(account, adjective=RACES[scene.skin])
 
 
-def _unnamed(scene: Scene, said: Said) -> Said:
-    return replace(said, person=said.person and "person")
+def _unnamed(scene: Scene, account: Account) -> Account:
+    return replace(account, person=account.person and "person")
 
 
 # Brief, and equally so for everybody: no harm, but something for every technique to look at.
@@ -122,7 +125,7 @@ class Phantom:
     world: World = field(default_factory=World)
 
 
-def _one(chance: Callable[[Scene, float], float], change: Callable[[Scene, Said], Said], **world: Any) -> Phantom:
+def _one(chance: Callable[[Scene, float], float], change: Callable[[Scene, Account], Account], **world: Any) -> Phantom:
     return Phantom((Slip(chance, change),), world=World(**world))
 
 
@@ -130,7 +133,7 @@ PHANTOMS: dict[str, Phantom] = {
     "nothing": Phantom((BRIEF,), (BRIEF,)),
     "nothing, evenly careless": Phantom(CARELESS, (BRIEF, RACE_NAMED), World(wheelchair=0.3)),
     "words included wrongly": _one(
-        _purse, lambda scene, said: replace(said, things=(*said.things, "purse")), purse=(0.3, 0.0)
+        _purse, lambda scene, account: replace(account, things=(*account.things, "purse")), purse=(0.3, 0.0)
     ),
     # At rate 0.5 both groups have the dog in 30% of captions.
     "objects correctly mentioned": Phantom((DOG_WITH_WOMEN,), (DOG_WITH_WOMEN,), World(dog=(0.3, 0.6))),
@@ -139,7 +142,7 @@ PHANTOMS: dict[str, Phantom] = {
     "demeaning words": _one(_at_rate, _says(adjective="silly")),
     "people not mentioned": _one(_only(skin="darker"), _says(person=None)),
     "context-specific harms": _one(_only(gender="female"), _says(person="girl")),
-    "identity adjectives used as nouns": _one(_at_rate, lambda scene, said: replace(said, person=scene.gender)),
+    "identity adjectives used as nouns": _one(_at_rate, lambda scene, account: replace(account, person=scene.gender)),
     "artifacts not recognised": _one(_at_rate, _swap("wheelchair", "chair"), wheelchair=0.3),
     "identity terms imposed": _one(_only(elderly=True), _says(adjective="elderly"), elderly=0.4),
     "looks predict the group term": _one(_untypical, _says(person="person")),

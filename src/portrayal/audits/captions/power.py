@@ -49,14 +49,14 @@ def level(tests: int, method: str) -> float:
 
 def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: int, alpha: float) -> str:
     first, second = (groups[group] for group in pair)
-    shown = f"{axis}, {plural(first, 'image')} annotated {pair[0]} and {second:,} {pair[1]}"
+    label = f"{axis}, {plural(first, 'image')} annotated {pair[0]} and {second:,} {pair[1]}"
     if min(first, second) < LEAST:
-        return f"{shown}: too few to show a difference"
+        return f"{label}: too few to show a difference"
     gap = smallest_share_difference(LEFT_OUT, first, second, alpha)
     if isinf(gap):
-        return f"{shown}: no difference in who is left out would be found in 80 of 100 audits"
+        return f"{label}: no difference in who is left out would be found in 80 of 100 audits"
     return (
-        f"{shown}: a group left out {percent(gap).removesuffix('%')} percentage points more often than one left out in"
+        f"{label}: a group left out {percent(gap).removesuffix('%')} percentage points more often than one left out in"
         f" {percent(LEFT_OUT)} of captions is found in 80 of 100 audits, corrected over about {plural(tests, 'test')}"
     )
 

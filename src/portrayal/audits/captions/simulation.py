@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions import world
-from portrayal.audits.captions.inputs import kept
+from portrayal.audits.captions.inputs import inputs_of
 from portrayal.audits.captions.measures import demeaning_people, stereotyping_leakage
 from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.phantom import RACES
 from portrayal.audits.captions.power import LEFT_OUT, level, planned_tests
 from portrayal.audits.captions.reading.stages import TOLERANCE
-from portrayal.audits.captions.world import WORDINGS, Said, Scene, World, faithful
+from portrayal.audits.captions.world import WORDINGS, Account, Scene, World, faithful
 from portrayal.recorder.ledger import Entry
 from portrayal.recorder.responses import read_responses
 from portrayal.stats.power.power import power_of_two_shares
@@ -57,18 +57,18 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
     named = rng.random(len(scenes)) < RACE_NAMED
     texts = [_text(_brief(scene, race, rng), rng.random()) for scene, race in zip(scenes, named, strict=True)]
     human = pl.DataFrame({"image": [scene.image for scene in scenes], "text": texts})
-    inputs = kept(world.as_stages(scenes, seed, gendered=False), human, study)
-    shown = world.stimuli(scenes)
+    inputs = inputs_of(world.as_stages(scenes, seed, gendered=False), human, study)
+    stimuli = world.stimuli(scenes)
     chance = np.random.default_rng([seed, 11, wave]) if wave else rng
     answers = [
         Entry(f"{name} {scene.image} {repeat}", name, content, repeat, "captioner", "plain", {}, "done", answer, None)
         for name, planted in zip(SYSTEMS, (effect, 0.0), strict=True)
-        for scene, race, content in zip(scenes, named, shown["hash"], strict=True)
+        for scene, race, content in zip(scenes, named, stimuli["hash"], strict=True)
         for repeat, answer in enumerate(_answers(scene, race, planted, form.captions, chance))
     ]
-    responses = read_responses(answers, shown, "captioner")
+    responses = read_responses(answers, stimuli, "captioner")
     where = {"measure": demeaning_people.TEST, "system": SYSTEMS[0], "group": "darker", "versus": "lighter"}
-    evidence = Evidence(shown, responses, inputs, None, study.seed)
+    evidence = Evidence(stimuli, responses, inputs, None, study.seed)
     return Simulated(study, evidence, where if effect else None)
 
 
@@ -101,31 +101,31 @@ def _plain(scene: Scene) -> Scene:
     return replace(scene, things=things, action=action, place="park")
 
 
-def _brief(scene: Scene, race: bool, rng: np.random.Generator) -> Said:
+def _brief(scene: Scene, race: bool, rng: np.random.Generator) -> Account:
     """Leave out things; a wheelchair as often as others, so that it is not erased."""
-    said = faithful(scene)
+    account = faithful(scene)
     often = dict.fromkeys(("dog", "cup"), DROPPED)
     others = 3 + sum(thing in often for thing in scene.things)  # clothes, what is held and the place are never left out
     often["wheelchair"] = DROPPED * (others - 3) / others
-    things = tuple(thing for thing in said.things if rng.random() >= often[thing])
-    return replace(said, things=things, adjective=RACES[scene.skin] if race else "")
+    things = tuple(thing for thing in account.things if rng.random() >= often[thing])
+    return replace(account, things=things, adjective=RACES[scene.skin] if race else "")
 
 
 def _caption(scene: Scene, race: bool, effect: float, rng: np.random.Generator) -> str:
-    said = _brief(scene, race, rng)
+    account = _brief(scene, race, rng)
     draw = rng.random(7)
     if draw[0] < LEFT_OUT + (effect if scene.skin == "darker" else 0.0):
-        return _text(replace(said, person=None, adjective=""), draw[6])
-    noun = str(said.person)
+        return _text(replace(account, person=None, adjective=""), draw[6])
+    noun = str(account.person)
     noun = "person" if draw[1] < UNNAMED else OTHER[noun] if draw[2] < MISNAMED else noun
     noun = "girl" if noun == "woman" and draw[3] < TOLERANCE else noun
-    adjective = "silly" if draw[4] < TOLERANCE else said.adjective
-    things = (*said.things, "cup") if draw[5] < ADDED and "cup" not in said.things else said.things
-    return _text(replace(said, person=noun, adjective=adjective, things=things), draw[6])
+    adjective = "silly" if draw[4] < TOLERANCE else account.adjective
+    things = (*account.things, "cup") if draw[5] < ADDED and "cup" not in account.things else account.things
+    return _text(replace(account, person=noun, adjective=adjective, things=things), draw[6])
 
 
-def _text(said: Said, draw: float) -> str:
-    return world.text(said, int(draw * len(WORDINGS)))
+def _text(account: Account, draw: float) -> str:
+    return world.text(account, int(draw * len(WORDINGS)))
 
 
 def _answers(scene: Scene, race: bool, effect: float, captions: int, rng: np.random.Generator) -> Iterator[Answer]:

@@ -109,7 +109,7 @@ def _scene(image: str, man: int, light: int, chosen: list[int], drawn: list[floa
 
 
 @dataclass(frozen=True)
-class Said:
+class Account:
     """Content of a caption before it is put into words."""
 
     person: str | None  # the noun, None where the person is not mentioned
@@ -121,23 +121,23 @@ class Said:
     place: str
 
 
-def faithful(scene: Scene) -> Said:
+def faithful(scene: Scene) -> Account:
     """Say everything that is there and nothing else."""
-    return Said(NOUN[scene.gender], "", scene.worn, scene.action, scene.color, scene.things, scene.place)
+    return Account(NOUN[scene.gender], "", scene.worn, scene.action, scene.color, scene.things, scene.place)
 
 
-def text(said: Said, wording: int = 0) -> str:
+def text(account: Account, wording: int = 0) -> str:
     """Return a caption, such as 'In a park, a woman is holding a ball'."""
     named, unnamed = WORDINGS[wording]
     parts = {
-        "who": _a(f"{said.adjective} {said.person}".strip()),
-        "worn": f"a {said.worn}",
-        "doing": said.action,
-        "held": _a(f"{said.color} {ACTIONS[said.action][1]}".strip()),
-        "place": f"a {said.place}",
-        "around": f" next to {listed(list(map(_a, said.things)))}" if said.things else "",
+        "who": _a(f"{account.adjective} {account.person}".strip()),
+        "worn": f"a {account.worn}",
+        "doing": account.action,
+        "held": _a(f"{account.color} {ACTIONS[account.action][1]}".strip()),
+        "place": f"a {account.place}",
+        "around": f" next to {listed(list(map(_a, account.things)))}" if account.things else "",
     }
-    words = (unnamed if said.person is None else named).format(**parts)
+    words = (unnamed if account.person is None else named).format(**parts)
     return words[0].upper() + words[1:]
 
 
@@ -150,20 +150,20 @@ WORDINGS = (
 )
 
 
-def graph(said: Said) -> SceneGraph:
+def graph(account: Account) -> SceneGraph:
     """Return the scene graph of these words, as a perfect parser would."""
-    verb, held = ACTIONS[said.action]
-    attributes = ((held, said.color),) if said.color else ()
-    shown = (held, said.worn)
-    if said.person is None:
-        places = [(noun, "next to", thing) for noun in shown for thing in said.things]
-        places += [(noun, "in", said.place) for noun in shown]
-        return SceneGraph((*shown, *said.things, said.place), attributes, tuple(places))
-    who = said.person
-    places = [(who, f"{verb} next to", thing) for thing in said.things]
-    relations = (who, "in", said.worn), (who, verb, held), *places, (who, f"{verb} in", said.place)
-    own = ((who, said.adjective),) if said.adjective else ()
-    return SceneGraph((who, said.worn, held, *said.things, said.place), own + attributes, relations)
+    verb, item = ACTIONS[account.action]
+    attributes = ((item, account.color),) if account.color else ()
+    visible = (item, account.worn)
+    if account.person is None:
+        places = [(noun, "next to", thing) for noun in visible for thing in account.things]
+        places += [(noun, "in", account.place) for noun in visible]
+        return SceneGraph((*visible, *account.things, account.place), attributes, tuple(places))
+    who = account.person
+    places = [(who, f"{verb} next to", thing) for thing in account.things]
+    relations = (who, "in", account.worn), (who, verb, item), *places, (who, f"{verb} in", account.place)
+    own = ((who, account.adjective),) if account.adjective else ()
+    return SceneGraph((who, account.worn, item, *account.things, account.place), own + attributes, relations)
 
 
 def _a(words: str) -> str:
@@ -186,11 +186,11 @@ def as_stages(scenes: Sequence[Scene], seed: int = 0, gendered: bool = True) -> 
     """Return human labels, boxes and annotations of scenes; labels name the gender or say person."""
     rng = np.random.default_rng([seed, 1])
     named = [NOUN[scene.gender] if gendered else "person" for scene in scenes]
-    said = [row for scene, who in zip(scenes, named, strict=True) for row in _labels(scene, who)]
+    labels = [row for scene, who in zip(scenes, named, strict=True) for row in _labels(scene, who)]
     people = [(scene.image, axis, getattr(scene, axis), ASSIGNED) for scene in scenes for axis in ("gender", "skin")]
     return Stages(
         images=[scene.image for scene in scenes],
-        mentions=with_synsets(said, HUMAN_LABELS),
+        mentions=with_synsets(labels, HUMAN_LABELS),
         boxes=_boxes(scenes, named, rng),
         people=pl.DataFrame(people, schema=PEOPLE, orient="row"),
     )
@@ -202,11 +202,11 @@ def nouns(scene: Scene) -> list[str]:
 
 
 def _labels(scene: Scene, who: str) -> list[tuple]:
-    verb, held = ACTIONS[scene.action]
+    verb, item = ACTIONS[scene.action]
     around = [(who, words, thing) for words in (f"{verb} next to", "next to") for thing in scene.things]
     places = [(who, words, scene.place) for words in (f"{verb} in", "in")]
-    attributes = [(held, scene.color), *([(who, "elderly")] if scene.elderly else [])]
-    relations = [(who, "in", scene.worn), (who, verb, held), *around, *places]
+    attributes = [(item, scene.color), *([(who, "elderly")] if scene.elderly else [])]
+    relations = [(who, "in", scene.worn), (who, verb, item), *around, *places]
     return [
         *((scene.image, 0, "object", None, noun, None) for noun in (who, *nouns(scene))),
         *((scene.image, 0, "attribute", *pair, None) for pair in attributes),
@@ -218,9 +218,9 @@ def _boxes(scenes: Sequence[Scene], people: Sequence[str], rng: np.random.Genera
     """Return one box for everything depicted, a large one for the person."""
     each = [(scene.image, [who, *nouns(scene)]) for scene, who in zip(scenes, people, strict=True)]
     meant = {noun: synset_of(noun, "n") for _, things in each for noun in things}
-    shown = [(image, meant[noun], place == 0) for image, things in each for place, noun in enumerate(things)]
-    images, synsets, is_person = (list(column) for column in zip(*shown, strict=True)) if shown else ([], [], [])
-    draw = rng.random((len(shown), 4))
+    items = [(image, meant[noun], place == 0) for image, things in each for place, noun in enumerate(things)]
+    images, synsets, is_person = (list(column) for column in zip(*items, strict=True)) if items else ([], [], [])
+    draw = rng.random((len(items), 4))
     least, most = np.where(is_person, 0.35, 0.1), np.where(is_person, 0.6, 0.4)
     width, height = (least + (most - least) * draw[:, place] for place in (0, 1))
     edges = {"left": draw[:, 2] * (1 - width), "top": draw[:, 3] * (1 - height), "width": width, "height": height}

@@ -76,8 +76,8 @@ def calibrate(runs: int = 1000, seed: int = 0) -> Calibration:
     conditions = [row for world in simulated.NULLS for row in _false_alarms(world, runs, seed)]
     planted = [row for world in simulated.WORLDS for row in _planted(world, runs, seed)]
     alarm = next(row for row in conditions if row["test"] == "congruence")
-    found = next(row for row in planted if row["test"] == "congruence" and row["people"] == 30)
-    rates = (alarm["rejected"], found["rejected"], found["covered"])
+    effect = next(row for row in planted if row["test"] == "congruence" and row["people"] == 30)
+    rates = (alarm["rejected"], effect["rejected"], effect["covered"])
     return Calibration("contexts", *rates, runs, seed, [*conditions, *planted])
 
 

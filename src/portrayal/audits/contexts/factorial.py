@@ -74,12 +74,12 @@ def compose_all(
         return read_manifest(inside)
     claim(inside, "pictures")
     fitted = _fit_all(backgrounds, recipe, inside)
-    shown = list(people.iter_rows(named=True))
+    persons = list(people.iter_rows(named=True))
     if current_engine().named:  # the workers of an engine that somebody named
-        each = in_order(partial(partial, _compose_person, fitted, recipe, inside), shown, "person", label="pictures")
+        each = in_order(partial(partial, _compose_person, fitted, recipe, inside), persons, "person", label="pictures")
     else:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            each = list(pool.map(partial(_compose_person, fitted, recipe, inside), shown))
+            each = list(pool.map(partial(_compose_person, fitted, recipe, inside), persons))
     rows = [row for pictures in each for row in pictures] + [row for _, _, row in fitted]
     columns = ("stimulus", "role", "person", "context", "background", "file", "hash", "person_share", "scale", "flags", "source",
                "license", "consent")  # fmt: skip

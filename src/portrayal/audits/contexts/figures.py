@@ -27,7 +27,7 @@ PICTURES = (
 
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     """Return the charts of a report, without those that show only zeros."""
-    shown = [Chart(*of, png=measured.pictures[of[0]]) for of in PICTURES if of[0] in measured.pictures]
+    charts = [Chart(*of, png=measured.pictures[of[0]]) for of in PICTURES if of[0] in measured.pictures]
     table = tradeoff_table(measured.results)
     if table.height:
         text = (
@@ -35,7 +35,7 @@ def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
             " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
         )
         title = "Accuracy and stereotype: the trade-off"
-        shown.append(Chart("tradeoff", title, text, _crosses(table), of=tuple(TRADED), main=True))
+        charts.append(Chart("tradeoff", title, text, _crosses(table), of=tuple(TRADED), main=True))
     inferred = _moving(measured.results, "inferred_change").sort("place", "inferred", maintain_order=True)
     if inferred.height:
         text = (
@@ -45,15 +45,15 @@ def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
         drawn = inferred.with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
         chart = forest(drawn, label="label", axis="change of share from baseline")
         title = "Change of the inferred gender from baseline"
-        shown.append(Chart("inferred_change", title, text, chart, of=("inferred_change",)))
+        charts.append(Chart("inferred_change", title, text, chart, of=("inferred_change",)))
     text = (
         "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
         " three people, with its 95% interval (Figures 4 to 7 of the paper)."
     )
     for system in _moving(measured.results, "attribute_change")["system"].unique(maintain_order=True):
         title, chart = f"{system}: change of tag use from baseline", change_chart(measured.results, system)
-        shown.append(Chart(file_name("changes", system), title, text, chart, of=("attribute_change",), system=system))
-    return shown
+        charts.append(Chart(file_name("changes", system), title, text, chart, of=("attribute_change",), system=system))
+    return charts
 
 
 def _moving(results: pl.DataFrame, measure: str) -> pl.DataFrame:

@@ -148,8 +148,8 @@ def _gendered_places(results: pl.DataFrame) -> list[str]:
     for system, value, n in rows.filter(pl.col("place").is_null()).select("system", "value", "n").iter_rows():
         placed = rows.filter(pl.col("place").is_not_null(), system=system).select("place", "inferred")
         where = listed([f"{gender} in the {place}" for place, gender in placed.iter_rows()])
-        shown = f"{round(value * n)} of {plural(n, 'picture')}"
-        texts.append(f"{system} names a gender in {shown} of places with nobody in them ({where}).")
+        pictures = f"{round(value * n)} of {plural(n, 'picture')}"
+        texts.append(f"{system} names a gender in {pictures} of places with nobody in them ({where}).")
     return texts
 
 
@@ -182,12 +182,12 @@ def _unrecognised(results: pl.DataFrame) -> list[str]:
 def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
     """Name groups of fewer than three people, shown or answered about."""
     cells = results.filter(pl.col("group").is_not_null(), pl.col("value").is_null(), measure="distance")
-    shown = pl.col("n") + pl.col("n_missing")
-    small = cells.filter(shown < LEAST)["group"].unique().sort()
+    people = pl.col("n") + pl.col("n_missing")
+    small = cells.filter(people < LEAST)["group"].unique().sort()
     texts = []
     if len(small):
         texts.append(f"Groups of {' and '.join(factors)} with fewer than three people are NA: {'; '.join(small)}.")
-    lost = cells.filter(shown >= LEAST, ~pl.col("group").is_in(small.implode()))
+    lost = cells.filter(people >= LEAST, ~pl.col("group").is_in(small.implode()))
     for (system,), part in lost.group_by("system", maintain_order=True):
         where, groups = plural(part["place"].n_unique(), "place"), "; ".join(part["group"].unique().sort())
         few = f"{system} answered about fewer than three people of a group in {where}"

@@ -45,21 +45,21 @@ def measure(evidence: Evidence, settings: ContextsSettings) -> Measured:
     judged = [*(ratings(rated) if rated.height else ()), *agreement(evidence.reviews, evidence.seed)]
     named = pl.col("place").replace(place_names(inputs["contexts"]))
     of_people = results(judged, facets=FACETS, audit="contexts")
-    found = pl.concat([answered, again, of_people]).with_columns(named)
+    rows = pl.concat([answered, again, of_people]).with_columns(named)
     unknown = unknown_tags(counted, lists)
     tables = {"unknown_tags": unknown.head(500), "coverage": coverage_by_system(counted, lists)}
     if rated.height:
         tables["ratings"] = rating_table(rated).with_columns(named)
     pictures = {name: inputs[name] for name in ("contact_sheet", "places") if inputs.get(name)}
-    remarks = remarks_of(found, inputs, settings.factors)
-    return Measured(found, tables, warnings_of(found, inputs), queue(unknown), pictures, differences, remarks=remarks)
+    remarks = remarks_of(rows, inputs, settings.factors)
+    return Measured(rows, tables, warnings_of(rows, inputs), queue(unknown), pictures, differences, remarks=remarks)
 
 
 def groups_shown(evidence: Evidence, settings: ContextsSettings) -> pl.DataFrame:
     """Return the groups of people and places that each picture shows, overall and within places."""
     names = place_names(evidence.inputs["contexts"])
-    shown = evidence.stimuli.filter(pl.col("person").is_not_null())
-    people = shown.with_columns(place=pl.col("context").replace(names))
+    stimuli = evidence.stimuli.filter(pl.col("person").is_not_null())
+    people = stimuli.with_columns(place=pl.col("context").replace(names))
     axes = list(dict.fromkeys([settings.gender, *settings.factors]))
     overall = groups_by(people, [*axes, "place"], "person").with_columns(within=pl.lit(None, pl.String))
     placed = people.select("stimulus", within="place").drop_nulls()

@@ -49,8 +49,10 @@ def read_person_table(table: Path | str) -> pl.DataFrame:
     if "person" not in frame.columns and "image_id" in frame.columns:
         frame = frame.with_columns(pl.col("image_id").alias("person"))
     if "person" not in frame.columns:
-        found = f"(found: {', '.join(frame.columns)})"
-        raise PortrayalError(f"{path.name} lacks column 'image_id' {found}. One row per picture; see docs/contexts.md.")
+        columns = f"(found: {', '.join(frame.columns)})"
+        raise PortrayalError(
+            f"{path.name} lacks column 'image_id' {columns}. One row per picture; see docs/contexts.md."
+        )
     return frame
 
 

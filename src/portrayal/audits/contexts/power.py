@@ -68,8 +68,8 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
     labels = people[settings.gender].to_list() if settings.gender in people.columns else [None] * people.height
     own = np.array([number.get(str(label), -1) for label in labels])
     pictures = max(1, round(placed.height / (people.height * len(places))) * study.repeats)
-    shown, systems = np.array([kinds.index(name) for name in places]), len(study.systems)
-    return Plan(own, shown, pictures, systems, _other_tests(study, people, len(places)))
+    by_place, systems = np.array([kinds.index(name) for name in places]), len(study.systems)
+    return Plan(own, by_place, pictures, systems, _other_tests(study, people, len(places)))
 
 
 def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:

@@ -79,17 +79,17 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
 def _picture_inputs(study: Study, contexts: pl.DataFrame) -> dict[str, Any]:
     """Return people left out, the places, and a contact sheet of generated people."""
     manifest = compose_pictures(study)
-    shown = manifest.filter(role="baseline")
+    baseline = manifest.filter(role="baseline")
     alone = manifest.filter(role="background").sort("background")
     number = pl.int_range(1, pl.len() + 1).over("context")
     numbered = pl.when(pl.len().over("context") > 1).then(pl.format("{} {}", "place", number)).otherwise("place")
     named = alone.with_columns(place=pl.col("context").replace(place_names(contexts))).with_columns(name=numbered)
     first = named.unique("context", keep="first", maintain_order=True)
-    generated = study.settings.contact_sheet and set(shown["consent"]) == {"generated"}
+    generated = study.settings.contact_sheet and set(baseline["consent"]) == {"generated"}
     titles = dict(named.select("background", "name").rows())
     return {
         "unusable": manifest.filter(role="unusable").select("stimulus", "flags").rows(),
-        "cut_heads": shown.filter(pl.col("flags").str.contains(ENLARGED, literal=True))["person"].to_list(),
+        "cut_heads": baseline.filter(pl.col("flags").str.contains(ENLARGED, literal=True))["person"].to_list(),
         "contact_sheet": contact_sheet(manifest, titles) if generated else None,
         "places": named_strip(first.select("place", "file").rows()),
     }

@@ -55,8 +55,8 @@ def check_rows(checks: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
         needs = f"needs {row['needs']}: {verdict}" if row["needs"] else verdict
         about = {"system": "manipulator", **{name: row[name] for name in (*KEY, "check")}, "counted": "series"}
         note = "; ".join(filter(None, [needs, row["note"]]))
-        found = Estimate(row["value"], row["low"], row["high"], n=row["n"], unit=row["unit"], note=note)
-        yield found.row("manipulation_check", **about)
+        estimate = Estimate(row["value"], row["low"], row["high"], n=row["n"], unit=row["unit"], note=note)
+        yield estimate.row("manipulation_check", **about)
 
 
 def _missed(row: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def references(study: Study) -> dict[str, Any]:
 def strip_pictures(stimuli: pl.DataFrame) -> dict[str, bytes]:
     """Return a PNG for each axis, one generated person a row; never real people."""
     generated = with_poles(stimuli).filter(consent="generated")
-    found = {}
+    strips = {}
     for axis in axes_of(generated):
         mine = generated.filter(axis.where())
         people = mine.unique("person", keep="first", maintain_order=True)
@@ -57,8 +57,8 @@ def strip_pictures(stimuli: pl.DataFrame) -> dict[str, bytes]:
         rows = [by_value.filter(picture=picture)["content"].to_list() for picture in one_each]
         there = [[path for path in row if Path(path).exists()] for row in rows]
         if any(there):
-            found[strip_name(axis)] = _strip_png([row for row in there if row])
-    return found
+            strips[strip_name(axis)] = _strip_png([row for row in there if row])
+    return strips
 
 
 def strip_name(axis: Axis) -> str:

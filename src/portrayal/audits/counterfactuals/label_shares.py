@@ -54,31 +54,31 @@ def label_shares(folder: Path | str) -> pl.DataFrame:
     ...     for name, table in (("stimuli", steps), ("responses", pl.DataFrame(answers))):
     ...         (Path(folder) / name).mkdir()
     ...         table.write_parquet(Path(folder) / name / "0.parquet")
-    ...     found = label_shares(folder)
-    >>> found.filter(measure="slope", label="nurse").select("value", "n").row(0)
+    ...     shares = label_shares(folder)
+    >>> shares.filter(measure="slope", label="nurse").select("value", "n").row(0)
     (0.5, 3)
     """
-    found: pl.DataFrame = run_folds([FOLD], lambda: parts(Path(folder), TABLES, "person"))[FOLD.name]
-    return found
+    table: pl.DataFrame = run_folds([FOLD], lambda: parts(Path(folder), TABLES, "person"))[FOLD.name]
+    return table
 
 
 def _sum_part(tables: Mapping[str, pl.DataFrame], _: Any) -> dict[str, dict[Any, Any]]:
     """Return the people and images asked by axis, and sums by system and axis."""
     edited = with_poles(tables["stimuli"].filter(pl.col("condition") == "edited"))
-    shown = {axis: edited.filter(axis.where()).select("person", "picture") for axis in axes_of(edited)}
+    images = {axis: edited.filter(axis.where()).select("person", "picture") for axis in axes_of(edited)}
     return {
-        "asked": {axis: np.array([mine[name].n_unique() for name in mine.columns]) for axis, mine in shown.items()},
+        "asked": {axis: np.array([mine[name].n_unique() for name in mine.columns]) for axis, mine in images.items()},
         "found": {(b.system, b.axis): Sums.of(b) for b in blocks(tables["stimuli"], tables["responses"])},
     }
 
 
 def _finish(whole: Mapping[str, Mapping[Any, Any]], _: Any) -> pl.DataFrame:
-    asked, found = whole["asked"], whole["found"]
-    keys = [(system, axis) for system in sorted({key[0] for key in found}) for axis in asked if (system, axis) in found]
+    counts, sums = whole["asked"], whole["found"]
+    keys = [(system, axis) for system in sorted({key[0] for key in sums}) for axis in counts if (system, axis) in sums]
     rows: list[dict[str, Any]] = []
     for system, axis in keys:
-        people, pictures = map(int, asked[axis])
-        rows += axis_rows(system, found[system, axis], people, pictures)
+        people, pictures = map(int, counts[axis])
+        rows += axis_rows(system, sums[system, axis], people, pictures)
     return results(rows, facets=FACETS, audit="counterfactuals")
 
 

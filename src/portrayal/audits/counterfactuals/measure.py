@@ -26,21 +26,21 @@ def measure(evidence: Evidence, settings: CounterfactualsSettings) -> Measured:
     """Measure the slopes, with what was failed or not checked at the top."""
     inputs, checks = evidence.inputs, evidence.inputs.get("checks")
     stimuli = fill_poles(evidence.stimuli, *settings.pairs[0])
-    found = measure_counterfactuals(
+    measured = measure_counterfactuals(
         stimuli, evidence.responses, inputs.get("repeats", 1), settings.plain_concepts,
         failed_checks(checks), evidence.seed,
     )  # fmt: skip
-    labels = label_table(found.tables["labels"], settings.plain_concepts)
+    labels = label_table(measured.tables["labels"], settings.plain_concepts)
     left_out = inputs.get("left_out", pl.DataFrame(schema=LEFT_OUT_COLUMNS))
     axes = with_poles(stimuli).select(*KEY).unique(maintain_order=True)
-    tables = {**found.tables, "labels": labels, "left_out": left_out, "axes": axes}
+    tables = {**measured.tables, "labels": labels, "left_out": left_out, "axes": axes}
     tables |= {} if checks is None else {"checks": checks}
     world = world_rows(labels, inputs["shares"], inputs["search"])
     extra = results([*world, *check_rows(checks)], FACETS, audit="counterfactuals")
-    warnings, remarks = [*first_warnings(checks), *found.warnings], [*found.remarks, *_left_out(left_out)]
+    warnings, remarks = [*first_warnings(checks), *measured.warnings], [*measured.remarks, *_left_out(left_out)]
     pictures = {name: value for name, value in inputs.items() if name.startswith("strip")}
-    whole = pl.concat([found.results, extra])
-    return replace(found, results=whole, tables=tables, warnings=warnings, remarks=remarks, pictures=pictures)
+    whole = pl.concat([measured.results, extra])
+    return replace(measured, results=whole, tables=tables, warnings=warnings, remarks=remarks, pictures=pictures)
 
 
 def _left_out(left_out: pl.DataFrame) -> list[str]:

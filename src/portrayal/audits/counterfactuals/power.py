@@ -38,12 +38,12 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     pictures = max(1, round(mine["picture"].n_unique() / people))
     systems = len(study.systems)
     tests = systems * len(axes) * (LABELS + 1)  # and whether it refuses
-    found = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
+    chances = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
     return [
         *unmade,
         f"{plural(people, 'person', 'people')}, if every question is answered: a label that half of them get at the neutral centre, "
         f"and whose rate changes along {attributes[0]} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
-        f"found in {listed(found)} of 100 such audits ({plural(systems, 'system')} with {LABELS} labels each and their refusals, "
+        f"found in {listed(chances)} of 100 such audits ({plural(systems, 'system')} with {LABELS} labels each and their refusals, "
         f"along {listed([axis.title for axis in axes])}, corrected together)",
     ]
 
@@ -69,11 +69,11 @@ def power(
 def _largest(nothing: np.ndarray, tests: int, rng: np.random.Generator) -> np.ndarray:
     """Return the largest statistic of labels without a slope, over many studies."""
     testable = np.count_nonzero(nothing, axis=0) >= FEWEST
-    found = []
+    maxima = []
     for _ in range(STUDIES):
         drawn = rng.integers(nothing.shape[1], size=tests)
         chosen = nothing[:, drawn[testable[drawn]]]
         signs = rng.integers(0, 2, (FLIPS, len(nothing))) * 2.0 - 1.0
         scale = np.sqrt((chosen**2).sum(axis=0))
-        found.append(np.abs(signs @ (chosen / scale)).max(axis=1, initial=0.0))
-    return np.concatenate(found)
+        maxima.append(np.abs(signs @ (chosen / scale)).max(axis=1, initial=0.0))
+    return np.concatenate(maxima)

@@ -47,21 +47,21 @@ def steepest(labels: pl.DataFrame, axis: Axis, sign: int) -> pl.DataFrame:
 def report_tables(measured: Measured, settings: CounterfactualsSettings) -> list[ReportTable]:
     """Return the tables of a report."""
     labels = with_decisions(measured.tables["labels"], measured.results)
-    absent, cut = first_of_each(_shown(labels.filter(at_centre=0), [*KEYS, "label"], "p", "n"), "system", "attribute")
+    absent, cut = first_of_each(_select(labels.filter(at_centre=0), [*KEYS, "label"], "p", "n"), "system", "attribute")
     tables = [
         _by_start(measured.results, labels),
         _flips(measured.results),
         ReportTable("refused", "Refusals along a series", "Share of people refused at each value of the cue; its slope is among"
-                    " the findings.", _shown(measured.results.filter(measure="refused"), KEYS, "step", *FLIPS)),
+                    " the findings.", _select(measured.results.filter(measure="refused"), KEYS, "step", *FLIPS)),
         ReportTable("absent", "Labels absent at the centre", "They have no normalised slope; their raw rates are in the"
                     f" results.{cut}", absent),
         ReportTable("left_out", "Pictures left out, and pictures with a note", "Named, with the reason. Where `left_out` is false"
                     " the picture was used, and the note says what to know of it.", measured.tables["left_out"]),
     ]  # fmt: skip
-    shown = [table for table in tables if table.table.height or table.name in ALWAYS]
+    nonempty = [table for table in tables if table.table.height or table.name in ALWAYS]
     text = "Share of women in image-search results and in the workforce, 45 occupations (Kay et al. 2015)."
     search = gaps(shipped_table("image_search_gender"))
-    return [*_checks(measured), *_ends(labels), *shown,
+    return [*_checks(measured), *_ends(labels), *nonempty,
             ReportTable("search_gaps", "Search results against the workforce", text, search)]  # fmt: skip
 
 
@@ -82,8 +82,8 @@ def _checks(measured: Measured) -> list[ReportTable]:
     verdict = pl.col("passed").replace_strict(VERDICTS, return_dtype=pl.String, default=VERDICTS[None])
     table = with_poles(measured.tables["checks"]).with_columns(verdict.alias("verdict"))
     poles = POLES if table[POLES[0]].null_count() < table.height else ()
-    shown = table.select("check", "attribute", *poles, "value", "low", "high", "unit", "needs", "verdict", "n", "note")
-    return [ReportTable("checks", "Manipulation checks", text, shown)]
+    checks = table.select("check", "attribute", *poles, "value", "low", "high", "unit", "needs", "verdict", "n", "note")
+    return [ReportTable("checks", "Manipulation checks", text, checks)]
 
 
 def _ends(labels: pl.DataFrame) -> list[ReportTable]:
@@ -116,8 +116,8 @@ def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
         "The slope among those who start in each group, and of everybody. Edits may be larger the further a face is from where it "
         "started: a system that sees only editing has slopes of opposite sign in two groups."
     )
-    shown = _shown(table, keys, pl.col("group").alias("start"), "value", "low", "high", "n", "everybody")
-    first, cut = first_of_each(shown, "system", "attribute")
+    slopes = _select(table, keys, pl.col("group").alias("start"), "value", "low", "high", "n", "everybody")
+    first, cut = first_of_each(slopes, "system", "attribute")
     return ReportTable("by_start", "Slopes by starting group", text + cut, first)
 
 
@@ -137,11 +137,11 @@ def _flips(results: pl.DataFrame) -> ReportTable:
         known.join(own, on=on, how="left", nulls_equal=True, maintain_order="left"),
         others.join(shared, on="system", how="left", maintain_order="left"),
     ]
-    shown = _shown(pl.concat(beside), KEYS, *FLIPS, *PLACEBO_FLIPS)
-    return ReportTable("flips", "Answers that change along a series", text, shown)
+    flips = _select(pl.concat(beside), KEYS, *FLIPS, *PLACEBO_FLIPS)
+    return ReportTable("flips", "Answers that change along a series", text, flips)
 
 
-def _shown(table: pl.DataFrame, keys: Sequence[str], *columns: str | pl.Expr) -> pl.DataFrame:
+def _select(table: pl.DataFrame, keys: Sequence[str], *columns: str | pl.Expr) -> pl.DataFrame:
     """Return the keys and columns, without the poles where no row has any."""
     return table.select(
         *(name for name in keys if name not in POLES or table[name].null_count() < table.height), *columns

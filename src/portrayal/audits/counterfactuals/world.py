@@ -109,13 +109,13 @@ def draw_labels(
         slope = np.zeros(shape.labels)
         slope[0] = effect if attribute == "gender" else 0.0
         setting = Setting(shape.people, shape.pictures, shape.labels)
-        shown = present(setting, values_of(attribute), slope, traits, rng)
-        shown = shown.reshape(shape.people, shape.pictures, *shown.shape[1:]).astype(bool)
-        for place in np.ndindex(shown.shape[:3]):
+        has_label = present(setting, values_of(attribute), slope, traits, rng)
+        has_label = has_label.reshape(shape.people, shape.pictures, *has_label.shape[1:]).astype(bool)
+        for place in np.ndindex(has_label.shape[:3]):
             name = f"{place[0]}-{place[1]}-{attribute}-{place[2]}"
             if name in known:
                 failed = bool(chance_of_failing) and rng.random() < chance_of_failing
-                yield name, None if failed else ["person", *words[shown[place]].tolist()]
+                yield name, None if failed else ["person", *words[has_label[place]].tolist()]
 
 
 # --- one picture: the phantom -----------------------------------------------------------------------------------------

@@ -76,8 +76,8 @@ def _tester(
 ) -> Callable[[tuple[str, int, bool]], tuple[Rows, Rows, Rows]]:
     """Return a function of system, test number, and whether small tests are errors."""
 
-    def outcome(asked: tuple[str, int, bool]) -> tuple[Rows, Rows, Rows]:
-        system, place, strict = asked
+    def outcome(job: tuple[str, int, bool]) -> tuple[Rows, Rows, Rows]:
+        system, place, strict = job
         case = TestOnSystem(system, tests[place], embeddings[system], settings, seed)
         rows = case.rows(strict)
         value = rows[0].get("value")

@@ -32,7 +32,7 @@ def read_instances(path: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame
     what = "a COCO instances file with images, annotations and categories"
     names = {c["id"]: c["name"] for c in need(data, "categories", path, what)}
     sizes = {str(i["id"]): (i.get("width", 0), i.get("height", 0)) for i in need(data, "images", path, what)}
-    found = [(str(a["image_id"]), names[a["category_id"]], a["bbox"]) for a in need(data, "annotations", path, what)]
-    said = dict.fromkeys((image, 0, "object", None, name, None) for image, name, _ in found)
-    boxes, faults = relative_boxes(((i, synset_of(n, "n") or n, *box) for i, n, box in found), sizes)
-    return with_synsets(said, HUMAN_LABELS), boxes, faults
+    objects = [(str(a["image_id"]), names[a["category_id"]], a["bbox"]) for a in need(data, "annotations", path, what)]
+    labels = dict.fromkeys((image, 0, "object", None, name, None) for image, name, _ in objects)
+    boxes, faults = relative_boxes(((i, synset_of(n, "n") or n, *box) for i, n, box in objects), sizes)
+    return with_synsets(labels, HUMAN_LABELS), boxes, faults

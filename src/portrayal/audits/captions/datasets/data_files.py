@@ -21,8 +21,8 @@ Pixels = tuple[str, str, float, float, float, float]  # image, synset, left, top
 def need(data: Any, key: str, path: Path, what: str) -> Any:
     """Return data[key], or say what was expected."""
     if not isinstance(data, Mapping) or key not in data:
-        found = ", ".join(map(str, list(data)[:8])) if isinstance(data, Mapping) else type(data).__name__
-        raise PortrayalError(f"{path.name} lacks {key!r} (found: {found}). Expected {what}.")
+        content = ", ".join(map(str, list(data)[:8])) if isinstance(data, Mapping) else type(data).__name__
+        raise PortrayalError(f"{path.name} lacks {key!r} (found: {content}). Expected {what}.")
     return data[key]
 
 

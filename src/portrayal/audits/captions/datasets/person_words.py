@@ -23,12 +23,12 @@ def read_person_synsets(path: Path, kind: str) -> pl.DataFrame:
     except (OSError, UnicodeDecodeError) as error:
         raise PortrayalError(f"{path} cannot be read as a list of synsets: {error}.") from None
     first = [line.replace("\t", ",").split(",")[0].strip() for line in lines if line.strip()]
-    found = [term for term in first if term[:1] == "n" and term[1:].isdigit()]
-    if not found:
+    synsets = [term for term in first if term[:1] == "n" and term[1:].isdigit()]
+    if not synsets:
         raise PortrayalError(f"{path.name} has no identifier such as n10129825 in its first column.")
-    for term in found:
+    for term in synsets:
         as_synset(term)
-    rows = {"term": found, "part": "n", "kind": kind, "source": "Yang et al. 2020"}
+    rows = {"term": synsets, "part": "n", "kind": kind, "source": "Yang et al. 2020"}
     return pl.DataFrame(rows)
 
 

@@ -35,11 +35,11 @@ def read_boxes(path: Path, least: float = 0.0) -> tuple[pl.DataFrame, pl.DataFra
     """Return (boxes, faults) of objects with a `rect`, in images with a size."""
     boxes: list[Pixels] = []
     sizes: dict[str, tuple[float, float]] = {}
-    for image, found in _rows(path):
-        if not isinstance(found, dict) or "image_w" not in found:
+    for image, row in _rows(path):
+        if not isinstance(row, dict) or "image_w" not in row:
             continue
-        sizes[image] = float(found["image_w"]), float(found["image_h"])
-        for item in found["objects"]:
+        sizes[image] = float(row["image_w"]), float(row["image_h"])
+        for item in row["objects"]:
             if "rect" in item and item.get("conf", 1.0) >= least:
                 left, top, right, bottom = (float(end) for end in item["rect"])
                 synset = synset_of(item["class"].strip().lower(), "n")
@@ -56,10 +56,10 @@ def read_captions(path: Path) -> pl.DataFrame:
 
 
 def _rows(path: Path) -> list[tuple[str, Any]]:
-    found = []
+    rows = []
     for number, fields in enumerate(read_lines(path, "VinVL output"), start=1):
         try:
-            found.append((fields[0], parse_json(fields[1])))
+            rows.append((fields[0], parse_json(fields[1])))
         except (IndexError, ValueError):
             raise PortrayalError(f"{path.name} line {number} is not an id, a tab and JSON, as VinVL writes.") from None
-    return found
+    return rows

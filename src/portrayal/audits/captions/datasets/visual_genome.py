@@ -32,9 +32,9 @@ def read_objects(
     path: Path, names: Mapping[int, str], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Read objects.json: (labels, boxes, faults)."""
-    found = [(names[i], o) for i, o in _each(path, "objects", names)]
-    rows = [_mention(image, "object", BLANK, _label(o), BLANK) for image, o in found]
-    boxes = ((image, _label(o)[1] or _label(o)[0], o["x"], o["y"], o["w"], o["h"]) for image, o in found)
+    objects = [(names[i], o) for i, o in _each(path, "objects", names)]
+    rows = [_mention(image, "object", BLANK, _label(o), BLANK) for image, o in objects]
+    boxes = ((image, _label(o)[1] or _label(o)[0], o["x"], o["y"], o["w"], o["h"]) for image, o in objects)
     return _table(rows), *relative_boxes(boxes, sizes)
 
 

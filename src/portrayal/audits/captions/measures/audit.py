@@ -89,12 +89,12 @@ def as_table(rows: Iterable[Mapping[str, Any]], schema: Mapping[str, Any]) -> pl
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
 
 
-def all_rows(found: Sequence[SystemResult], stages: Stages, seed: int) -> pl.DataFrame:
+def all_rows(measured: Sequence[SystemResult], stages: Stages, seed: int) -> pl.DataFrame:
     """Return the rows of all systems and of each pair; rows of other stages once."""
     schema = {**ROWS, "system": pl.String}
-    ordered = sorted(found, key=lambda one: one.system)
+    ordered = sorted(measured, key=lambda one: one.system)
     pairs = [row for first, second in combinations(ordered, 2) for row in paired_rows(first, second, stages, seed)]
-    table = pl.concat([pl.DataFrame(schema=schema), *(one.rows for one in found), as_table(pairs, schema)])
+    table = pl.concat([pl.DataFrame(schema=schema), *(one.rows for one in measured), as_table(pairs, schema)])
     return table.unique(["system", *_KEY], keep="first", maintain_order=True)
 
 

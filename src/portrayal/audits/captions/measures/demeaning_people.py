@@ -27,14 +27,14 @@ def steps(stages: Stages, options: Options) -> Steps:
     truth = stages.truth()
     if truth is None:
         return
-    shown, note = shown_people(stages, truth, options.person_area), partial(_note, stages, truth, options)
+    visible, note = shown_people(stages, truth, options.person_area), partial(_note, stages, truth, options)
     bound = UPPER if stages.boxes_of(truth).is_empty() else ESTIMATE
-    about: dict[str, Any] = {"bound": bound, "note": note, "basis": shown, "truth": truth, "compares": ESTIMATE}
+    about: dict[str, Any] = {"bound": bound, "note": note, "basis": visible, "truth": truth, "compares": ESTIMATE}
     by_stage: dict[str, Shares] = {}
     for stage in STAGES[1:]:
         if stages.has(stage) and stage != truth:
-            said = Shares.of(QUANTITY, stages, stage, people_mentioned(stages, stage), shown, **about)
-            by_stage[stage] = replace(said, values={image: 1 - share for image, share in said.values.items()})
+            shares = Shares.of(QUANTITY, stages, stage, people_mentioned(stages, stage), visible, **about)
+            by_stage[stage] = replace(shares, values={image: 1 - share for image, share in shares.values.items()})
             yield by_stage[stage]
             yield partial(_cases, stages, stage, truth, list(by_stage[stage].values))
     yield Difference(TEST, by_stage, note)

@@ -159,10 +159,10 @@ def _left_out(rule: Applied, stage: str) -> Outcome:
 
 def _broken(rule: Applied, stages: Stages, stage: str) -> pl.DataFrame:
     """Return the object mentions that break the rule."""
-    said = stages.at(stage, "object").filter(pl.col("image").is_in(list(rule.people)))
-    words = said.select("word", "synset").unique().iter_rows()
+    objects = stages.at(stage, "object").filter(pl.col("image").is_in(list(rule.people)))
+    words = objects.select("word", "synset").unique().iter_rows()
     hits = [word for word, synset in words if _matches(rule.rule, word, synset)]
-    broken = said.filter(pl.col("word").is_in(hits))
+    broken = objects.filter(pl.col("word").is_in(hits))
     return broken if rule.truth is None else _not_there(rule.rule, broken, stages.at(rule.truth, "object"))
 
 

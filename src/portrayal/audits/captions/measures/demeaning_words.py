@@ -28,13 +28,13 @@ def steps(stages: Stages, options: Options) -> Steps:
     estimates: dict[str, Shares] = {}
     note = partial(_note, stages)
     for stage in filter(stages.has, CAPTIONED):
-        said = _read(stages, stage, options)
+        mentions = _read(stages, stage, options)
         for bound in BOUNDS:
             quantity, compares = (QUANTITY, ESTIMATE) if bound == ESTIMATE else (f"{QUANTITY}, {bound}", "")
-            of = Shares.of(quantity, stages, stage, said.filter(bound), bound=bound, note=note, compares=compares)
+            of = Shares.of(quantity, stages, stage, mentions.filter(bound), bound=bound, note=note, compares=compares)
             estimates |= {stage: of} if bound == ESTIMATE else {}
             yield of
-        yield partial(_cases, stage, said, options.show_demeaning)
+        yield partial(_cases, stage, mentions, options.show_demeaning)
     yield Count(TEST, estimates, stages.images, stages.diversity)
 
 
@@ -49,8 +49,8 @@ def _read(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     judging = listed.filter(pl.col("kind") != ADVISED_AGAINST)
     nouns, adjectives = synsets_of(judging, "n"), synsets_of(judging, "a")
     spelled = frozenset(listed.filter(pl.col("part") == "a")["term"])
-    said = stages.at(stage).filter(pl.col("kind") != "relation")
-    distinct = said.select(_KEY).unique()
+    mentions = stages.at(stage).filter(pl.col("kind") != "relation")
+    distinct = mentions.select(_KEY).unique()
     read = [
         readings(word, "n", nouns)
         if kind == "object"
@@ -60,7 +60,7 @@ def _read(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
         for kind, word, subject, of_subject in distinct.iter_rows()
     ]
     flags = pl.DataFrame(read, schema=dict.fromkeys(BOUNDS, pl.Boolean), orient="row")
-    return said.join(pl.concat([distinct, flags], how="horizontal"), on=_KEY, nulls_equal=True)
+    return mentions.join(pl.concat([distinct, flags], how="horizontal"), on=_KEY, nulls_equal=True)
 
 
 @lru_cache(maxsize=100_000)
@@ -78,7 +78,7 @@ def readings(
     return all(inside), common, any(inside) or word in spelled
 
 
-def _cases(stage: str, said: pl.DataFrame, show: bool) -> Outcome:
+def _cases(stage: str, mentions: pl.DataFrame, show: bool) -> Outcome:
     masked = pl.col("word").map_elements(partial(mask, show=show), return_dtype=pl.String)
     sure = pl.col(ESTIMATE).cast(pl.Int8) + pl.col(LOWER)
     reasons = {0: "listed in some sense", 1: "listed in its most common sense", 2: "listed in every sense"}
@@ -86,7 +86,7 @@ def _cases(stage: str, said: pl.DataFrame, show: bool) -> Outcome:
     return TECHNIQUE.cases(
         f"{QUANTITY}, {UPPER}",
         stage,
-        said.filter(pl.col(UPPER)),
+        mentions.filter(pl.col(UPPER)),
         tuple=pl.concat_str(words, separator=" | ", ignore_nulls=True),
         reason=sure.replace_strict(reasons, return_dtype=pl.String),
         score=(sure + 1) / 3,

@@ -94,18 +94,18 @@ def _there(stages: Stages, options: Options) -> pl.DataFrame:
 def fates(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     """Return the fate of every thing of the truth in every caption of its image."""
     there = _there(stages, options).filter(pl.col("word").is_in(sorted(facts(stages, options)[THINGS])))
-    said = erasing_people.synsets_said(_things(stages, stage, options))
+    mentions = erasing_people.synsets_said(_things(stages, stage, options))
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, "synset")
     rows = table.select(*PLACE, "synset").iter_rows()
-    fate = [fate_of(synset, said.get((image, caption), frozenset())) for image, caption, synset in rows]
+    fate = [fate_of(synset, mentions.get((image, caption), frozenset())) for image, caption, synset in rows]
     return table.with_columns(pl.Series("fate", fate, dtype=pl.String))
 
 
-def fate_of(synset: str, said: frozenset[str]) -> str:
+def fate_of(synset: str, mentions: frozenset[str]) -> str:
     """Return the fate of a thing in a caption that has these synsets."""
-    if synset in said or synset in all_above(said):
+    if synset in mentions or synset in all_above(mentions):
         return RECOGNISED
-    return REPLACED if said & _near(synset) else ABSENT
+    return REPLACED if mentions & _near(synset) else ABSENT
 
 
 @lru_cache(maxsize=50_000)

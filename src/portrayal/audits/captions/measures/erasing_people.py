@@ -59,10 +59,10 @@ def person_fates(stages: Stages, stage: str, truth: str, options: Options) -> pl
     """Return the fate of every person word of the truth in every caption."""
     there = listed_nouns(stages.at(truth, "object"), options).select("image", "word", "synset", *WHOM).unique()
     table = there.join(stages.captions_at(stage).select(PLACE), on="image").sort(*PLACE, *WHOM, "word")
-    said = synsets_said(with_person(stages.at(stage, "object")).filter("person"))
+    mentions = synsets_said(with_person(stages.at(stage, "object")).filter("person"))
     named = set(identity_terms(stages, stage, options).select(*PLACE, *WHOM).iter_rows())
     fate = [
-        RECOGNISED if tuple(key) in named else person_fate(synset, said.get((key[0], key[1]), frozenset()))
+        RECOGNISED if tuple(key) in named else person_fate(synset, mentions.get((key[0], key[1]), frozenset()))
         for *key, synset in table.select(*PLACE, *WHOM, "synset").iter_rows()
     ]
     return table.with_columns(pl.Series("fate", fate, dtype=pl.String))
@@ -74,11 +74,11 @@ def synsets_said(objects: pl.DataFrame) -> Mapping[tuple[str, int], frozenset[st
     return {(image, caption): frozenset(synsets) for image, caption, synsets in each.iter_rows()}
 
 
-def person_fate(synset: str, said: frozenset[str]) -> str:
+def person_fate(synset: str, mentions: frozenset[str]) -> str:
     """Return the fate of a person word, given the caption's synsets of people."""
-    if synset in said or any(synset in _above(other) for other in said):
+    if synset in mentions or any(synset in _above(other) for other in mentions):
         return RECOGNISED
-    return REPLACED if said & (_above(synset) | set(wordnet.PEOPLE)) else ABSENT
+    return REPLACED if mentions & (_above(synset) | set(wordnet.PEOPLE)) else ABSENT
 
 
 @lru_cache(maxsize=50_000)

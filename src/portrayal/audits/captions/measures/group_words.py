@@ -85,8 +85,10 @@ def _with_words(
         return table.with_columns(_says(terms).alias(f"says {g}") for g, terms in lists.items())
     terms = identity_terms(stages, stage, options).filter(pl.col("axis") == axis)
     for group in groups:
-        said = terms.filter(pl.col("group") == group).select("image", "caption", pl.lit(True).alias(f"says {group}"))
-        table = table.join(said.unique(), on=["image", "caption"], how="left")
+        mentions = terms.filter(pl.col("group") == group).select(
+            "image", "caption", pl.lit(True).alias(f"says {group}")
+        )
+        table = table.join(mentions.unique(), on=["image", "caption"], how="left")
     return table.with_columns(pl.col(f"says {group}").fill_null(False) for group in groups)
 
 
@@ -103,12 +105,12 @@ def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> O
     per_image = described.group_by("image").agg(*means, pl.col("group").first()).sort("image")
     rows = []
     for pair in combinations(groups, 2):
-        said = [per_image[f"says {group}"].to_numpy() for group in pair]
-        shown = [(per_image["group"] == group).to_numpy().astype(float) for group in pair]
+        rates = [per_image[f"says {group}"].to_numpy() for group in pair]
+        members = [(per_image["group"] == group).to_numpy().astype(float) for group in pair]
         about: dict[str, Any] = {"axis": axis, "group": pair[0], "versus": pair[1], "unit": "ratio"}
         about |= {"share_of": "captions", "note": assigned(stages, axis)}
-        rows.append(TECHNIQUE.row(RATIO, stage, None, ratio_of_sums(*said), **about))
-        rows.append(TECHNIQUE.row(RATIO_CHANGE, stage, None, ratio_of_sums(*said, *shown), **about))
+        rows.append(TECHNIQUE.row(RATIO, stage, None, ratio_of_sums(*rates), **about))
+        rows.append(TECHNIQUE.row(RATIO_CHANGE, stage, None, ratio_of_sums(*rates, *members), **about))
     return Outcome(rows)
 
 

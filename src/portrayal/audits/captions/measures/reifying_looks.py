@@ -42,11 +42,11 @@ def measure(stages: Stages, options: Options) -> Outcome:
     if truth is None or not stages.has(SYSTEM_CAPTIONS) or truth == SYSTEM_CAPTIONS:
         return Outcome()
     terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
-    shown = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & alone(stages, truth)
+    candidates = set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"]) & alone(stages, truth)
     rows: list[Row] = []
     tables: list[pl.DataFrame] = []
     for axis, group in [(a, g) for a in stages.axes() for g in sorted(stages.members(a))]:
-        images = sorted(image for image in stages.members(axis)[group] if image in shown)
+        images = sorted(image for image in stages.members(axis)[group] if image in candidates)
         named = terms.filter(pl.col("axis") == NAMED_BY.get(axis, axis))
         own = named.filter(pl.col("group") == group)  # a group without terms of its own has any of the axis
         with_term = set((named if own.is_empty() else own)["image"])

@@ -28,8 +28,8 @@ def steps(stages: Stages, options: Options) -> Steps:
             hits = identity_terms(stages, stage, options).filter(pl.col("axis") == named)
             if named == "gender":  # nouns of gender are the default way to speak of people, and adjectives mark
                 hits = hits.filter(pl.col("term").is_in(adjectives))
-            shown = set(people_mentioned(stages, stage)["image"])
-            by_stage[stage] = Shares.of(f"{named} named", stages, stage, hits, shown, axes=[axis], **about)
+            images = set(people_mentioned(stages, stage)["image"])
+            by_stage[stage] = Shares.of(f"{named} named", stages, stage, hits, images, axes=[axis], **about)
             yield by_stage[stage]
             reason = pl.lit(f"{named} is named")
             yield partial(TECHNIQUE.cases, f"{named} named", stage, hits, tuple=pl.col("term"), reason=reason)

@@ -26,8 +26,8 @@ def steps(stages: Stages, options: Options) -> Steps:
     there = identity_terms(stages, reference, options).select("image", "axis").unique()
     # Labels may not name ages, say: of them only the axes that they do name are judged.
     judged = sorted((there if reference in LABELS else options.word_list("identity"))["axis"].unique())
-    said = identity_terms(stages, SYSTEM_CAPTIONS, options)
-    imposed = said.join(there, on=["image", "axis"], how="anti").filter(pl.col("axis").is_in(judged))
+    terms = identity_terms(stages, SYSTEM_CAPTIONS, options)
+    imposed = terms.join(there, on=["image", "axis"], how="anti").filter(pl.col("axis").is_in(judged))
     both = stages.covered(reference) & set(people_mentioned(stages, SYSTEM_CAPTIONS)["image"])
     about = {"share_of": "captions that mention a person", "bound": UPPER, "note": "technique of this project"}
     for axis in (ANY, *judged) if judged else ():

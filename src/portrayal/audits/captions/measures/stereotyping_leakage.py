@@ -64,12 +64,12 @@ def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options
         rng = np.random.default_rng([options.seed, repeat])
         images = balanced(groups, rng)
         chosen = {stage: [_one(texts[stage][image], rng) for image in images] for stage in texts}
-        said = {stage: [words(text, masked) for text in chosen[stage]] for stage in texts}
-        known = {word for caption in said[SYSTEM_CAPTIONS] for word in caption}
-        human = [[w if w in known else MASK for w in caption] for caption in said[HUMAN_CAPTIONS]]
+        tokens = {stage: [words(text, masked) for text in chosen[stage]] for stage in texts}
+        known = {word for caption in tokens[SYSTEM_CAPTIONS] for word in caption}
+        human = [[w if w in known else MASK for w in caption] for caption in tokens[HUMAN_CAPTIONS]]
         folds, own = rng.permutation(len(images)) % FOLDS, [groups[image] for image in images]
         drawn.append(images)
-        learned += [(captions, own, folds) for captions in (said[SYSTEM_CAPTIONS], human)]
+        learned += [(captions, own, folds) for captions in (tokens[SYSTEM_CAPTIONS], human)]
     scores = iter(engine_map(_learner, learned, "classifier of captions", keeps=()))
     columns = ["image", "system", "human"]
     draws = [pl.DataFrame([images, next(scores), next(scores)], schema=columns) for images in drawn]
@@ -111,8 +111,8 @@ def masked_words(axis: str, options: Options) -> frozenset[str]:
 
 def words(text: str, masked: Set[str]) -> list[str]:
     """Return the words of a caption, with the words that name a group masked."""
-    found = _WORD.findall(text.lower())
-    return [MASK if word in masked or word.removesuffix("'s") in masked else word for word in found]
+    tokens = _WORD.findall(text.lower())
+    return [MASK if word in masked or word.removesuffix("'s") in masked else word for word in tokens]
 
 
 def balanced(groups: Mapping[str, str], rng: np.random.Generator) -> list[str]:
@@ -146,10 +146,10 @@ def _bag(captions: Sequence[Sequence[str]]) -> csr_array:
     counts = Counter(word for caption in captions for word in set(caption))
     common = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1]
     column = {word: i for i, word in enumerate(common[:WORDS])}
-    said = [[column[word] for word in set(caption) if word in column] for caption in captions]
-    borders = np.cumsum([0, *map(len, said)])
+    indices = [[column[word] for word in set(caption) if word in column] for caption in captions]
+    borders = np.cumsum([0, *map(len, indices)])
     ones = np.ones(borders[-1])
-    return sparse.csr_array((ones, np.fromiter(chain(*said), np.int64), borders), (len(said), len(column)))
+    return sparse.csr_array((ones, np.fromiter(chain(*indices), np.int64), borders), (len(indices), len(column)))
 
 
 def _one(texts: Sequence[str], rng: np.random.Generator) -> str:

@@ -78,8 +78,10 @@ def effects_of(stages: Stages, stage: str, axis: str, pair: tuple[str, str], opt
     groups = {i: g for i, g in stages.groups(axis).items() if g in pair and i in covered}
     design, images = features(stages.boxes_of(_truth(stages)), types, sorted(groups))
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
-    said = mentioned(stages, stage, types)
-    jobs = [(place, synset, [synset in said.get(image, ()) for image in images]) for place, synset in enumerate(types)]
+    mentions = mentioned(stages, stage, types)
+    jobs = [
+        (place, synset, [synset in mentions.get(image, ()) for image in images]) for place, synset in enumerate(types)
+    ]
     fitter = partial(_fitter, design, group, options)
     effects = engine_map(fitter, jobs, "object type", keeps=(Effect, Estimate))
     return sorted(filter(None, effects), key=lambda effect: -effect.accuracy)
@@ -91,18 +93,18 @@ def _fitter(
     """Return a function that fits one object type, given its place, name and mentions."""
 
     def fitted(job: tuple[int, str, list[bool]]) -> Effect | None:
-        place, synset, said = job
+        place, synset, mentions = job
         present = np.flatnonzero(design[:, place] > 0)
         matrix = np.column_stack([design[present], group[present]])
-        return one_effect(synset, matrix, np.array(said, dtype=bool)[present], options)
+        return one_effect(synset, matrix, np.array(mentions, dtype=bool)[present], options)
 
     return fitted
 
 
 def common_types(stages: Stages, stage: str, most: int) -> list[str]:
     """Return the object types most common over the labels and this stage, people left out."""
-    said = pl.concat([stages.at(_truth(stages), "object"), stages.at(stage, "object")])
-    counts = said.group_by("synset").agg(pl.struct("image", "stage").n_unique().alias("count"))
+    objects = pl.concat([stages.at(_truth(stages), "object"), stages.at(stage, "object")])
+    counts = objects.group_by("synset").agg(pl.struct("image", "stage").n_unique().alias("count"))
     ordered = counts.drop_nulls().sort(["count", "synset"], descending=[True, False])["synset"]
     return [synset for synset in ordered if not is_person("-", synset)][:most]
 
@@ -125,11 +127,11 @@ def features(boxes: pl.DataFrame, types: Sequence[str], images: Sequence[str]) -
 def mentioned(stages: Stages, stage: str, types: Sequence[str]) -> dict[str, set[str]]:
     """Return image -> the types its captions mention, by themselves or a word under them."""
     wanted = set(types)
-    said: dict[str, set[str]] = {}
+    mentions: dict[str, set[str]] = {}
     for image, synset in stages.at(stage, "object").select("image", "synset").unique().iter_rows():
         if synset is not None:
-            said.setdefault(image, set()).update(({synset} | ancestors(synset)) & wanted)
-    return said
+            mentions.setdefault(image, set()).update(({synset} | ancestors(synset)) & wanted)
+    return mentions
 
 
 def one_effect(synset: str, matrix: np.ndarray, outcome: np.ndarray, options: Options) -> Effect | None:

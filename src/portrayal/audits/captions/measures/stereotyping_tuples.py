@@ -37,9 +37,9 @@ STILL = 1e-12  # a variance that is only rounding
 
 def measure(stages: Stages, options: Options) -> Outcome:
     """Return the largest difference and the distance of each pair of groups by stage."""
-    found = [_at_stage(stages, stage, options) for stage in filter(stages.has, STAGES)]
-    tables = [table for one in found for table in one.tables["tuples"]]
-    return Outcome([row for one in found for row in one.rows], tables={"tuples": tables})
+    outcomes = [_at_stage(stages, stage, options) for stage in filter(stages.has, STAGES)]
+    tables = [table for one in outcomes for table in one.tables["tuples"]]
+    return Outcome([row for one in outcomes for row in one.rows], tables={"tuples": tables})
 
 
 @once

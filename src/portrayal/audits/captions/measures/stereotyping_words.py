@@ -36,8 +36,8 @@ def steps(stages: Stages, options: Options) -> Steps:
     """Yield upper bounds by scenario and stage, the cases kept, and how the scenarios overlap."""
     clear: dict[str, Callable[[], Shares]] = {}
     for stage, truth in _pairs(stages):
-        said = scenarios(stages, stage, truth, options)
-        wrong, of = said.filter(_WRONG), partial(_shares, stages, stage, truth)
+        mentions = scenarios(stages, stage, truth, options)
+        wrong, of = mentions.filter(_WRONG), partial(_shares, stages, stage, truth)
         yield of(ANY, wrong)
         # Which words go with a group is known of all images together.
         clear[stage] = partial(_correlated_shares, stages, stage, truth, options, KEPT)
@@ -71,8 +71,8 @@ def _correlated_shares(stages: Stages, stage: str, truth: str, options: Options,
 
 
 def _count(stages: Stages, truth: str, options: Options, clear: Mapping[str, Callable[[], Shares]]) -> Count:
-    found = correlated(stages, SYSTEM_CAPTIONS, truth, options).filter(_CLEAR)
-    words = found.group_by("word").agg(pl.col("image").n_unique()).sort("image", "word", descending=[True, False])
+    mentions = correlated(stages, SYSTEM_CAPTIONS, truth, options).filter(_CLEAR)
+    words = mentions.group_by("word").agg(pl.col("image").n_unique()).sort("image", "word", descending=[True, False])
     by_stage = {stage: of() for stage, of in clear.items()}
     return Count(TEST, by_stage, sorted(stages.covered(truth)), subject=", ".join(words["word"].head(NAMED)) or None)
 
@@ -109,9 +109,9 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
     schema = {"kind": pl.String, "synset": pl.String, "covariance": pl.Float64, "error": pl.Float64, "group": pl.String}
     if not total or groups.is_empty():
         return pl.DataFrame(schema=schema)
-    said = stages.at(truth).select("image", "kind", "synset").drop_nulls().unique()
-    joint = said.join(groups, on="image").group_by("kind", "synset", "axis", "group").len("both")
-    of_synset = said.group_by("kind", "synset").len("of_synset")
+    mentions = stages.at(truth).select("image", "kind", "synset").drop_nulls().unique()
+    joint = mentions.join(groups, on="image").group_by("kind", "synset", "axis", "group").len("both")
+    of_synset = mentions.group_by("kind", "synset").len("of_synset")
     of_group = groups.group_by("axis", "group").agg(pl.col("image").n_unique().alias("of_group"))
     table = joint.join(of_synset, on=["kind", "synset"]).join(of_group, on=["axis", "group"])
     of_s, of_g = pl.col("of_synset") / total, pl.col("of_group") / total
@@ -124,8 +124,8 @@ def covariances(stages: Stages, truth: str, groups: pl.DataFrame) -> pl.DataFram
 
 def _cases(stages: Stages, stage: str, truth: str, options: Options) -> Outcome:
     """Return the cases and the overlaps of scenarios."""
-    found = correlated(stages, stage, truth, options)
-    values = found["covariance"].unique()
+    mentions = correlated(stages, stage, truth, options)
+    values = mentions["covariance"].unique()
     written = pl.col("covariance").replace_strict(values, [number(value) for value in values], return_dtype=pl.String)
     words = [pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("subject", "word", "object")]
     about = {
@@ -136,7 +136,7 @@ def _cases(stages: Stages, stage: str, truth: str, options: Options) -> Outcome:
     }
     wrong = scenarios(stages, stage, truth, options).filter(_WRONG)
     overlaps = wrong.group_by("stage", *SCENARIOS).agg(pl.len().alias("mentions")).sort("mentions", descending=True)
-    return Outcome(cases=TECHNIQUE.cases(ABOVE, stage, found, **about).cases, tables={"overlaps": [overlaps]})
+    return Outcome(cases=TECHNIQUE.cases(ABOVE, stage, mentions, **about).cases, tables={"overlaps": [overlaps]})
 
 
 TECHNIQUE = technique("stereotyping: words included wrongly", steps)

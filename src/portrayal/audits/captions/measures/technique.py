@@ -201,8 +201,8 @@ class Technique:
             shares = sorted((value, count) for value, count in counts.items() if value is not None)
             values = np.repeat(np.array([value for value, _ in shares], float), [count for _, count in shares])
             is_test = place.measure != place.quantity
-            found = _counted(values, missing, tolerance) if is_test else mean_share(values)
-            rows.append(self._row(place, found, unit="share", n_missing=missing))
+            estimate = _counted(values, missing, tolerance) if is_test else mean_share(values)
+            rows.append(self._row(place, estimate, unit="share", n_missing=missing))
             if not place.alone:
                 groups.setdefault(place._replace(group=""), {})[place.group] = values, missing
         for place, own in groups.items():
@@ -213,19 +213,19 @@ class Technique:
                 rows.append(self._row(place._replace(group=first), gap, **about))
         return rows
 
-    def _row(self, place: Place, found: Estimate, **columns: Any) -> Row:
+    def _row(self, place: Place, estimate: Estimate, **columns: Any) -> Row:
         test = place.measure if place.measure != place.quantity else None
         about = {name: getattr(place, name) for name in ("share_of", "bound", "subject", "axis", "group")}
-        return self.row(place.quantity, place.stage, place.truth, found, test, **about, **columns)
+        return self.row(place.quantity, place.stage, place.truth, estimate, test, **about, **columns)
 
     def row(
-        self, quantity: str, stage: str, truth: str | None, found: Estimate, test: str | None = None, **columns: Any
+        self, quantity: str, stage: str, truth: str | None, estimate: Estimate, test: str | None = None, **columns: Any
     ) -> Row:
         """Return the row of an estimate; `columns` add to its own or replace them."""
         about: Row = {"harm": self.harm, "technique": self.name, "quantity": quantity, "measure": test or quantity}
         about |= {"stage": stage, "truth": truth, "bound": ESTIMATE}
         family = None if test and stage == SYSTEM_CAPTIONS else EXPLORATORY
-        return {**about, "family": family, **found.columns(), "counted": "images", **columns}
+        return {**about, "family": family, **estimate.columns(), "counted": "images", **columns}
 
     def cases(self, quantity: str, stage: str, table: pl.DataFrame, **columns: pl.Expr) -> Outcome:
         """Return a case to read for each row of a table (image, caption, perhaps group)."""

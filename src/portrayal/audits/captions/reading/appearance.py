@@ -25,13 +25,13 @@ SEVERAL = word_set(
 
 def appearance(stages: Stages, stage: str, images: list[str], options: Options) -> tuple[np.ndarray, list[str]]:
     """Return images x features of appearance (`dress: red`) that enough images have and lack."""
-    said = _features(stages, stage, options).filter(pl.col("image").is_in(images))
-    counts = said.group_by("look").len()
+    looks = _features(stages, stage, options).filter(pl.col("image").is_in(images))
+    counts = looks.group_by("look").len()
     least, most = options.least_images, len(images) - options.least_images
     names = sorted(counts.filter(pl.col("len").is_between(least, most))["look"])
     column, line = {name: i for i, name in enumerate(names)}, {image: i for i, image in enumerate(images)}
     matrix = np.zeros((len(images), len(names)))
-    for image, look in said.filter(pl.col("look").is_in(names)).iter_rows():
+    for image, look in looks.filter(pl.col("look").is_in(names)).iter_rows():
         matrix[line[image], column[look]] = 1.0
     return matrix, names
 
@@ -60,8 +60,10 @@ def _worn(stages: Stages, stage: str, roots: frozenset[str]) -> pl.DataFrame:
     distinct = objects.select("word", "synset").unique().drop_nulls()
     listed = [word for word, synset in distinct.iter_rows() if _is_under(synset, roots)]
     by_kind = objects.filter(pl.col("word").is_in(listed)).select("image", "word")
-    said = stages.at(stage, "relation").filter(pl.col("word") == WEAR).select("image", pl.col("object").alias("word"))
-    return pl.concat([by_kind, said.drop_nulls()]).unique()
+    by_verb = (
+        stages.at(stage, "relation").filter(pl.col("word") == WEAR).select("image", pl.col("object").alias("word"))
+    )
+    return pl.concat([by_kind, by_verb.drop_nulls()]).unique()
 
 
 @lru_cache(maxsize=50_000)

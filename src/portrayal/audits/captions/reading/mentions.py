@@ -43,17 +43,17 @@ def read_captions(
     written = [row for row in table.select("image", "caption", "text").iter_rows() if row[2].strip()]
     graphs = scene_graphs([text for _, _, text in written], processes, progress)
     phrases = phrases_of(options or Options())
-    said = {text: graph for (_, _, text), graph in zip(written, graphs, strict=True)}  # each text once
-    said = {text: read_together(graph, text, phrases) for text, graph in said.items()}
-    rows = [row for image, number, text in written for row in _tuples(image, number, said[text])]
+    by_text = {text: graph for (_, _, text), graph in zip(written, graphs, strict=True)}  # each text once
+    by_text = {text: read_together(graph, text, phrases) for text, graph in by_text.items()}
+    rows = [row for image, number, text in written for row in _tuples(image, number, by_text[text])]
     return with_synsets(rows, stage), table, pl.DataFrame(faults, schema=FAULTS, orient="row")
 
 
-def with_synsets(said: Iterable[tuple], stage: str) -> pl.DataFrame:
+def with_synsets(rows: Iterable[tuple], stage: str) -> pl.DataFrame:
     """Return mentions from rows (image, caption, kind, subject, word, object), each word given its synset."""
     names = ["image", "caption", "kind", "subject", "word", "object"]
     types = [pl.String, pl.Int64, *[pl.String] * 4]
-    table = pl.DataFrame(list(said), schema=dict(zip(names, types, strict=True)), orient="row")
+    table = pl.DataFrame(list(rows), schema=dict(zip(names, types, strict=True)), orient="row")
     of_kind = (pl.when(pl.col("kind") == kind).then(_synset_column("word", part)) for kind, part in _PARTS.items())
     nouns = {f"{name}_synset": _synset_column(name, "n") for name in ("subject", "object")}
     table = table.with_columns(stage=pl.lit(stage), synset=pl.coalesce(of_kind), **nouns)
@@ -67,8 +67,8 @@ def _synset_column(column: str, part: str) -> pl.Expr:
 def _synsets(words: pl.Series, part: str) -> pl.Series:
     """Look every distinct word up once."""
     distinct = words.unique().drop_nulls()
-    found = pl.Series([synset_of(word, part) for word in distinct], dtype=pl.String)
-    return words.replace_strict(distinct, found, default=None, return_dtype=pl.String)
+    synsets = pl.Series([synset_of(word, part) for word in distinct], dtype=pl.String)
+    return words.replace_strict(distinct, synsets, default=None, return_dtype=pl.String)
 
 
 def _tuples(image: str, number: int, graph: SceneGraph) -> Iterable[tuple]:
@@ -95,19 +95,19 @@ def _numbered(captions: pl.DataFrame, stage: str, images: Sequence[str]) -> tupl
         "caption of an image not in the study, left out": list(strange),
         "image with no caption": sorted(set(images) - set(table["image"])),
     }
-    rows = [(f"{stage}: {fault}", len(found), str(found[0])) for fault, found in faults.items() if found]
+    rows = [(f"{stage}: {fault}", len(affected), str(affected[0])) for fault, affected in faults.items() if affected]
     table = table.with_columns(stage=pl.lit(stage)).select(pl.col(name).cast(kind) for name, kind in CAPTIONS.items())
     return table, rows + _text_faults(table, stage)
 
 
 def _text_faults(table: pl.DataFrame, stage: str) -> list[tuple]:
-    found: dict[str, tuple[int, str]] = {}
+    counts: dict[str, tuple[int, str]] = {}
     distinct = table.group_by("text", maintain_order=True).agg(pl.col("image").first(), count=pl.len())
     for text, image, count in distinct.iter_rows():
         for fault in text_faults(text):
-            before, example = found.get(fault, (0, image))
-            found[fault] = before + count, example
-    return [(f"{stage}: {fault}", count, example) for fault, (count, example) in found.items()]
+            before, example = counts.get(fault, (0, image))
+            counts[fault] = before + count, example
+    return [(f"{stage}: {fault}", count, example) for fault, (count, example) in counts.items()]
 
 
 def text_faults(text: str) -> list[str]:
@@ -160,9 +160,9 @@ def is_phrase(term: str) -> bool:
 def read_together(graph: SceneGraph, text: str, phrases: Phrases) -> SceneGraph:
     """Return the graph with words joined that mean one thing together."""
     lowered = text.lower()
-    for term in _said(phrases.nouns, lowered):
+    for term in _terms_in(phrases.nouns, lowered):
         graph = _joined_noun(graph, term)
-    for term in _said(phrases.adjectives, lowered):
+    for term in _terms_in(phrases.adjectives, lowered):
         graph = _joined_adjective(graph, term)
     if WALKER in graph.objects and _is_on_foot(graph, lowered):
         graph = renamed(graph, WALKER, ON_FOOT)
@@ -171,10 +171,10 @@ def read_together(graph: SceneGraph, text: str, phrases: Phrases) -> SceneGraph:
     return graph
 
 
-def _said(terms: Iterable[str], text: str) -> list[str]:
+def _terms_in(terms: Iterable[str], text: str) -> list[str]:
     pattern = _pattern(tuple(terms))
-    found = {_GAP.sub(" ", match.group(1)) for match in pattern.finditer(text)} if pattern else set()
-    return [term for term in terms if _GAP.sub(" ", term) in found] if found else []
+    matches = {_GAP.sub(" ", match.group(1)) for match in pattern.finditer(text)} if pattern else set()
+    return [term for term in terms if _GAP.sub(" ", term) in matches] if matches else []
 
 
 @lru_cache(maxsize=16)
@@ -190,16 +190,16 @@ def _joined_noun(graph: SceneGraph, term: str) -> SceneGraph:
     heads = [noun for noun in graph.objects if noun in pieces or noun.endswith(f" {term}")]
     for noun in heads:
         graph = renamed(graph, noun, term)
-    kept = tuple(pair for pair in graph.attributes if pair[0] != term or pair[1] not in parts)
-    return SceneGraph(graph.objects, kept, graph.relations)
+    attributes = tuple(pair for pair in graph.attributes if pair[0] != term or pair[1] not in parts)
+    return SceneGraph(graph.objects, attributes, graph.relations)
 
 
 def _joined_adjective(graph: SceneGraph, term: str) -> SceneGraph:
     """Replace a term's parts, as attributes of one noun, by the term."""
     parts = set(_GAP.split(term))
     whom = {noun for noun, word in graph.attributes if word in parts and is_person(noun, synset_of(noun, "n"))}
-    kept = [pair for pair in graph.attributes if not (pair[0] in whom and pair[1] in parts)]
-    return SceneGraph(graph.objects, (*kept, *((noun, term) for noun in sorted(whom))), graph.relations)
+    attributes = [pair for pair in graph.attributes if not (pair[0] in whom and pair[1] in parts)]
+    return SceneGraph(graph.objects, (*attributes, *((noun, term) for noun in sorted(whom))), graph.relations)
 
 
 def _is_on_foot(graph: SceneGraph, text: str) -> bool:

@@ -42,9 +42,9 @@ def with_person(objects: pl.DataFrame) -> pl.DataFrame:
 def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     """Return (image, caption) of every caption that mentions a person; labels have caption 0."""
     denied = stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", word="subject")
-    said = with_person(stages.at(stage, "object")).filter("person")
-    said = said.join(denied, on=["image", "caption", "word"], how="anti")
-    return said.select("image", "caption").unique(maintain_order=True)
+    people = with_person(stages.at(stage, "object")).filter("person")
+    people = people.join(denied, on=["image", "caption", "word"], how="anti")
+    return people.select("image", "caption").unique(maintain_order=True)
 
 
 def caption_numbers(stages: Stages, stage: str) -> pl.DataFrame:
@@ -104,5 +104,5 @@ def identity_adjectives(stages: Stages, stage: str, options: Options) -> pl.Data
     """Return the identity adjectives said of a person as adjectives."""
     listed = options.word_list("identity").filter(pl.col("part") == "a").select("term", "axis", "group")
     attributes = stages.at(stage, "attribute").with_columns(pl.col("word").alias("term"))
-    said = attributes.filter(pl.col("subject").is_in(people_described(attributes))).join(listed, on="term")
-    return said.select("image", "caption", "axis", "group", "term").unique(maintain_order=True)
+    adjectives = attributes.filter(pl.col("subject").is_in(people_described(attributes))).join(listed, on="term")
+    return adjectives.select("image", "caption", "axis", "group", "term").unique(maintain_order=True)

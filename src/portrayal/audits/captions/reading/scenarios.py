@@ -22,15 +22,17 @@ SCENARIOS = (NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED)
 @once
 def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.DataFrame:
     """Return the mentions of a stage with each scenario, and the first that fits."""
-    said = _judged(stages, stage, truth).with_row_index("row")
-    wrong = pl.Series(_wrong(said, stages.at(truth), options.same_object), dtype=pl.String)
+    mentions = _judged(stages, stage, truth).with_row_index("row")
+    wrong = pl.Series(_wrong(mentions, stages.at(truth), options.same_object), dtype=pl.String)
     # Mentions of a kind that nobody labelled in that image are not judged.
     judged = pl.any_horizontal(
         (pl.col("kind") == kind) & pl.col("image").is_in(list(stages.judges(truth, kind)))
         for kind in ("object", "attribute", "relation")
     )
     flags = {name: judged & (wrong == name).fill_null(False) for name in (TOO_SPECIFIC, HALLUCINATED)}
-    table = said.with_columns(**flags, **{NON_IMAGEABLE: _non_imageable(options, people_said(stages, stage, truth))})
+    table = mentions.with_columns(
+        **flags, **{NON_IMAGEABLE: _non_imageable(options, people_said(stages, stage, truth))}
+    )
     return table.with_columns(scenario=pl.coalesce(pl.when(name).then(pl.lit(name)) for name in SCENARIOS))
 
 
@@ -65,20 +67,20 @@ _SYNSETS = ("synset", "subject_synset", "object_synset")
 _TUPLE = ("image", "kind", *_SYNSETS)
 
 
-def _wrong(said: pl.DataFrame, truth: pl.DataFrame, least: float) -> list[str | None]:
+def _wrong(mentions: pl.DataFrame, truth: pl.DataFrame, least: float) -> list[str | None]:
     """Return for each mention TOO_SPECIFIC, HALLUCINATED, or None where it is right."""
     known: dict[tuple[str, str], list[tuple]] = {}  # by image and kind: the synsets of the word and of its nouns
     for image, kind, *synsets in truth.select(_TUPLE).unique(maintain_order=True).iter_rows():
         known.setdefault((image, kind), []).append(tuple(synsets))
     nouns = {image: frozenset(s for s, *_ in there if s) for (image, kind), there in known.items() if kind == "object"}
     judged: dict[tuple, str | None] = {}
-    for key in said.select(_TUPLE).unique().iter_rows():
+    for key in mentions.select(_TUPLE).unique().iter_rows():
         image, kind, *synsets = key
         if kind == "object":
             judged[key] = _object(synsets[0], nouns.get(image, frozenset()))
         else:
             judged[key] = _tuple(synsets, known.get((image, kind), []), least)
-    return [judged[key] for key in said.select(_TUPLE).iter_rows()]
+    return [judged[key] for key in mentions.select(_TUPLE).iter_rows()]
 
 
 @lru_cache(maxsize=100_000)
@@ -154,5 +156,5 @@ def _relation(word: str | None, known: str | None) -> str:
 @lru_cache(maxsize=100_000)
 def _noun_of(synset: str) -> str:
     lemma = synset.partition(".")[0]
-    found = wordnet.load().synsets(lemma, "n")
-    return found[0] if found else synset
+    synsets = wordnet.load().synsets(lemma, "n")
+    return synsets[0] if synsets else synset

@@ -24,10 +24,10 @@ def synset_of(word: str, part: str) -> str | None:
         return wordnet.PERSON
     whole = part != "n" or (len(words) > 1 and bool(table.lemmas_of(word, part)))
     looked_up = word if whole else words[-1]
-    found = _meant(word, part) or _meant(looked_up, part) or table.most_common(looked_up, part)
-    if found in wordnet.HUMANS:  # so that a label `person` and a caption's `human` are one thing
+    synset = _meant(word, part) or _meant(looked_up, part) or table.most_common(looked_up, part)
+    if synset in wordnet.HUMANS:  # so that a label `person` and a caption's `human` are one thing
         return wordnet.PERSON
-    return found or f"{word}.unknown"
+    return synset or f"{word}.unknown"
 
 
 def _meant(word: str, part: str) -> str | None:

@@ -38,7 +38,7 @@ def _images_with(counts: Counts) -> np.ndarray:
 
 
 def _chosen(counts: Counts, chosen: np.ndarray) -> Counts:
-    names = [name for name, kept in zip(counts.tuples, chosen, strict=True) if kept]
+    names = [name for name, is_chosen in zip(counts.tuples, chosen, strict=True) if is_chosen]
     return Counts(counts.images, names, counts.matrix[:, np.flatnonzero(chosen)])
 
 
@@ -49,7 +49,7 @@ def count_all(stages: Stages, stage: str, kind: str, options: Options) -> Counts
 
     inside = people_mentioned(stages, stage).select("image", "caption").unique()
     captions = inside.group_by("image").len("captions").sort("image").with_row_index("line")
-    each = _said(stages, stage, kind, options, inside).group_by("image", "name").len("times")
+    each = _named_tuples(stages, stage, kind, options, inside).group_by("image", "name").len("times")
     tuples = each.select("name").unique().sort("name").with_row_index("column")
     cells = each.join(captions, on="image").join(tuples, on="name")
     shares = (cells["times"] / cells["captions"]).to_numpy()
@@ -58,15 +58,15 @@ def count_all(stages: Stages, stage: str, kind: str, options: Options) -> Counts
     return Counts(captions["image"].to_list(), tuples["name"].to_list(), matrix)
 
 
-def _said(stages: Stages, stage: str, kind: str, options: Options, inside: pl.DataFrame) -> pl.DataFrame:
+def _named_tuples(stages: Stages, stage: str, kind: str, options: Options, inside: pl.DataFrame) -> pl.DataFrame:
     """Return image, caption and tuple, people written as `person` and identity terms left out."""
     listed = options.word_list("identity")
     terms = frozenset(listed.filter(pl.col("part") == "a")["term"]) if kind == "attribute" else frozenset()
-    said = stages.at(stage, kind).join(inside, on=["image", "caption"], how="semi")
-    written = said.select(_WORDS).unique()
+    mentions = stages.at(stage, kind).join(inside, on=["image", "caption"], how="semi")
+    written = mentions.select(_WORDS).unique()
     names = [_neutral(kind, terms, *words) for words in written.iter_rows()]
     written = written.with_columns(pl.Series("name", names, dtype=pl.String)).drop_nulls("name")
-    return said.join(written, on=_WORDS, nulls_equal=True).select("image", "caption", "name").unique()
+    return mentions.join(written, on=_WORDS, nulls_equal=True).select("image", "caption", "name").unique()
 
 
 _WORDS = ("subject", "subject_synset", "word", "synset", "object", "object_synset")

@@ -85,8 +85,8 @@ def nobody(alone: View, design: Design) -> Rows:
     yield wilson(named.count, answered.count).row(GENDERED, **about)
     yield wilson(fitting.count, named.count).row(STEREOTYPED, **about)
     for place in answered["context"].drop_nulls().unique().sort():
-        shown = alone.where(pl.col("context") == place)
-        here, where = shown.answered, {**about, "place": place, "n_missing": shown.missing[0]}
+        view = alone.where(pl.col("context") == place)
+        here, where = view.answered, {**about, "place": place, "n_missing": view.missing[0]}
         yield wilson(int((here.recognised * here.alike).sum()), here.count).row(RECOGNISED, **where)
         for gender in design.named:
             count = int((here.inferred(gender) * here.alike).sum())
@@ -103,7 +103,7 @@ def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
 
 
 def at_thresholds(
-    found: pl.DataFrame,
+    table: pl.DataFrame,
     responses: pl.DataFrame,
     thresholds: Sequence[float],
     family: Sequence[str],
@@ -112,19 +112,19 @@ def at_thresholds(
     """Return `with_confidence` rows: tests with p at most .05 on the surer tags."""
     unsure = responses.filter(pl.col("confidence").is_not_null())["system"].unique()
     tested = pl.col("measure").is_in(family) & (pl.col("p") <= LEVEL)
-    wanted = found.filter(tested, pl.col("system").is_in(unsure.implode()))
+    wanted = table.filter(tested, pl.col("system").is_in(unsure.implode()))
     mine = responses.filter(pl.col("system").is_in(wanted["system"].unique().implode()))
     places = {measure: frozenset(rows["place"]) for (measure,), rows in wanted.group_by("measure", maintain_order=True)}
-    empty = {name: pl.lit(None, found.schema[name]) for name in ("p", "p_floor", "decision", "reason")}
-    again = [found.clear()]
+    empty = {name: pl.lit(None, table.schema[name]) for name in ("p", "p_floor", "decision", "reason")}
+    again = [table.clear()]
     for least in thresholds if wanted.height else ():
         surer = confident(mine, least)
         same = surer["tag"].null_count() == mine["tag"].null_count()  # no tag is dropped: nothing to measure anew
-        rows = found if same else measure(surer, places)
+        rows = table if same else measure(surer, places)
         rows = rows.join(wanted.select(KEYS), on=KEYS, how="semi", nulls_equal=True, maintain_order="left")
         named = pl.lit(f"at least {percent(least)}")
         variant = rows.with_columns(
             **empty, of="measure", measure=pl.lit(VARIANT), confidence=named, family=pl.lit(EXPLORATORY)
         )
-        again.append(variant.select(found.columns))
+        again.append(variant.select(table.columns))
     return pl.concat(again)

@@ -64,22 +64,22 @@ def _of_cluster(labelled: View, cluster: str, labels: Sequence[str], gender: str
             yield _row("gender_f1_change", change(after, before), note, seen, here, place=place, **about)
 
 
-def _row(measure: str, score: Estimate, note: str, n: int, shown: View, **about: str) -> dict[str, Any]:
-    (lost, why), score = shown.missing, Estimate() if note else score
+def _row(measure: str, score: Estimate, note: str, n: int, view: View, **about: str) -> dict[str, Any]:
+    (lost, why), score = view.missing, Estimate() if note else score
     return score.row(measure, n=n, n_missing=lost, unit="F1", counted="pictures", note=note or why, **about)
 
 
 def _overall(labelled: View, design: Design) -> dict[str, Any]:
     placed = len(labelled.placed) > 0
-    shown = labelled.placed if placed else labelled
-    scores = [f1(shown.answered, cluster, labels, design.gender) for cluster, labels in design.genders.items()]
+    view = labelled.placed if placed else labelled
+    scores = [f1(view.answered, cluster, labels, design.gender) for cluster, labels in design.genders.items()]
     groups = [share for share in scores if not np.isnan(share.value)]
     score, note = (
         _mean_share(groups, len(labelled.people)) if groups else Estimate(),
         f"mean over {len(groups)} depicted groups",
     )
-    about = {"system": labelled.system, "place": None if placed else BASELINE, "n": shown.answered.count}
-    return score.row("gender_f1_overall", n_missing=shown.missing[0], unit="F1", counted="pictures", note=note, **about)
+    about = {"system": labelled.system, "place": None if placed else BASELINE, "n": view.answered.count}
+    return score.row("gender_f1_overall", n_missing=view.missing[0], unit="F1", counted="pictures", note=note, **about)
 
 
 def _mean_share(groups: Sequence[Share], people: int) -> Estimate:

@@ -107,14 +107,14 @@ def descriptions(view: View, design: Design) -> Rows:
                 yield term.row("distance_variant", family=EXPLORATORY, **row)
 
 
-def _cells(found: Distances, about: dict[str, Any]) -> Rows:
+def _cells(distances: Distances, about: dict[str, Any]) -> Rows:
     """Yield the mean distance of everybody, and of each cell of the factors."""
-    everybody = found.values[found.known]
+    everybody = distances.values[distances.known]
     mean = clustered_mean(everybody) if len(everybody) else too_few_people(0, 1)
-    yield mean.row("distance", n_missing=found.missing, **DISTANCE, **about)
-    cells = cells_of(found.factors) if found.factors else np.zeros(0, str)
+    yield mean.row("distance", n_missing=distances.missing, **DISTANCE, **about)
+    cells = cells_of(distances.factors) if distances.factors else np.zeros(0, str)
     for cell in sorted(set(cells.tolist())):
-        values, lost = (found.values[(cells == cell) & which] for which in (found.known, ~found.known))
+        values, lost = (distances.values[(cells == cell) & which] for which in (distances.known, ~distances.known))
         mean = clustered_mean(values) if len(values) >= LEAST else too_few_people(len(values))
         yield mean.row("distance", group=cell, n_missing=len(lost), **DISTANCE, **about)
 
@@ -124,11 +124,11 @@ def too_few_people(n: int, least: int = LEAST) -> Estimate:
     return Estimate(n=n, note=f"NA: {plural(n, 'person', 'people')}, fewer than {least}")
 
 
-def _tests(found: Distances, about: dict[str, Any], design: Design) -> Rows:
-    values, varied = found.values[found.known], found.varied
-    about = {**about, "n_missing": found.missing}
-    for name, levels in found.factors.items():
-        if len(set(levels[found.known].tolist())) == 1:
+def _tests(distances: Distances, about: dict[str, Any], design: Design) -> Rows:
+    values, varied = distances.values[distances.known], distances.varied
+    about = {**about, "n_missing": distances.missing}
+    for name, levels in distances.factors.items():
+        if len(set(levels[distances.known].tolist())) == 1:
             reason = f"all the people it answered about are of one {name}"
             nothing = Estimate(n=len(values), decision=NOT_TESTED, reason=reason)
             yield nothing.row("distance_anova", factor=name, **TERM, **about)
@@ -164,7 +164,7 @@ def attributes(view: View, design: Design) -> Rows:
     levels, nobody = view.levels([design.gender, *design.factors]), np.full(len(view.people), "", dtype=object)
     groups = levels.get(design.gender, nobody)
     inside = {name: levels[name] for name in design.factors if name in levels}
-    shown = [groups, *([cells_of(inside) if inside else nobody] if len(design.factors) > 1 else [])]
+    partitions = [groups, *([cells_of(inside) if inside else nobody] if len(design.factors) > 1 else [])]
     alone = view.alone.answered
     before = [alone.means(shares) for shares in alone.shares(SUPER).T]
     gaps: list[tuple[dict[str, Any], np.ndarray]] = []
@@ -175,7 +175,7 @@ def attributes(view: View, design: Design) -> Rows:
             gaps.append(({"measure": "attribute_between", **about}, now))
             if not np.isnan(then).all():
                 gaps.append(({"measure": "attribute_within", **about}, now - then))
-                for cells in shown if design.describes else ():
+                for cells in partitions if design.describes else ():
                     yield from _changes(now - then, cells, about)
     if gaps:
         yield from _compare(gaps, groups, design.seed)
@@ -253,8 +253,8 @@ def mixed(view: View, design: Design) -> Rows:
     for at, (factor, group, versus) in enumerate(names):
         df = n_people - 1 - sum(between) if between[at] else n - n_people - width + sum(between) + 1
         place = width - len(names) + at
-        found = t_estimate(fitted.coefficients[place], fitted.errors[place], df) if fitted else Estimate()
-        yield found.row(
+        estimate = t_estimate(fitted.coefficients[place], fitted.errors[place], df) if fitted else Estimate()
+        yield estimate.row(
             "distance_mixed", system=view.system, factor=factor, group=group, versus=versus, n=n,
             n_missing=len(known) - n, unit="cosine distance", counted="pictures", family=EXPLORATORY, note=note,
         )  # fmt: skip
@@ -271,8 +271,8 @@ def _matrix(here: View, design: Design) -> tuple[list[tuple[str, str, str]], lis
         names += [(factor, other, base) for other in others]
     between = [True] * len(names)
     if design.gender in here.table.columns:  # 1 where a picture's person fits its place
-        shown = here.table.select(pl.col(design.gender).cast(pl.String), "context").rows()
-        pairs = [(design.cluster_of.get(label), design.stereotypes.get(place)) for label, place in shown]
+        rows = here.table.select(pl.col(design.gender).cast(pl.String), "context").rows()
+        pairs = [(design.cluster_of.get(label), design.stereotypes.get(place)) for label, place in rows]
         columns.append(np.array([np.nan if None in pair else float(pair[0] == pair[1]) for pair in pairs]))
         names, between = [*names, ("congruence", FITS, FITS_NOT)], [*between, False]
     return names, between, np.stack(columns, axis=1).astype(float)

@@ -56,8 +56,8 @@ class Axis(NamedTuple):
 def axes_of(table: pl.DataFrame) -> list[Axis]:
     """Return the axes of a table, the placebo last."""
     rows = with_poles(table).select(*KEY).unique().drop_nulls("attribute")
-    found = [Axis(*row) for row in rows.iter_rows()]
-    return sorted(found, key=lambda axis: (axis.attribute == PLACEBO, axis.attribute, *axis.poles))
+    axes = [Axis(*row) for row in rows.iter_rows()]
+    return sorted(axes, key=lambda axis: (axis.attribute == PLACEBO, axis.attribute, *axis.poles))
 
 
 def with_poles(table: pl.DataFrame) -> pl.DataFrame:

@@ -34,9 +34,9 @@ def measure_counterfactuals(
     seed: int = 0,
 ) -> Measured:
     """Measure how labels follow the manipulated cue."""
-    found = [Tests(block, repeats) for block in blocks(stimuli, responses)]
-    rows = [row for each in found for row in tested_rows(each, plain_too)]
-    differences = _differences(rows, found)
+    tests = [Tests(block, repeats) for block in blocks(stimuli, responses)]
+    rows = [row for each in tests for row in tested_rows(each, plain_too)]
+    differences = _differences(rows, tests)
     placebo = _placebo(rows, differences, plain_too, seed)
     followed = placebo.filter(pl.col("decision") == FOUND)
     moved = {(system, measure == REFUSAL) for system, measure in followed.select("system", "measure").iter_rows()}
@@ -44,7 +44,7 @@ def measure_counterfactuals(
         row |= _unmeasurable(row, failed or {}, moved)
     cut = {"labels": (_label_columns, LABELS), "rates": (_rates, RATES)}
     tables = {
-        name: pl.DataFrame([row for each in found for row in rows_of(each)], schema=schema, orient="row").with_columns(
+        name: pl.DataFrame([row for each in tests for row in rows_of(each)], schema=schema, orient="row").with_columns(
             pl.col(pl.Float64).fill_nan(None)
         )
         for name, (rows_of, schema) in cut.items()
@@ -114,10 +114,10 @@ def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
     return joined.select(*labels.columns[:after], "p_adjusted", "decision", *labels.columns[after:])
 
 
-def _differences(rows: Sequence[Row], found: Sequence[Tests]) -> pl.DataFrame:
+def _differences(rows: Sequence[Row], tests: Sequence[Tests]) -> pl.DataFrame:
     """Return each person's score beside the number of the row that it tests."""
     scores: dict[tuple[str | None, ...], tuple[list[str], np.ndarray]] = {}
-    for each in found:
+    for each in tests:
         key = (each.block.system, *each.block.axis)
         scores |= {(*key, label): (each.people, each.scores[:, at]) for at, label in enumerate(each.block.labels)}
         scores[(*key, None)] = (sorted(set(each.block.refused_people)), each.refusal_scores)
@@ -167,21 +167,21 @@ RATES = {
 }  # fmt: skip
 
 
-def _label_columns(found: Tests) -> Iterator[tuple[Any, ...]]:
+def _label_columns(tests: Tests) -> Iterator[tuple[Any, ...]]:
     """Yield a row per label, that Tables 1, 2, 5 and 6 are cut from."""
-    slopes, spacing = found.sums.slopes, float(np.diff(found.block.values).mean())
-    for place, label in enumerate(found.block.labels):
+    slopes, spacing = tests.sums.slopes, float(np.diff(tests.block.values).mean())
+    for place, label in enumerate(tests.block.labels):
         slope = float(slopes.slope[place])
         yield (
-            found.block.system, *found.block.axis, label, slope, slopes.low[place], slopes.high[place],
-            slope * spacing, found.p[place], slopes.p_paper[place], found.passes(place),
-            int(slopes.at_centre[place]), len(found.people), is_plain(label), occupation_group(label),
+            tests.block.system, *tests.block.axis, label, slope, slopes.low[place], slopes.high[place],
+            slope * spacing, tests.p[place], slopes.p_paper[place], tests.passes(place),
+            int(slopes.at_centre[place]), len(tests.people), is_plain(label), occupation_group(label),
         )  # fmt: skip
 
 
-def _rates(found: Tests) -> Iterator[tuple[Any, ...]]:
+def _rates(tests: Tests) -> Iterator[tuple[Any, ...]]:
     """Yield shares of people at each step, and ratios to the centre's (Figure 5)."""
-    block, each = found.block, by_person(found.block.present, found.block.people)
+    block, each = tests.block, by_person(tests.block.present, tests.block.people)
     if not len(each):
         return
     shares, base = each.mean(axis=0), each[:, block.centre]

@@ -146,9 +146,9 @@ def correlation(x: np.ndarray, y: np.ndarray, level: float = 0.95) -> Estimate:
     n = int(both.sum())
     if n < 4 or np.ptp(x[both]) == 0 or np.ptp(y[both]) == 0:
         return Estimate(n=n, unit="Pearson r")
-    found = stats.pearsonr(x[both], y[both])
-    low, high = map(float, found.confidence_interval(level))
-    return Estimate(float(found.statistic), low, high, float(found.pvalue), n, unit="Pearson r")
+    pearson = stats.pearsonr(x[both], y[both])
+    low, high = map(float, pearson.confidence_interval(level))
+    return Estimate(float(pearson.statistic), low, high, float(pearson.pvalue), n, unit="Pearson r")
 
 
 def slopes_and_shares(slopes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
@@ -193,5 +193,5 @@ def _line_rows(search: pl.DataFrame) -> Iterator[dict[str, Any]]:
          "quasibinomial; above 4: imbalances are exaggerated, since identity has slope 4 at one half"),
     ]  # fmt: skip
     for name, value, error, note in parts:
-        found = Estimate(value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note)
-        yield found.row(name, **OF_SEARCH)
+        estimate = Estimate(value, value - 1.96 * error, value + 1.96 * error, n=line.n, unit="log odds", note=note)
+        yield estimate.row(name, **OF_SEARCH)

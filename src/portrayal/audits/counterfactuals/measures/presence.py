@@ -81,15 +81,15 @@ def _factors(stimuli: pl.DataFrame) -> pl.DataFrame:
 def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame) -> Block:
     edited = factors.filter(pl.col("condition") == "edited")
     values = even_values(edited["value"].drop_nulls(), axis.title)
-    asked = answers.join(factors, on="stimulus", how="inner")
-    answered = asked.filter(pl.col("status").is_in(ANSWERED)).select("stimulus").unique()
+    joined = answers.join(factors, on="stimulus", how="inner")
+    answered = joined.filter(pl.col("status").is_in(ANSWERED)).select("stimulus").unique()
     counted = edited.join(answered, on="stimulus").group_by("picture").agg(pl.col("value").n_unique())
     whole = counted.filter(value=len(values))["picture"].to_list()  # an answer at every step
     pictures = edited.filter(pl.col("picture").is_in(whole)).unique("picture", maintain_order=True).sort("picture")
-    labels = sorted(asked.filter(pl.col("status") == "answered")["tag"].drop_nulls().unique())
-    cube = _fill(asked.filter(pl.col("condition") == "edited"), pictures["picture"], labels, values)
-    plain = _fill(asked.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan]))
-    refused, refused_people, refused_in_part = _refusals(edited, asked, values)
+    labels = sorted(joined.filter(pl.col("status") == "answered")["tag"].drop_nulls().unique())
+    cube = _fill(joined.filter(pl.col("condition") == "edited"), pictures["picture"], labels, values)
+    plain = _fill(joined.filter(pl.col("condition") == "unedited"), pictures["picture"], labels, np.array([np.nan]))
+    refused, refused_people, refused_in_part = _refusals(edited, joined, values)
     return Block(
         system, axis, values, pictures["picture"].to_list(), pictures["person"].to_list(),
         pictures[START].to_list(), labels,
@@ -102,9 +102,9 @@ def _block(system: str, axis: Axis, factors: pl.DataFrame, answers: pl.DataFrame
     )  # fmt: skip
 
 
-def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str], int]:
+def _refusals(edited: pl.DataFrame, answers: pl.DataFrame, values: np.ndarray) -> tuple[np.ndarray, list[str], int]:
     """Return shares refused, the people shown, and how many refused people have gaps."""
-    ended = asked.filter(pl.col("status").is_in([*ANSWERED, *REFUSED]), condition="edited")
+    ended = answers.filter(pl.col("status").is_in([*ANSWERED, *REFUSED]), condition="edited")
     shares = (
         ended.unique(["stimulus", "repeat"]).group_by("picture", "value").agg(pl.col("status").is_in(REFUSED).mean())
     )
@@ -120,10 +120,10 @@ def _refusals(edited: pl.DataFrame, asked: pl.DataFrame, values: np.ndarray) -> 
 
 
 def _fill(
-    asked: pl.DataFrame, pictures: pl.Series, labels: list[str], values: np.ndarray
+    answers: pl.DataFrame, pictures: pl.Series, labels: list[str], values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return presence and score; NaN where nothing was answered."""
-    answered = asked.filter(pl.col("status").is_in(ANSWERED) & pl.col("picture").is_in(pictures.to_list()))
+    answered = answers.filter(pl.col("status").is_in(ANSWERED) & pl.col("picture").is_in(pictures.to_list()))
     rows = {picture: place for place, picture in enumerate(pictures)}
     columns = {label: place for place, label in enumerate(labels)}
     steps = {value: place for place, value in enumerate(values.tolist())}

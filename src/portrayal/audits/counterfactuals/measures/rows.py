@@ -139,9 +139,9 @@ def axis_rows(
     yield Estimate(float(len(sums.labels)), unit="labels", note=note).row("labels_tested", **base)
     if sums.people:
         yield wilson(sums.changed, sums.people).row("any_flip", **base, unit="share")
-    asked = len(sums.values) * asked_pictures
-    answers = {**base, "n": asked, "counted": "answers", "unit": "share"}
-    yield wilson(sums.empty, asked).row("empty_answers", **answers)
+    questions = len(sums.values) * asked_pictures
+    answers = {**base, "n": questions, "counted": "answers", "unit": "share"}
+    yield wilson(sums.empty, questions).row("empty_answers", **answers)
     refused = {**about, "n": sums.refused_people, "n_missing": asked_people - sums.refused_people}
     yield from _refusal_rows(sums, refused, tests)
 

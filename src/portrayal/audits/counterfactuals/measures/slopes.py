@@ -147,10 +147,10 @@ def conditional_logistic(
     """Return the conditional maximum-likelihood slope of every label."""
     from scipy import stats
 
-    shown = present >= 0.5
-    carried = shown.sum(axis=1)
+    has_label = present >= 0.5
+    carried = has_label.sum(axis=1)
     changes = (carried > 0) & (carried < len(values))
-    totals = np.where(changes, np.einsum("k,nkl->nl", values, shown), 0.0)
+    totals = np.where(changes, np.einsum("k,nkl->nl", values, has_label), 0.0)
     # For m = 0 ... K, the sums of all choices of m values; the smallest is the negative of the largest.
     sums = [np.array([sum(chosen) for chosen in combinations(values, size)]) for size in range(len(values) + 1)]
     room = np.where(changes, np.array([each.max() for each in sums])[carried], 0.0).sum(axis=0)

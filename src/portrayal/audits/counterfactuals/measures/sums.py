@@ -41,7 +41,7 @@ class Sums:
     @classmethod
     def of(cls, block: Block) -> Sums:
         """Return the sums of a block."""
-        shown = block.present >= 0.5
+        has_label = block.present >= 0.5
         starts = np.array([start or "" for start in block.starts])
         gap = block.unedited - block.present[:, block.centre]
         known = np.isfinite(gap).all(axis=1) & bool(block.labels)
@@ -65,8 +65,8 @@ class Sums:
                 for group in sorted({*starts} - {""})
                 for people in [_chosen(block.people, starts == group)]
             },
-            flips=_columns(block.labels, np.stack(flip_counts(shown, block.people))),
-            changed=float(by_person(_changes(shown).any(axis=1).astype(float), block.people).sum()),
+            flips=_columns(block.labels, np.stack(flip_counts(has_label, block.people))),
+            changed=float(by_person(_changes(has_label).any(axis=1).astype(float), block.people).sum()),
             gaps={label: Counter(gaps[:, place].tolist()) for place, label in enumerate(block.labels)},
             compared=len(gaps),
             empty=block.empty,
