@@ -47,10 +47,7 @@ def sayings(slips: Sequence[Slip], scene: Scene, rate: float) -> list[tuple[floa
     ways = [(1.0, faithful(scene))]
     for slip in slips:
         chance = min(max(slip.chance(scene, rate), 0.0), 1.0)
-        split = (
-            [(p * chance, slip.change(scene, account)) for p, account in ways],
-            [(p * (1 - chance), s) for p, s in ways],
-        )
+        split = [(p * chance, slip.change(scene, a)) for p, a in ways], [(p * (1 - chance), a) for p, a in ways]
         ways = [(p, account) for part in split for p, account in part if p > 0]
     return ways
 

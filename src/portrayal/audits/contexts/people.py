@@ -49,10 +49,8 @@ def read_person_table(table: Path | str) -> pl.DataFrame:
     if "person" not in frame.columns and "image_id" in frame.columns:
         frame = frame.with_columns(pl.col("image_id").alias("person"))
     if "person" not in frame.columns:
-        columns = f"(found: {', '.join(frame.columns)})"
-        raise PortrayalError(
-            f"{path.name} lacks column 'image_id' {columns}. One row per picture; see docs/contexts.md."
-        )
+        there = f"(found: {', '.join(frame.columns)})"
+        raise PortrayalError(f"{path.name} lacks column 'image_id' {there}. One row per picture; see docs/contexts.md.")
     return frame
 
 

@@ -85,10 +85,8 @@ def _with_words(
         return table.with_columns(_says(terms).alias(f"says {g}") for g, terms in lists.items())
     terms = identity_terms(stages, stage, options).filter(pl.col("axis") == axis)
     for group in groups:
-        mentions = terms.filter(pl.col("group") == group).select(
-            "image", "caption", pl.lit(True).alias(f"says {group}")
-        )
-        table = table.join(mentions.unique(), on=["image", "caption"], how="left")
+        hits = terms.filter(pl.col("group") == group).select("image", "caption", pl.lit(True).alias(f"says {group}"))
+        table = table.join(hits.unique(), on=["image", "caption"], how="left")
     return table.with_columns(pl.col(f"says {group}").fill_null(False) for group in groups)
 
 

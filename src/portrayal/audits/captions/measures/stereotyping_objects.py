@@ -79,9 +79,7 @@ def effects_of(stages: Stages, stage: str, axis: str, pair: tuple[str, str], opt
     design, images = features(stages.boxes_of(_truth(stages)), types, sorted(groups))
     group = np.array([groups[image] == pair[0] for image in images], dtype=float)
     mentions = mentioned(stages, stage, types)
-    jobs = [
-        (place, synset, [synset in mentions.get(image, ()) for image in images]) for place, synset in enumerate(types)
-    ]
+    jobs = [(at, synset, [synset in mentions.get(image, ()) for image in images]) for at, synset in enumerate(types)]
     fitter = partial(_fitter, design, group, options)
     effects = engine_map(fitter, jobs, "object type", keeps=(Effect, Estimate))
     return sorted(filter(None, effects), key=lambda effect: -effect.accuracy)

@@ -60,10 +60,8 @@ def _worn(stages: Stages, stage: str, roots: frozenset[str]) -> pl.DataFrame:
     distinct = objects.select("word", "synset").unique().drop_nulls()
     listed = [word for word, synset in distinct.iter_rows() if _is_under(synset, roots)]
     by_kind = objects.filter(pl.col("word").is_in(listed)).select("image", "word")
-    by_verb = (
-        stages.at(stage, "relation").filter(pl.col("word") == WEAR).select("image", pl.col("object").alias("word"))
-    )
-    return pl.concat([by_kind, by_verb.drop_nulls()]).unique()
+    by_verb = stages.at(stage, "relation").filter(pl.col("word") == WEAR).select("image", word="object").drop_nulls()
+    return pl.concat([by_kind, by_verb]).unique()
 
 
 @lru_cache(maxsize=50_000)

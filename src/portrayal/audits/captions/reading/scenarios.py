@@ -30,9 +30,8 @@ def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.Da
         for kind in ("object", "attribute", "relation")
     )
     flags = {name: judged & (wrong == name).fill_null(False) for name in (TOO_SPECIFIC, HALLUCINATED)}
-    table = mentions.with_columns(
-        **flags, **{NON_IMAGEABLE: _non_imageable(options, people_said(stages, stage, truth))}
-    )
+    flags[NON_IMAGEABLE] = _non_imageable(options, people_said(stages, stage, truth))
+    table = mentions.with_columns(**flags)
     return table.with_columns(scenario=pl.coalesce(pl.when(name).then(pl.lit(name)) for name in SCENARIOS))
 
 
