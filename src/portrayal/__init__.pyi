@@ -29,7 +29,7 @@ from portrayal.parts.table import part_sizes as part_sizes
 from portrayal.parts.table import part_states as part_states
 from portrayal.reporting.page.diff import diff as diff
 from portrayal.reporting.page.opened import Run as Run
-from portrayal.reporting.page.redact import redact as redact
+from portrayal.reporting.page.opened import redact as redact
 from portrayal.review.serve import view as view
 from portrayal.run.contents import read_results as read_results
 from portrayal.run.plan import plan_text as plan_text

@@ -212,7 +212,7 @@ def measure(folder: Path | str, engine: str | None = None, workers: int | None =
 
 def audit_evidence(study: Study, evidence: Evidence) -> tuple[pl.DataFrame, list[Finding]]:
     """Return results and sentences of answers at hand, by the way that recorded ones take."""
-    from portrayal.reporting.page.measured_run import find
+    from portrayal.reporting.page.section import find
 
     measured = measure_evidence(study, evidence)
     return measured.results, find(study, measured)
@@ -276,7 +276,7 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
     ...     "<title>Words</title>" in page.read_text()
     True
     """
-    from portrayal.reporting.page.of_runs import report_of
+    from portrayal.reporting.page.files import report_of
 
     runs = [existing_run(folder) for folder in folders]
     if len(runs) > 1 and (out is None or Path(out).resolve() in {run.folder.resolve() for run in runs}):
@@ -298,7 +298,7 @@ def report(folders: Sequence[Path | str], out: Path | str | None = None, title: 
 
 def _finish(recorded: Recorded, say: Say) -> None:
     """Say the recording's messages, then measure and report; Ctrl-C ends before that."""
-    from portrayal.reporting.page.of_runs import report_of
+    from portrayal.reporting.page.files import report_of
 
     say(recorded.messages)
     if recorded.interrupted:

@@ -14,7 +14,7 @@ from portrayal import demo, flow
 from portrayal.cli import main
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
-from portrayal.reporting.page import of_runs
+from portrayal.reporting.page import files
 from portrayal.run.folder import Run, locked
 
 ENCODER = """
@@ -87,7 +87,7 @@ def test_the_run_is_held_until_the_report_is_written(tmp_path: Path, monkeypatch
             pass
         return folder / "report.html"
 
-    monkeypatch.setattr(of_runs, "report_of", second_process)
+    monkeypatch.setattr(files, "report_of", second_process)
     assert flow.audit(write_study(tmp_path), folder, quiet=True).report == folder / "report.html"
 
 

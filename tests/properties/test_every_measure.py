@@ -20,7 +20,7 @@ from polars.testing import assert_frame_equal
 
 from portrayal import flow
 from portrayal.errors import PortrayalError
-from portrayal.reporting.page.measured_run import find
+from portrayal.reporting.page.section import find
 from portrayal.run.silence import ANSWERED, DIFFERENCE, UNANSWERED
 from portrayal.stats.decisions.decision import DECISIONS, NOT_MEASURABLE
 from portrayal.study.audit import Evidence, Measured

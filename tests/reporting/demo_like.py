@@ -13,9 +13,7 @@ from PIL import Image
 
 from portrayal.reporting.answers.answers import answers_of
 from portrayal.reporting.answers.behind import Bases, level_names
-from portrayal.reporting.page.measured_run import as_shown, find
-from portrayal.reporting.page.section import STATES, Section
-from portrayal.reporting.page.systems import shown_names
+from portrayal.reporting.page.section import STATES, Section, as_shown, find, shown_names
 from portrayal.run.measurement import measure_evidence
 from portrayal.study.audit import Audit, Measured
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit

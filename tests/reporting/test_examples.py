@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("name", ["portrayal.text.formatting", "reporting.wording", "portrayal.reporting.page.section"])
+@pytest.mark.parametrize("name", ["reporting.wording", "portrayal.reporting.page.section"])
 def test_examples_hold(name):
     done = doctest.testmod(import_module(name))
     assert done.attempted > 0

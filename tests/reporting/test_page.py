@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from portrayal.reporting.charts import charts
 from portrayal.reporting.page.evidence import trace
-from portrayal.reporting.page.page import render, row_pages
-from portrayal.reporting.page.systems import shown_names
-from portrayal.reporting.page.views import OPEN_FOUND, SHOWN_ROWS
+from portrayal.reporting.page.page import OPEN_FOUND, SHOWN_ROWS, render, row_pages
+from portrayal.reporting.page.section import shown_names
 from portrayal.study.audit import Chart, Finding, Measured, ReportTable
 from portrayal.tables import results
 from reporting.factory import NASTY, STEMS, coloured, five_sections, make_section, nasty_section

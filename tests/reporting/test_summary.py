@@ -8,7 +8,7 @@ import json
 import polars as pl
 
 from portrayal.reporting.page.files import write_report
-from portrayal.reporting.page.summary import summary
+from portrayal.reporting.page.first import summary
 from reporting.factory import NASTY, five_sections, make_section, nasty_section
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from portrayal.reporting.answers.answers import Chosen, answers_of, factors_of, narrowed, raw_text
 from portrayal.reporting.answers.behind import Bases
-from portrayal.review.compare import side_by_side
-from portrayal.review.listing import listed
+from portrayal.review.browse import listed, side_by_side
 from portrayal.study.audit import Evidence
 from portrayal.study.registry import get_audit
 from review.made_runs import SCRIPT

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from portrayal import flow
-from portrayal.review.agreed import agreement_of
 from portrayal.review.queues import Item, Queue, in_order, queues_of, scene_words
+from portrayal.review.review import agreement_of
 from portrayal.run.folder import Run
 from portrayal.run.reviews import fold, read_judgments, read_reviews, reviews_of
 from review.conftest import Site, fields, judge

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -13,15 +14,15 @@ from starlette.responses import Response
 
 from portrayal.reporting.answers.answers import Chosen, narrowed, one_answer, raw_text
 from portrayal.reporting.answers.behind import Behind
-from portrayal.reporting.words.names import NAMES
-from portrayal.review.compare import side_by_side
-from portrayal.review.listing import listed
+from portrayal.reporting.words.sentences import NAMES
 from portrayal.review.opened import OpenRun, raw_answer
 from portrayal.review.pages import ORGANISERS, message, page
 from portrayal.review.pictures import ABSENT, SIDES, shown_picture
 from portrayal.tables import RESULTS, facets
 
 CARDS = 24  # answers on a page
+PAGE = 50  # rows of a table on a page
+COMPARED = 20  # results of a list that are compared
 # What of a result row is shown first; its facets follow.
 FIRST = (
     "system", "measure", "group", "versus", "value", "low", "high", "unit", "p_adjusted", "decision", "n", "counted",
@@ -195,3 +196,59 @@ def _number(asked: Mapping[str, str], name: str, otherwise: int) -> int:
 
 def _numbers() -> list[str]:
     return [name for name, kind in RESULTS.items() if kind == pl.Float64]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One page of a table."""
+
+    columns: Sequence[str]
+    rows: list[dict]
+    total: int  # rows that match
+    page: int
+    pages: int
+    sort: str
+    descending: bool
+
+
+def listed(
+    table: pl.DataFrame, sort: str = "", descending: bool = False, page: int = 1, words: str = "", size: int = PAGE
+) -> Listing:
+    """Return a page of a table; missing values come last either way."""
+    if words:
+        table = table.filter(_holds(table, words))
+    if sort in table.columns and not table[sort].dtype.is_nested():
+        table = table.sort(sort, descending=descending, nulls_last=True, maintain_order=True)
+    else:
+        sort = ""
+    pages = max(1, -(-table.height // size))
+    page = min(max(1, page), pages)
+    shown = table.slice((page - 1) * size, size)
+    return Listing(table.columns, shown.to_dicts(), table.height, page, pages, sort, descending)
+
+
+def _holds(table: pl.DataFrame, words: str) -> pl.Expr:
+    """Tell whether any text of a row holds the words, in either case."""
+    texts = [name for name, kind in table.schema.items() if kind == pl.String]
+    held = [pl.col(name).str.to_lowercase().str.contains(words.lower(), literal=True) for name in texts]
+    return pl.any_horizontal([one.fill_null(False) for one in held]) if held else pl.lit(False)
+
+
+def side_by_side(answers: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
+    """Return one row per stimulus and repeat that both were asked, the least alike first.
+
+    `alike` is the number of things both say over the number that either says; `only_first`, `only_second` and `both` name them.
+    """
+    columns = ["stimulus", "repeat", "status", "texts"]
+    left, right = (answers.filter(pl.col("system") == name).select(columns) for name in (first, second))
+    pairs = left.join(right, on=["stimulus", "repeat"], suffix="_second", maintain_order="left")
+    one, other = (
+        pl.col(name).list.head(COMPARED).list.unique(maintain_order=True) for name in ("texts", "texts_second")
+    )
+    told = pairs.with_columns(
+        both=one.list.set_intersection(other),
+        only_first=one.list.set_difference(other),
+        only_second=other.list.set_difference(one),
+    )
+    said = pl.col("both").list.len() + pl.col("only_first").list.len() + pl.col("only_second").list.len()
+    return told.with_columns(alike=pl.col("both").list.len() / said).sort("alike", maintain_order=True, nulls_last=True)

@@ -52,7 +52,7 @@ class Desk:
         """Return the item a reviewer judged or skipped last, which an undo takes back."""
         for who, name, key in reversed(self.stands):
             if who == reviewer and name == queue.name:
-                return queue.by_key(key)
+                return queue.by_key.get(key)
         return None
 
     def gender(self, reviewer: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.responses import PlainTextResponse
+
 LARGEST_FORM = 64 * 1024  # bytes
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
@@ -75,7 +77,8 @@ class Guard:
         elif scope["type"] != "http":  # no web sockets here
             await send({"type": "websocket.close", "code": 1008})
         elif refused := refusal(scope["method"], _by_name(scope["headers"]), self.hosts):
-            await _plain(*refused, _with_headers(send))
+            status, text = refused
+            await PlainTextResponse(text, status)(scope, receive, _with_headers(send))
         else:
             await self.app(scope, receive, _with_headers(send))
 
@@ -98,9 +101,3 @@ def _with_headers(send: Any) -> Any:
         await send(message)
 
     return sending
-
-
-async def _plain(status: int, text: str, send: Any) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text.encode())).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text.encode()})

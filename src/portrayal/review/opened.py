@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.reporting.answers.answers import answers_of, factors_of, labels_of
 from portrayal.reporting.answers.behind import Bases, level_names
-from portrayal.reporting.page.measured_run import find
-from portrayal.reporting.page.systems import shown_names
+from portrayal.reporting.page.section import find, read_named
 from portrayal.review.pictures import picture_key
-from portrayal.run.contents import MEND, RECORD, read_inputs, read_measured, study_of
-from portrayal.run.folder import Run, existing_run, kept_json, kept_table, reading
+from portrayal.run.contents import MEND, RECORD, read_inputs, study_of
+from portrayal.run.folder import Run, existing_run, kept_table, reading
 from portrayal.run.reviews import reviews_of
 from portrayal.study.audit import Audit, Evidence, Finding, Measured
 from portrayal.study.registry import get_audit
@@ -35,7 +33,6 @@ class OpenRun:
     name: str
     seed: int
     audit: Audit
-    settings: Any
     measured: Measured
     findings: Sequence[Finding]
     stimuli: pl.DataFrame
@@ -44,75 +41,39 @@ class OpenRun:
     reviews: pl.DataFrame | None
     stamp: Stamp
 
-    @cached_property
-    def systems(self) -> list[str]:
-        """Return the systems that were asked."""
-        return self.answers["system"].unique(maintain_order=True).to_list()
-
-    @cached_property
-    def factors(self) -> dict[str, list[str]]:
-        """Return what was varied, with its levels."""
-        return factors_of(self.stimuli)
-
-    @cached_property
-    def labels(self) -> list[str]:
-        """Return what systems answered with, the commonest first."""
-        return labels_of(self.answers, self.audit.kind)
-
-    @cached_property
-    def level_names(self) -> dict[str, dict[str, str]]:
-        """Return what levels are called where they are codes: the places of a contexts study."""
-        return level_names(self.inputs)
-
-    @cached_property
-    def bases(self) -> Bases:
-        """Return the answers behind every row."""
-        return Bases(self.audit, self.settings, Evidence(self.stimuli, pl.DataFrame(), self.inputs))
-
-    @cached_property
-    def shown(self) -> dict[str, dict[str, Any]]:
-        """Return the stimuli by their ids."""
-        return {row["stimulus"]: row for row in self.stimuli.iter_rows(named=True)}
-
-    @cached_property
-    def pictures(self) -> dict[str, tuple[str, str, str]]:
-        """Return path, stimulus and hash of every picture, by its name in addresses."""
-        return {
-            picture_key(row["stimulus"]): (row["content"], row["stimulus"], row["hash"])
-            for row in self.shown.values()
-            if row["kind"] == "image"
-        }
+    systems: list[str]
+    factors: dict[str, list[str]]  # what was varied, with its levels
+    labels: list[str]  # what systems answered with, the commonest first
+    level_names: dict[str, dict[str, str]]  # of levels that are codes: the places of a contexts study
+    bases: Bases  # the answers behind every row
+    shown: dict[str, dict[str, Any]]  # the stimuli by their ids
+    pictures: dict[str, tuple[str, str, str]]  # path, stimulus and hash by the names of addresses
 
 
 def open_run(folder: Path | str) -> OpenRun:
     """Read a measured run, while nobody writes into it."""
     run = existing_run(folder)
     with reading(run):
-        return _read(run)
-
-
-def _read(run: Run) -> OpenRun:
-    stamp, study = stamp_of(run), study_of(run)
-    audit = get_audit(study.audit)
-    manifest: dict[str, Any] = kept_json(run.manifest, dict, RECORD)
-    systems = [one for one in manifest.get("systems") or [] if isinstance(one, dict)]
-    measured = replace(read_measured(run), shown_names=shown_names(systems))
-    if not run.responses.exists():
-        raise PortrayalError(f"{run.folder} has no responses.parquet. {MEND}")
+        stamp, study = stamp_of(run), study_of(run)
+        audit = get_audit(study.audit)
+        measured, _, _ = read_named(run)
+        if not run.responses.exists():
+            raise PortrayalError(f"{run.folder} has no responses.parquet. {MEND}")
+        findings, stimuli = find(study, measured), check_stimuli(kept_table(run.stimuli, RECORD))
+        answers = answers_of(check_responses(kept_table(run.responses, MEND), audit.kind), audit.kind)
+        inputs, reviews = read_inputs(run), reviews_of(run)
+    shown = {row["stimulus"]: row for row in stimuli.iter_rows(named=True)}
+    images = [(name, row) for name, row in shown.items() if row["kind"] == "image"]
     return OpenRun(
-        run,
-        study.name,
-        study.seed,
-        audit,
-        study.settings,
-        measured,
-        find(study, measured),
-        check_stimuli(kept_table(run.stimuli, RECORD)),
-        answers_of(check_responses(kept_table(run.responses, MEND), audit.kind), audit.kind),
-        read_inputs(run),
-        reviews_of(run),
-        stamp,
-    )
+        run, study.name, study.seed, audit, measured, findings, stimuli, answers, inputs, reviews, stamp,
+        systems=answers["system"].unique(maintain_order=True).to_list(),
+        factors=factors_of(stimuli),
+        labels=labels_of(answers, audit.kind),
+        level_names=level_names(inputs),
+        bases=Bases(audit, study.settings, Evidence(stimuli, pl.DataFrame(), inputs)),
+        shown=shown,
+        pictures={picture_key(name): (row["content"], name, row["hash"]) for name, row in images},
+    )  # fmt: skip
 
 
 def stamp_of(run: Run) -> Stamp:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
+import polars as pl
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from portrayal.errors import PortrayalError
-from portrayal.review.agreed import agreement_of, disputed
 from portrayal.review.desk import GENDERS, REASONS, Desk
 from portrayal.review.opened import OpenRun
 from portrayal.review.pages import ORGANISERS, message, page
 from portrayal.review.queues import Queue, scene_words
 from portrayal.run.reviews import JUDGE, Act
+from portrayal.stats.raters import agreement as coefficients
 
 KEYS = "123456789"
+DRAWS = 500  # resamples of the items for the intervals
+SHOWN = ("krippendorff_alpha", "cohen_kappa")
 
 
 async def queues(request: Request) -> Response:
@@ -58,7 +61,7 @@ async def judge(request: Request) -> Response:
 
 
 async def _taken(desk: Desk, queue: Queue, reviewer: str, form: dict[str, str]) -> None:
-    item = queue.by_key(form.get("item", ""))
+    item = queue.by_key.get(form.get("item", ""))
     if item is None:
         raise PortrayalError("that item is no longer in this queue. Here is the next one.")
     if form.get("act") == "undo":
@@ -119,5 +122,32 @@ async def agreement(request: Request) -> Response:
 
 def _agreed(queue: Queue, acts: Sequence[Act], seed: int) -> dict[str, Any]:
     judged = sum(act["queue"] == queue.name and act["act"] == JUDGE for act in acts)
-    differ = [(item, said) for key, said in disputed(queue, acts) if (item := queue.by_key(key))]
+    differ = [(item, said) for key, said in disputed(queue, acts) if (item := queue.by_key.get(key))]
     return {"queue": queue, "judged": judged, "table": agreement_of(queue, acts, seed), "differ": differ}
+
+
+def agreement_of(queue: Queue, acts: Iterable[Act], seed: int) -> pl.DataFrame | None:
+    """Return a queue's coefficients as Results rows; None with fewer than two reviewers."""
+    question = {item.question for item in queue.items}
+    rows = [
+        {"item": row["item"], "question": queue.name, "reviewer": row["reviewer"], "judgment": row["judgment"]}
+        for act in acts
+        if act["act"] == JUDGE and act["queue"] == queue.name
+        for row in act["rows"]
+        if row["question"] in question
+    ]
+    table = pl.DataFrame(rows, schema=dict.fromkeys(("item", "question", "reviewer", "judgment"), pl.String))
+    twice = table.group_by("item").agg(pl.col("reviewer").n_unique()).filter(pl.col("reviewer") > 1)
+    if table["reviewer"].n_unique() < 2 or twice.is_empty():
+        return None
+    found = coefficients(table, queue.name, queue.level, draws=DRAWS, seed=seed)
+    return found.filter(pl.col("measure").is_in(SHOWN))
+
+
+def disputed(queue: Queue, acts: Iterable[Act]) -> list[tuple[str, dict[str, str]]]:
+    """Return the items on which reviewers differ, with what each said."""
+    said: dict[str, dict[str, str]] = {}
+    for act in acts:
+        if act["act"] == JUDGE and act["queue"] == queue.name:
+            said.setdefault(act["item"], {})[act["reviewer"]] = act["rows"][0]["judgment"] or ""
+    return [(key, answers) for key, answers in said.items() if len(set(answers.values())) > 1]

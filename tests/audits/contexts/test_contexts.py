@@ -15,7 +15,7 @@ from portrayal.audits.contexts.measures.design import FACETS
 from portrayal.audits.contexts.stimuli import make_stimuli, read_inputs
 from portrayal.errors import PortrayalError
 from portrayal.reporting.charts.drawing import to_svg
-from portrayal.reporting.page.measured_run import find
+from portrayal.reporting.page.section import find
 from portrayal.stats.decisions.decision import DECISIONS
 from portrayal.study.study_file import make_study, read_study
 from portrayal.tables import REVIEWS

@@ -10,8 +10,8 @@ from portrayal.audits.contexts.calibration import simulate, study_of
 from portrayal.audits.contexts.figures import all_charts
 from portrayal.audits.contexts.measures.congruence import expectancy_gaps
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance
-from portrayal.reporting.page.measured_run import find
-from portrayal.reporting.page.shown import shown_view
+from portrayal.reporting.page.asked import shown_view
+from portrayal.reporting.page.section import find
 from portrayal.stats.models.groups import anova, welch
 
 EIGHT = ("F1", "F2", "F3", "F4", "M1", "M2", "M3", "M4")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,6 @@ READ: Mapping[str, tuple[str, str | None]] = {
     "ranker": ("doc", "score"),
     "generator": ("label", "score"),
 }
-LABELLED = ("tagger", "generator")
 MOST_LEVELS = 60  # of a factor one can choose from
 MOST_STEPS = 20  # of a number: more are a measurement and not a choice
 MOST_LABELS = 400
@@ -43,21 +42,18 @@ def answers_of(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
 
 def factors_of(stimuli: pl.DataFrame) -> dict[str, list[str]]:
     """Return the factors of the stimuli one can choose by, with their levels as text."""
-    found = {}
+    factors = {}
     for name in stimuli.columns:
-        if name in STIMULI or stimuli[name].dtype.is_nested():
-            continue
-        levels = stimuli[name].drop_nulls().unique().sort().cast(pl.String).to_list()
-        levels = [level for level in levels if level]
-        most = MOST_STEPS if stimuli[name].dtype.is_float() else MOST_LEVELS
-        if 1 < len(levels) <= most:
-            found[name] = levels
-    return found
+        if name not in STIMULI and not stimuli[name].dtype.is_nested():
+            levels = list(filter(None, stimuli[name].drop_nulls().unique().sort().cast(pl.String)))
+            if 1 < len(levels) <= (MOST_STEPS if stimuli[name].dtype.is_float() else MOST_LEVELS):
+                factors[name] = levels
+    return factors
 
 
 def labels_of(answers: pl.DataFrame, kind: str) -> list[str]:
     """Return the labels systems gave, the commonest first; captions and documents have none."""
-    if kind not in LABELLED:
+    if kind not in ("tagger", "generator"):
         return []
     counted = answers.select(pl.col("texts").explode()).drop_nulls().to_series().value_counts()
     return counted.sort(["count", "texts"], descending=[True, False])["texts"].head(MOST_LABELS).to_list()
@@ -77,36 +73,29 @@ class Chosen:
 
 def narrowed(answers: pl.DataFrame, stimuli: pl.DataFrame, chosen: Chosen) -> pl.DataFrame:
     """Return the answers that match what was chosen, in their order."""
-    return answers[narrowed_rows(answers, stimuli, chosen)]
+    return answers.filter(*_conditions(stimuli, chosen))
 
 
 def narrowed_rows(answers: pl.DataFrame, stimuli: pl.DataFrame, chosen: Chosen) -> pl.Series:
     """Return the numbers of the rows that `narrowed` returns."""
-    wanted = stimuli.filter(matching(stimuli, chosen))["stimulus"]
-    conditions = [pl.col("stimulus").is_in(wanted.implode())]
-    if chosen.systems:
-        conditions.append(pl.col("system").is_in(list(chosen.systems)))
-    if chosen.status:
-        conditions.append(pl.col("status") == chosen.status)
-    if chosen.label:
-        conditions.append(pl.col("texts").list.contains(chosen.label))
-    if chosen.words:
-        words = chosen.words.lower()
-        told = pl.col("texts").list.join(" "), pl.col("stimulus")
-        conditions.append(pl.any_horizontal(one.str.to_lowercase().str.contains(words, literal=True) for one in told))
-    return answers.select(pl.arg_where(pl.all_horizontal(conditions))).to_series()
+    return answers.select(pl.arg_where(pl.all_horizontal(*_conditions(stimuli, chosen)))).to_series()
 
 
-def matching(stimuli: pl.DataFrame, chosen: Chosen) -> pl.Expr:
-    """Return the condition on stimuli that a choice stands for."""
-    conditions = [
-        pl.col(name).cast(pl.String).is_in(list(levels))
-        for name, levels in chosen.factors.items()
-        if levels and name in stimuli.columns
-    ]
+def _conditions(stimuli: pl.DataFrame, chosen: Chosen) -> Iterator[pl.Expr]:
+    wanted = [pl.col(name).cast(pl.String).is_in(list(levels)) for name, levels in chosen.factors.items()
+              if levels and name in stimuli.columns]  # fmt: skip
     if chosen.stimuli:
-        conditions.append(pl.col("stimulus").is_in(list(chosen.stimuli)))
-    return pl.all_horizontal(conditions) if conditions else pl.lit(True)
+        wanted.append(pl.col("stimulus").is_in(list(chosen.stimuli)))
+    yield pl.col("stimulus").is_in((stimuli.filter(*wanted) if wanted else stimuli)["stimulus"].implode())
+    if chosen.systems:
+        yield pl.col("system").is_in(list(chosen.systems))
+    if chosen.status:
+        yield pl.col("status") == chosen.status
+    if chosen.label:
+        yield pl.col("texts").list.contains(chosen.label)
+    if chosen.words:
+        texts = (one.str.to_lowercase() for one in (pl.col("texts").list.join(" "), pl.col("stimulus")))
+        yield pl.any_horizontal(text.str.contains(chosen.words.lower(), literal=True) for text in texts)
 
 
 def raw_text(raw: bytes, most: int = 20_000) -> str:
@@ -120,5 +109,5 @@ def raw_text(raw: bytes, most: int = 20_000) -> str:
 
 def one_answer(answers: pl.DataFrame, system: str, stimulus: str, repeat: int) -> dict[str, Any] | None:
     """Return one answer's row, or None."""
-    found = answers.filter(pl.col("system") == system, pl.col("stimulus") == stimulus, pl.col("repeat") == repeat)
-    return found.row(0, named=True) if found.height else None
+    row = answers.filter(pl.col("system") == system, pl.col("stimulus") == stimulus, pl.col("repeat") == repeat)
+    return row.row(0, named=True) if row.height else None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +15,6 @@ import polars as pl
 import portrayal
 from portrayal.text.formatting import unique
 
-SPECIFICATION = "http://mlcommons.org/croissant/1.0"
-# The context as the specification prints it, in whole: readers compare it.
-PLAIN = (
-    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet", "format", "includes",
-    "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated", "replace",
-    "samplingRate", "separator", "source", "subField", "transform",
-)  # fmt: skip
-CONTEXT: Mapping[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{name: f"cr:{name}" for name in PLAIN},
-}
 DESCRIPTION = (
     "Results of an audit of how AI systems portray people, made with Portrayal: one row an estimate with its interval, its tests and"
     " its decision (results.csv), and the tables its figures are drawn from. report.html is for people, docs/tables.md of"
@@ -43,15 +25,14 @@ LICENSE = (
 )
 
 
-def croissant(
-    folder: Path, title: str, results: pl.DataFrame, tables: Mapping[str, pl.DataFrame], published: str = ""
-) -> dict[str, Any]:
-    """Return the metadata of results.csv and tables/*.csv once they are written."""
-    files = {"results.csv": results, **{f"tables/{name}.csv": table for name, table in tables.items()}}
+def croissant(folder: Path, title: str, tables: Mapping[str, pl.DataFrame], published: str = "") -> dict[str, Any]:
+    """Return the metadata of the report's CSV tables once they are written."""
+    # The context as the specification prints it, in whole: readers compare it.
+    context = files("portrayal.reporting").joinpath("templates/croissant_context.json").read_text("utf-8")
     return {
-        "@context": dict(CONTEXT),
+        "@context": json.loads(context),
         "@type": "sc:Dataset",
-        "conformsTo": SPECIFICATION,
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": title,
         "description": DESCRIPTION,
         "license": LICENSE,
@@ -60,8 +41,8 @@ def croissant(
         "version": portrayal.__version__,
         "creator": {"@type": "sc:Organization", "name": "the authors of the study"},
         **({"datePublished": published} if published else {}),
-        "distribution": [_file(folder, name) for name in files],
-        "recordSet": [_records(name, table) for name, table in files.items()],
+        "distribution": [_file(folder, name) for name in tables],
+        "recordSet": [_records(name, table) for name, table in tables.items()],
     }
 
 
@@ -74,28 +55,17 @@ def _file(folder: Path, name: str) -> dict[str, Any]:
 
 def _records(name: str, table: pl.DataFrame) -> dict[str, Any]:
     """Return the columns of a file as a record set."""
-    stem = name.removesuffix(".csv")
+    stem, fields = name.removesuffix(".csv"), []
     ids = unique([re.sub(r"[^A-Za-z0-9_.-]+", "_", column) for column in table.columns])  # an id holds no space
-    fields = [_field(name, f"{stem}/{own}", *one) for own, one in zip(ids, table.schema.items(), strict=True)]
+    for own, (column, kind) in zip(ids, table.schema.items(), strict=True):
+        about = {"@type": "cr:Field", "@id": f"{stem}/{own}", "name": column, "description": column.replace("_", " ")}
+        source = {"fileObject": {"@id": name}, "extract": {"column": column}}
+        fields.append({**about, "dataType": _type(kind), "source": source})
     return {"@type": "cr:RecordSet", "@id": stem, "name": stem, "field": fields}
 
 
-def _field(name: str, own: str, column: str, kind: pl.DataType) -> dict[str, Any]:
-    source = {"fileObject": {"@id": name}, "extract": {"column": column}}
-    about = {"@type": "cr:Field", "@id": own, "name": column, "description": column.replace("_", " ")}
-    return {**about, "dataType": data_type(kind), "source": source}
-
-
-def data_type(kind: Any) -> str:
-    """Return schema.org's word for a column's type; lists are written as text.
-
-    Examples
-    --------
-    >>> data_type(pl.Float64()), data_type(pl.String())
-    ('sc:Float', 'sc:Text')
-    """
+def _type(kind: Any) -> str:
+    """Return schema.org's word for a column's type; lists are written as text."""
     if kind.is_integer():
         return "sc:Integer"
-    if kind.is_float():
-        return "sc:Float"
-    return "sc:Boolean" if kind == pl.Boolean else "sc:Text"
+    return "sc:Float" if kind.is_float() else "sc:Boolean" if kind == pl.Boolean else "sc:Text"

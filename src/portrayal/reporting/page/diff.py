@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,20 @@ from markupsafe import Markup
 from portrayal.edges.folders import claim
 from portrayal.edges.writing import write_text
 from portrayal.reporting.charts.drawing import prefixed
-from portrayal.reporting.charts.theme import dark_rules
 from portrayal.reporting.charts.wave_charts import wave_charts
 from portrayal.reporting.page.files import strict
-from portrayal.reporting.page.page import environment
-from portrayal.reporting.words.names import NAMES
+from portrayal.reporting.page.page import fill
+from portrayal.reporting.words.sentences import NAMES
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND
 from portrayal.tables import RESULTS
-from portrayal.text.formatting import cell, estimate, interval, p_value
+from portrayal.text.formatting import cell, estimate, interval, p_value, plain
 from portrayal.waves.changes import WAVES, moved
 from portrayal.waves.waves import Wave, changes_by_group, paired_answers, read_waves, versions_changed, vocabulary
 
 EXAMPLES = 5  # changed answers shown of each system
 WORDS = 12  # words shown that appeared or vanished
 LONGEST = 160  # characters of an answer that is shown
+TABLES = ("answers", "measures", "words", "examples")
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,15 @@ def diff(folders: Sequence[Path | str], out: Path | str = "diff") -> Diff:
     simulated: 0 of 32 answers changed from may to june
     """
     waves = read_waves(folders)
-    found = compare(waves)
+    changes = compare(waves)
     claim(Path(out), "report")
     page = Path(out) / "diff.html"
-    write_text(Path(out) / "diff.json", json.dumps(as_json(found), indent=1, allow_nan=False))
-    write_text(page, render(found, waves))
-    return Diff(**{**vars(found), "page": page})
+    summary = {name: getattr(changes, name).to_dicts() for name in TABLES} | {"versions": changes.versions}
+    write_text(
+        Path(out) / "diff.json", json.dumps(strict({"waves": changes.waves, **summary}), indent=1, allow_nan=False)
+    )
+    write_text(page, render(changes, waves))
+    return replace(changes, page=page)
 
 
 def compare(waves: Sequence[Wave]) -> Diff:
@@ -100,27 +102,20 @@ def compare(waves: Sequence[Wave]) -> Diff:
     )
 
 
-def as_json(found: Diff) -> dict[str, Any]:
-    """Return what diff.json holds: every number, unrounded."""
-    tables = {name: getattr(found, name).to_dicts() for name in ("answers", "measures", "words", "examples")}
-    return strict({"waves": found.waves, **tables, "versions": found.versions})
-
-
 def _answer_lines(answers: pl.DataFrame) -> Iterator[str]:
     for row in answers.filter(pl.col("group").is_null()).iter_rows(named=True):
-        mine = answers.filter(
-            pl.col("system") == row["system"], pl.col("to") == row["to"], pl.col("group").is_not_null()
-        )
+        mine = answers.filter(pl.col("group").is_not_null(), system=row["system"], to=row["to"])
         parts = [f"{one['group']} {one['changed']:,} of {one['asked']:,}" for one in mine.iter_rows(named=True)]
-        told = f" ({', '.join(parts)})" if parts and row["changed"] else ""
-        yield f"{row['system']}: {row['changed']:,} of {row['asked']:,} answers changed from {row['from']} to {row['to']}{told}"
+        groups = f" ({', '.join(parts)})" if parts and row["changed"] else ""
+        yield f"{row['system']}: {row['changed']:,} of {row['asked']:,} answers changed from {row['from']} to {row['to']}{groups}"
 
 
 def _moved_lines(measures: pl.DataFrame) -> Iterator[str]:
     for row in measures.filter(pl.col("decision") == FOUND).iter_rows(named=True):
-        change = f"{estimate(row['value'], row['low'], row['high'])} {interval(row['value'], row['low'], row['high'])}"
+        ends = (row["value"], row["low"], row["high"])
         values = f"{cell(row['first'])} in {row['from']}, {cell(row['second'])} in {row['to']}"
-        yield f"moved: {about(row)}: {values}; change {change}, corrected p {p_value(row['p_adjusted'])}, {row['compared']}"
+        p = f"corrected p {p_value(row['p_adjusted'])}, {row['compared']}"
+        yield f"moved: {about(row)}: {values}; change {estimate(*ends)} {interval(*ends)}, {p}"
     tested = measures.filter(pl.col("decision").is_in([FOUND, NOT_FOUND])).height
     if FOUND not in measures["decision"]:
         yield f"no measure moved beyond noise: {tested:,} of {measures.height:,} changes could be tested"
@@ -128,12 +123,10 @@ def _moved_lines(measures: pl.DataFrame) -> Iterator[str]:
 
 def about(row: Mapping[str, Any]) -> str:
     """Say which row of the results this is: system, measure, sides and facets."""
-    names = ["system", "measure", "group", "versus", *(name for name in row if name not in _OWN)]
-    parts = [NAMES.get(str(row[name]), row[name]) if name == "measure" else row.get(name) for name in names]
-    return ", ".join(str(part) for part in parts if part)
-
-
-_OWN = {*WAVES, *RESULTS, "study", "status"}
+    own = {*WAVES, *RESULTS, "study", "status"}
+    named = {**row, "measure": NAMES.get(str(row["measure"]), row["measure"])}
+    names = ["system", "measure", "group", "versus", *(name for name in row if name not in own)]
+    return ", ".join(str(named[name]) for name in names if named.get(name))
 
 
 def _word_lines(words: pl.DataFrame) -> Iterator[str]:
@@ -143,44 +136,31 @@ def _word_lines(words: pl.DataFrame) -> Iterator[str]:
         yield f"{system}: {what} by {to}: {shown}{more}"
 
 
-def render(found: Diff, waves: Sequence[Wave]) -> str:
+def render(changes: Diff, waves: Sequence[Wave]) -> str:
     """Return the page of a diff: changes, charts over all waves, examples, versions."""
-    drawn = wave_charts(found.measures, waves, about)
-    style = files("portrayal.reporting").joinpath("templates/style.css").read_text("utf-8")
-    view = {
-        "title": f"{waves[0].study.name}: {', '.join(found.waves)}",
-        "style": Markup(style),
-        "dark": Markup(dark_rules()),
-        "parts": list(_parts(found)),
-        "charts": [{**one, "svg": Markup(prefixed(one["svg"], f"wave-{place}"))} for place, one in enumerate(drawn)],
-        "tables": list(_tables(found)),
-    }
-    return environment().get_template("diff.html").render(view)
-
-
-def _parts(found: Diff) -> Iterator[tuple[str, list[str]]]:
-    """Yield what changed by kind, what moved first."""
-    yield "Measures", [line.removeprefix("moved: ") for line in _moved_lines(found.measures)]
-    yield "Answers", list(_answer_lines(found.answers))
-    yield "Words", list(_word_lines(found.words)) or ["no word that only one wave has"]
-    yield "Versions", found.versions or ["none differs that is known"]
-
-
-def _tables(found: Diff) -> Iterator[dict[str, Any]]:
-    """Yield the tables of the page: title, columns, rows of cells."""
-    measures = found.measures.select(
-        pl.Series("row", [about(row) for row in found.measures.iter_rows(named=True)], dtype=pl.String),
+    charts = wave_charts(changes.measures, waves, about)
+    measures = changes.measures.select(
+        pl.Series("row", [about(row) for row in changes.measures.iter_rows(named=True)], dtype=pl.String),
         "from", "to", "first", "second", change="value", low="low", high="high", corrected_p="p_adjusted", decision="decision",
         compared="compared",
     )  # fmt: skip
-    examples = found.examples.with_columns(pl.col("answer", "answer_later").str.slice(0, LONGEST)).drop(
-        "changed", strict=False
-    )
-    for title, table in (
-        ("Every change of a measure", measures),
-        ("Answers that changed, by group", found.answers),
-        ("Examples of changed answers", examples),
-        ("Words only one wave has", found.words.head(200)),
-    ):
-        columns = [name.replace("_", " ") for name in table.columns]
-        yield {"title": title, "columns": columns, "rows": [[cell(value) for value in row] for row in table.rows()]}
+    examples = changes.examples.with_columns(pl.col("answer", "answer_later").str.slice(0, LONGEST))
+    tables = {
+        "Every change of a measure": measures,
+        "Answers that changed, by group": changes.answers,
+        "Examples of changed answers": examples.drop("changed", strict=False),
+        "Words only one wave has": changes.words.head(200),
+    }
+    return fill(
+        "diff.html",
+        f"{waves[0].study.name}: {', '.join(changes.waves)}",
+        parts={
+            "Measures": [line.removeprefix("moved: ") for line in _moved_lines(changes.measures)],
+            "Answers": list(_answer_lines(changes.answers)),
+            "Words": list(_word_lines(changes.words)) or ["no word that only one wave has"],
+            "Versions": changes.versions or ["none differs that is known"],
+        },
+        charts=[{**one, "svg": Markup(prefixed(one["svg"], f"wave-{place}"))} for place, one in enumerate(charts)],
+        tables=[{"title": title, "columns": list(map(plain, table.columns)), "rows": table.rows()}
+                for title, table in tables.items()],
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ from portrayal.edges.folders import replace_belongings
 from portrayal.edges.inert import inert_cells
 from portrayal.edges.writing import make_inside, replacing, write_bytes, write_parquet, write_text
 from portrayal.edges.writing import without_secrets as without_secrets_in
-from portrayal.reporting.charts.drawing import Draw, Drawing, draw_here, svg_to_png
+from portrayal.reporting.charts.drawing import Draw, draw_here, drawing, svg_to_png
+from portrayal.reporting.page.asked import recording_days
 from portrayal.reporting.page.croissant import croissant
-from portrayal.reporting.page.evidence import Traced, answers_table, trace
-from portrayal.reporting.page.page import render_drawn, row_pages
-from portrayal.reporting.page.provenance import last_day
-from portrayal.reporting.page.section import STATES, Section, draw_all, table_files
-from portrayal.reporting.page.summary import summary
-from portrayal.reporting.page.views import drawn_tables
+from portrayal.reporting.page.evidence import answers_table, trace
+from portrayal.reporting.page.first import summary
+from portrayal.reporting.page.page import all_tables, render_drawn, row_pages
+from portrayal.reporting.page.section import STATES, Section, draw_all, read_section
+from portrayal.run.folder import Run
 from portrayal.study.audit import Finding
 from portrayal.systems.core.settings import without_secrets
 from portrayal.tables import RESULTS
@@ -29,71 +29,66 @@ from portrayal.tables import RESULTS
 REPORT = "report"  # the group of files noted in the folder's mark
 
 
-def write_report(folder: Path, sections: Sequence[Section], title: str, draw: Draw = draw_here) -> Path:
-    """Write report.html, summary.md, results in three forms, croissant.json, charts/, tables/ and rows/ into `folder`.
+def report_of(runs: Sequence[Run], out: Path, title: str, processes: int = 1) -> Path:
+    """Write the report of runs that are held, into a folder that is ours."""
+    sections: list[Section] = []
+    with drawing(processes) as draw:
+        for run in runs:
+            sections.append(read_section(run, [section.audit.stem for section in sections]))
+        return write_report(out, sections, title or sections[0].study_name, draw)
 
-    Returns
-    -------
-    Path
-        The page.
-    """
-    folder = Path(folder)
+
+def write_report(folder: Path, sections: Sequence[Section], title: str, draw: Draw = draw_here) -> Path:
+    """Write the page and all files beside it into `folder`; return the page."""
     drawings = draw_all(sections, draw)
     traces = [trace(section) for section in sections]
-    tables = {name: table for one in zip(sections, drawings, strict=True) for name, table in all_tables(*one).items()}
+    charts = [one for drawn in drawings for one in drawn]
+    tables = {
+        f"tables/{name}": table
+        for one in zip(sections, drawings, strict=True)
+        for name, table in all_tables(*one).items()
+    }
+    answers = {f"rows/{one.section.anchor}-answers": one.section for one in traces if one.choices}
+    pages = [f"rows/{name}" for traced in traces for name in traced.pages()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("charts", "tables", "rows"):
+        make_inside(folder / name)
+    # Files of an earlier report go.
+    images = [f"charts/{one.name}{end}" for one in charts for end in (".svg", ".png")]
+    data = [f"{name}{end}" for name in [*tables, *answers] for end in (".csv", ".parquet")]
+    replace_belongings(folder, REPORT, [*images, *data, *pages])
     results = all_results(sections)
-    manifests = [section.manifest for section in sections]
-    _make_way(folder, drawings, tables, traces)
-    write_parquet(results, folder / "results.parquet")
-    write_csv(results, folder / "results.csv")
+    for name, table in {"results": results, **tables}.items():
+        _write_table(table, folder / name)
     write_text(folder / "results.json", json.dumps(results_json(sections, title), indent=1, allow_nan=False))
-    for drawing in (one for drawn in drawings for one in drawn):
-        write_chart(folder / "charts", drawing)
-    for name, table in tables.items():
-        write_csv(table, folder / "tables" / f"{name}.csv")
-        write_parquet(table, folder / "tables" / f"{name}.parquet")
+    for one in charts:
+        png = one.png or (svg_to_png(one.svg) if one.svg else None)
+        if one.svg:
+            write_text(folder / "charts" / f"{one.name}.svg", one.svg)
+        if png:
+            write_bytes(folder / "charts" / f"{one.name}.png", png)
     for traced in traces:
-        write_rows(folder / "rows", traced)
+        for name, text in row_pages(traced):
+            write_text(folder / "rows" / name, text)
+    for name, section in answers.items():
+        _write_table(answers_table(section), folder / name)
     write_text(folder / "summary.md", summary(sections, title))
-    write_text(
-        folder / "croissant.json", json.dumps(croissant(folder, title, results, tables, last_day(manifests)), indent=1)
-    )
+    described = {f"{name}.csv": table for name, table in {"results": results, **tables}.items()}
+    day = max(recording_days([section.manifest for section in sections]), default="")
+    write_text(folder / "croissant.json", json.dumps(croissant(folder, title, described, day), indent=1))
     write_text(folder / "report.html", render_drawn(sections, title, drawings, traces))
     return folder / "report.html"
 
 
-def all_tables(section: Section, drawings: Sequence[Drawing]) -> dict[str, pl.DataFrame]:
-    """Return a section's further tables and those behind its figures, by file."""
-    further = zip(table_files(section), (table.table for table in section.tables), strict=True)
-    return {**dict(further), **drawn_tables(section, drawings)}
-
-
-def write_rows(folder: Path, traced: Traced) -> None:
-    """Write all rows of a section, and the answers behind each."""
-    for name, text in row_pages(traced):
-        write_text(folder / name, text)
-    if traced.choices:
-        answers = answers_table(traced.section)
-        write_csv(answers, folder / f"{traced.section.anchor}-answers.csv")
-        write_parquet(answers, folder / f"{traced.section.anchor}-answers.parquet")
-
-
-def row_files(traced: Traced) -> list[str]:
-    """Return the names of what `write_rows` writes."""
-    anchor = traced.section.anchor
-    pages = [traced.file(choice) for choice in range(len(traced.choices))]
-    tables = [f"{anchor}-answers.csv", f"{anchor}-answers.parquet"] if pages else []
-    return [f"{anchor}.html", *pages, *tables]
+def _write_table(table: pl.DataFrame, path: Path) -> None:
+    write_csv(table, path.with_name(f"{path.name}.csv"))
+    write_parquet(table, path.with_name(f"{path.name}.parquet"))
 
 
 def all_results(sections: Sequence[Section]) -> pl.DataFrame:
     """Return the results of all sections in one table, with the study's name."""
-    parts = [
-        section.measured.results.with_columns(pl.lit(section.study_name, dtype=pl.String).alias("study"))
-        for section in sections
-    ]
-    empty = pl.DataFrame(schema={**RESULTS, "study": pl.String})
-    return pl.concat([empty, *parts], how="diagonal")
+    parts = [one.measured.results.with_columns(study=pl.lit(one.study_name, pl.String)) for one in sections]
+    return pl.concat([pl.DataFrame(schema={**RESULTS, "study": pl.String}), *parts], how="diagonal")
 
 
 def results_json(sections: Sequence[Section], title: str) -> dict[str, Any]:
@@ -103,15 +98,15 @@ def results_json(sections: Sequence[Section], title: str) -> dict[str, Any]:
         audits.append(_audit_json(section, start))
         findings += [finding_json(section, finding, start) for finding in section.findings]
         start += section.measured.results.height
-    manifest = {section.anchor: section.manifest for section in sections}
-    whole = {
-        "title": title,
-        "findings": findings,
-        "results": all_results(sections).to_dicts(),
-        "audits": audits,
-        "manifest": manifest,
-    }
-    return strict(whole)
+    return strict(
+        {
+            "title": title,
+            "findings": findings,
+            "results": all_results(sections).to_dicts(),
+            "audits": audits,
+            "manifest": {section.anchor: section.manifest for section in sections},
+        }
+    )
 
 
 def strict(value: Any) -> Any:
@@ -129,36 +124,26 @@ def strict(value: Any) -> Any:
 
 def write_csv(table: pl.DataFrame, path: Path) -> None:
     """Write a table as CSV whose text no spreadsheet runs as a formula."""
-    inert = table.with_columns(_csv_column(name, kind) for name, kind in table.schema.items())
-    titles = (
-        pl.Series(inert.columns, dtype=pl.String).to_frame("title").select(inert_cells(pl.col("title")).alias("title"))
-    )
-    inert.columns = titles["title"].to_list()
+
+    def cells(name: str, kind: pl.DataType) -> pl.Expr:
+        column = pl.col(name)
+        if kind.is_nested() or kind in (pl.Object, pl.Binary):
+            dumped = column.map_elements(lambda value: json.dumps(strict(value)), pl.String, skip_nulls=True)
+            return dumped.alias(name)
+        return inert_cells(column).alias(name) if kind == pl.String else column
+
+    inert = table.with_columns(cells(name, kind) for name, kind in table.schema.items())
+    titles = pl.DataFrame({"title": pl.Series(inert.columns, dtype=pl.String)}).select(inert_cells(pl.col("title")))
+    inert.columns = titles.to_series().to_list()
     with replacing(path) as part:
         without_secrets_in(inert).write_csv(part)
 
 
-def write_chart(folder: Path, drawing: Drawing) -> None:
-    """Write one drawing as SVG and PNG."""
-    make_inside(folder)
-    if drawing.svg:
-        write_text(folder / f"{drawing.name}.svg", drawing.svg)
-    png = drawing.png or (svg_to_png(drawing.svg) if drawing.svg else None)
-    if png:
-        write_bytes(folder / f"{drawing.name}.png", png)
-
-
 def finding_json(section: Section, finding: Finding, start: int) -> dict[str, Any]:
     """Return a sentence with its decision and its row, counted from `start`."""
-    row = section.measured.results.row(finding.row, named=True)
-    return {
-        "audit": section.audit.stem,
-        "study": section.study_name,
-        "system": row["system"],
-        "sentence": finding.sentence,
-        "decision": row["decision"],
-        "row": start + finding.row,
-    }
+    row = section.row(finding)
+    about = {"audit": section.audit.stem, "study": section.study_name, "system": row["system"]}
+    return {**about, "sentence": finding.sentence, "decision": row["decision"], "row": start + finding.row}
 
 
 def _audit_json(section: Section, start: int) -> dict[str, Any]:
@@ -170,34 +155,10 @@ def _audit_json(section: Section, start: int) -> dict[str, Any]:
         "question": section.audit.question,
         "systems": without_secrets(section.systems),
         "states": section.states.to_dicts(),
-        "questions": section.questions(),
+        "questions": section.questions,
         "state_totals": {state: section.total(state) for state in STATES},
         "findings": [{"sentence": one.sentence, "row": start + one.row} for one in section.findings],
         "warnings": list(section.measured.warnings),
         "remarks": list(section.measured.remarks),
         "validity": list(section.audit.validity),
     }
-
-
-def _csv_column(name: str, kind: pl.DataType) -> pl.Expr:
-    column = pl.col(name)
-    if kind.is_nested() or kind == pl.Object or kind == pl.Binary:
-        return column.map_elements(
-            lambda value: json.dumps(strict(value)), return_dtype=pl.String, skip_nulls=True
-        ).alias(name)
-    if kind != pl.String:
-        return column
-    return inert_cells(column).alias(name)
-
-
-def _make_way(
-    folder: Path, drawings: Sequence[Sequence[Drawing]], tables: Iterable[str], traces: Sequence[Traced]
-) -> None:
-    """Remove the files of an earlier report."""
-    charts = [f"charts/{one.name}{end}" for drawn in drawings for one in drawn for end in (".svg", ".png")]
-    data = [f"tables/{name}{end}" for name in tables for end in (".csv", ".parquet")]
-    rows = [f"rows/{name}" for traced in traces for name in row_files(traced)]
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("charts", "tables", "rows"):
-        make_inside(folder / name)
-    replace_belongings(folder, REPORT, [*charts, *data, *rows])

@@ -1,41 +1,55 @@
-"""First screen of a report: five questions, alarms, and a card per audit."""
+"""First screen of a report: five questions, alarms, cards; and summary.md."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import polars as pl
-from markupsafe import Markup
 
 from portrayal.reporting.charts.drawing import Drawing
 from portrayal.reporting.charts.looks import Looks
-from portrayal.reporting.page.miniature import miniature
-from portrayal.reporting.page.pictures import picture_view
+from portrayal.reporting.page.asked import recorded
+from portrayal.reporting.page.pictures import miniature, pictures_view
 from portrayal.reporting.page.section import UNFINISHED, Section
 from portrayal.run.silence import ANSWERED
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
-from portrayal.text.formatting import count, first_sentence, listed, plural, share
+from portrayal.text.formatting import count, first_sentence, listed, plural, share, visible
 
-Said = Mapping[str, Any]
 SURE = "Found means declared, adjusted p under .05, an interval clear of no harm, and no failed check."
 PLANTED = "their answers were planted to show the instrument at work and say nothing about any real system"
+OPEN = {
+    NOT_MEASURABLE: "could not be measured",
+    NOT_TESTED: "could not be tested",
+    NOT_FOUND: "were tested and not found, which does not show that there is no harm",
+}
+FILES = {
+    "report.html": "the page, with figures",
+    "results.csv, results.parquet, results.json": "every estimate, unrounded",
+    "rows/": "every row, and the answers behind it",
+    "charts/, tables/": "figures as SVG and PNG, tables as CSV and Parquet",
+    "croissant.json": "the tables described for machines (Croissant 1.0)",
+}
 
 
 def answers_in_short(sections: Sequence[Section]) -> list[tuple[str, str]]:
     """Return the five questions a reader comes with, each with its answer in counts."""
+    rows = [(section, section.row(one)) for section in sections for one in section.findings]
+    decisions = [row["decision"] for _, row in rows]
+    unsure = [f"{count(decisions.count(one))} {words}" for one, words in OPEN.items() if decisions.count(one)]
+    tests = sum(section.measured.results["p_adjusted"].count() for section in sections)
     return [
         ("What was asked", _asked(sections)),
         ("Of which systems", _systems(sections)),
-        ("What was found", _found(sections)),
-        ("How sure", f"{_tested(sections)} {SURE}"),
-        ("What cannot be said", _open(sections)),
-    ]
+        ("What was found", _found([row["system"] in one.simulated for one, row in rows if row["decision"] == FOUND])),
+        ("How sure", f"{plural(tests, 'test')} in the declared families. {SURE}"),
+        ("What cannot be said", f"Of the claims, {listed(unsure)}." if unsure else
+         "Nothing beyond the limits named in each section."),
+    ]  # fmt: skip
 
 
 def _asked(sections: Sequence[Section]) -> str:
     stems = len({section.audit.stem for section in sections})
-    questions = sum(section.questions() for section in sections)
+    questions = sum(section.questions for section in sections)
     done = sum(section.total("done") for section in sections)
     studies = f", {plural(len(sections), 'study', 'studies')}" if len(sections) > stems else ""
     return f"{plural(stems, 'audit')}{studies}: {plural(questions, 'question')}, {count(done)} answered ({share(done, questions)})."
@@ -43,101 +57,67 @@ def _asked(sections: Sequence[Section]) -> str:
 
 def _systems(sections: Sequence[Section]) -> str:
     """Count real and simulated systems apart; the real ones are named where they are few."""
-    named = {
-        str(system.get("name")): str(system.get("name")) in section.simulated
-        for section in sections
-        for system in section.systems
-    }
-    real = [name for name, planted in named.items() if not planted]
-    planted = len(named) - len(real)
+    named = [(str(system.get("name")), section.simulated) for section in sections for system in section.systems]
+    planted = {name: name in simulated for name, simulated in named}
+    real = [name for name in planted if not planted[name]]
     names = f" ({listed(real)})" if 0 < len(real) <= 4 else ""
     said = f"{plural(len(real), 'real system')}{names}" if real else "No real system"
-    return f"{said}, and {planted:,} simulated: {PLANTED}." if planted else f"{said}; none is simulated."
+    simulated = len(planted) - len(real)
+    return f"{said}, and {simulated:,} simulated: {PLANTED}." if simulated else f"{said}; none is simulated."
 
 
-def _found(sections: Sequence[Section]) -> str:
-    found = [
-        row["system"] in section.simulated
-        for section in sections
-        for one in section.findings
-        if (row := _row(section, one.row))["decision"] == FOUND
-    ]
-    real, simulated = found.count(False), found.count(True)
-    if not found:
+def _found(planted: Sequence[bool]) -> str:
+    """Say how much was found about real and about simulated systems."""
+    real, simulated = planted.count(False), planted.count(True)
+    if not planted:
         return "Nothing was found."
-    of = f"{plural(real, 'finding')} about real systems" if real else "Nothing was found about a real system"
-    return f"{of}; {plural(simulated, 'planted effect')} found in simulated ones." if simulated else f"{of}."
-
-
-def _tested(sections: Sequence[Section]) -> str:
-    tests = sum(section.measured.results.filter(pl.col("p_adjusted").is_not_null()).height for section in sections)
-    return f"{plural(tests, 'test')} in the declared families."
-
-
-def _open(sections: Sequence[Section]) -> str:
-    decided = [_row(section, one.row)["decision"] for section in sections for one in section.findings]
-    parts = [
-        f"{count(decided.count(decision))} {words}"
-        for decision, words in (
-            (NOT_MEASURABLE, "could not be measured"),
-            (NOT_TESTED, "could not be tested"),
-            (NOT_FOUND, "were tested and not found, which does not show that there is no harm"),
-        )
-        if decided.count(decision)
-    ]
-    return f"Of the claims, {listed(parts)}." if parts else "Nothing beyond the limits named in each section."
-
-
-def _row(section: Section, row: int) -> dict[str, Any]:
-    return section.measured.results.row(row, named=True)
+    said = f"{plural(real, 'finding')} about real systems" if real else "Nothing was found about a real system"
+    return f"{said}; {plural(simulated, 'planted effect')} found in simulated ones." if simulated else f"{said}."
 
 
 def alarms(sections: Sequence[Section]) -> list[dict[str, str]]:
     """Return alarms, the gravest first: silent systems, failed checks, open work, failures."""
-    told = [*_each(sections, silences), *_each(sections, lambda one: one.measured.warnings)]
-    return [*told, *_each(sections, unfinished), *_each(sections, failures)]
-
-
-def _each(sections: Sequence[Section], says: Any) -> list[dict[str, str]]:
+    kinds: tuple[Callable[[Section], Sequence[str]], ...] = (_silences, _warnings, _unfinished, _failures)
     return [
         {"anchor": section.anchor, "title": section.audit.title, "sentence": sentence}
+        for says in kinds
         for section in sections
         for sentence in says(section)
     ]
 
 
-def silences(section: Section) -> list[str]:
-    """Return the sentences about systems of which nothing can be said."""
-    results = section.measured.results
-    return [one.sentence for one in section.findings if is_silent(results, one.row)]
-
-
-def is_silent(results: pl.DataFrame, row: int) -> bool:
+def is_silent(row: Mapping[str, Any]) -> bool:
     """Tell whether a row says that a system gave no usable answer."""
-    return bool(results["measure"][row] == ANSWERED)
+    return bool(row["measure"] == ANSWERED)
 
 
-def unfinished(section: Section) -> list[str]:
+def _silences(section: Section) -> list[str]:
+    return [one.sentence for one in section.findings if is_silent(section.row(one))]
+
+
+def _warnings(section: Section) -> Sequence[str]:
+    return section.measured.warnings
+
+
+def _unfinished(section: Section) -> list[str]:
     """Return the line about questions without an answer, where there are some."""
-    missing = section.total(*UNFINISHED)
-    if not missing:
-        return []
-    states = {"planned": "planned", "in_flight": "in flight", "unknown": "unknown"}
-    parts = [f"{section.total(state):,} {word}" for state, word in states.items() if section.total(state)]
-    has = "has" if missing == 1 else "have"
-    return [
-        f"This is over unfinished work: {missing:,} of {plural(section.questions(), 'question')} {has} no answer yet"
-        f" ({listed(parts)}). portrayal audit on the study goes on."
-    ]
+    counts = {state: section.total(state) for state in UNFINISHED}
+    missing = sum(counts.values())
+    parts = listed([f"{counts[state]:,} {state.replace('_', ' ')}" for state in UNFINISHED if counts[state]])
+    line = (
+        f"This is over unfinished work: {missing:,} of {plural(section.questions, 'question')}"
+        f" {'has' if missing == 1 else 'have'} no answer yet ({parts}). portrayal audit on the study goes on."
+    )
+    return [line] if missing else []
 
 
-def failures(section: Section) -> list[str]:
+def _failures(section: Section) -> list[str]:
     """Return the lines about questions that failed, and about answers that cannot be read."""
-    whole = plural(section.questions(), "question")
-    told = {"failed": "failed", "unreadable": "got an answer that cannot be read"}
+    words = {"failed": "failed", "unreadable": "got an answer that cannot be read"}
+    whole = plural(section.questions, "question")
     return [
         f"{number:,} of {whole} {what} and count{'s' if number == 1 else ''} as missing."
-        for state, what in told.items()
+        for state, what in words.items()
         if (number := section.total(state))
     ]
 
@@ -147,44 +127,72 @@ def cards(sections: Sequence[Section], drawings: Sequence[Sequence[Drawing]], lo
     by_stem: dict[str, list[int]] = {}
     for place, section in enumerate(sections):
         by_stem.setdefault(section.audit.stem, []).append(place)
-    made = []
-    for places in by_stem.values():
-        first = sections[places[0]]
-        said = headline(first)
-        made.append(
-            {
-                "anchor": first.anchor,
-                "title": first.audit.title,
-                "picture": _picture(drawings[places[0]]),
-                "chart": Markup(miniature(first, said["row"] if said else None, looks)),
-                "sentence": first_sentence(said["sentence"]) if said else "",
-                "decision": said["decision"] if said else "",
-                "simulated": bool(said and said["simulated"]),
-                "further": [(sections[at].anchor, sections[at].study_name) for at in places[1:]],
-            }
-        )
-    return made
-
-
-def headline(section: Section) -> Said | None:
-    """Return a section's headline: silence, then real findings, then any finding, then the rest."""
-    results = section.measured.results
-    told = [
+    return [
         {
-            "sentence": one.sentence,
-            "row": one.row,
-            "decision": results["decision"][one.row],
-            "simulated": results["system"][one.row] in section.simulated,
+            **_headline(sections[places[0]], looks),
+            "picture": next(pictures_view(drawings[places[0]]), None),
+            "further": [(sections[at].anchor, sections[at].study_name) for at in places[1:]],
         }
-        for one in section.findings
+        for places in by_stem.values()
     ]
-    silent = [one for one in told if is_silent(results, one["row"])]
-    found = [one for one in told if one["decision"] == FOUND]
-    real = [one for one in found if not one["simulated"]]
-    return next(iter([*silent, *real, *found, *told]), None)
 
 
-def _picture(drawings: Sequence[Drawing]) -> dict[str, Any] | None:
-    """Return the first of a section's pictures."""
-    shown = [one for one in drawings if one.png and not one.svg]
-    return picture_view(shown[0]) if shown else None
+def _headline(section: Section, looks: Looks) -> dict[str, Any]:
+    """Return a section's sentence: silence, then real findings, then any finding, then the rest."""
+    rows = [section.row(one) for one in section.findings]
+    grave = [
+        3 if is_silent(row) else (row["decision"] == FOUND) * (1 + (row["system"] not in section.simulated))
+        for row in rows
+    ]
+    best = grave.index(max(grave)) if grave else None
+    finding, row = (None, {}) if best is None else (section.findings[best], rows[best])
+    return {
+        "anchor": section.anchor,
+        "title": section.audit.title,
+        "chart": miniature(section, finding.row if finding else None, looks),
+        "sentence": first_sentence(finding.sentence) if finding else "",
+        "decision": row.get("decision", ""),
+        "simulated": row.get("system") in section.simulated,
+    }
+
+
+def summary(sections: Sequence[Section], title: str) -> str:
+    """Return summary.md in the manner of a model card: questions, findings, limits and files."""
+    parts = [
+        f"# {_text(title)}",
+        "\n".join(f"- **{question}**: {_text(answer)}" for question, answer in answers_in_short(sections)),
+        _list("Read this first", [f"{one['title']}: {one['sentence']}" for one in alarms(sections)]),
+        *map(_section, sections),
+        _list("Files", [f"{name}: {what}" for name, what in FILES.items()]),
+        _text(recorded([section.manifest for section in sections])),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _section(section: Section) -> str:
+    said = {
+        decision: [one.sentence for one in section.findings if section.row(one)["decision"] == decision]
+        for decision in (FOUND, NOT_MEASURABLE)
+    }
+    rest = len(section.findings) - sum(map(len, said.values()))
+    systems, questions = _text(listed(section.shown_systems)), plural(section.questions, "question")
+    parts = [
+        f"## {_text(section.audit.title)}: {_text(section.study_name)}",
+        _text(section.audit.question),
+        f"Systems: {systems}. {questions}, {section.total('done'):,} answered.",
+        _list("Found", said[FOUND], 3) or "Nothing was found.",
+        _list("Not measurable", said[NOT_MEASURABLE], 3),
+        f"{plural(rest, 'more sentence')} about what was not found or not tested in report.html." if rest else "",
+        _list("What it does not show", section.audit.validity, 3),
+        _list("Remarks", section.measured.remarks, 3),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _list(heading: str, lines: Sequence[str], level: int = 2) -> str:
+    return f"{'#' * level} {heading}\n\n" + "\n".join(f"- {_text(line)}" for line in lines) if lines else ""
+
+
+def _text(text: str) -> str:
+    """Return text that Markdown prints as it stands: systems and studies may be called anything."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(visible(text).split()))

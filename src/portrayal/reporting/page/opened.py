@@ -1,4 +1,4 @@
-"""A run for Python: findings, results, charts, answers and the report."""
+"""A run for Python: findings, results, charts, answers and the report; its redacted copy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 import polars as pl
 from markupsafe import escape
 
+from portrayal.edges.folders import claim, first_entry
 from portrayal.errors import PortrayalError
-from portrayal.reporting.page.files import finding_json
-from portrayal.reporting.page.measured_run import read_section
-from portrayal.reporting.page.section import Section
+from portrayal.handover.pack import redact_run
+from portrayal.reporting.page.files import finding_json, report_of
+from portrayal.reporting.page.section import Section, read_section
+from portrayal.run import folder as folders
 from portrayal.run.contents import MEND
-from portrayal.run.folder import existing_run, kept_table
+from portrayal.run.folder import REPORTING, existing_run, kept_table, locked, reading
 from portrayal.stats.decisions.decision import FOUND
 
 
@@ -113,12 +115,45 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Show the sentences, found ones first, and where the report is."""
-        lines = "".join(map(_line, self.findings)) or "<li>Nothing was measured.</li>"
+        lines = ""
+        for finding in self.findings:
+            tag = "b" if finding["decision"] == FOUND else "span"
+            lines += f"<li><{tag}>{escape(finding['decision'])}</{tag}>: {escape(finding['sentence'])}</li>"
         title = escape(f"{self._section.study_name}: {self._section.audit.title}")
-        return f"<div><p><b>{title}</b></p><ul>{lines}</ul><p>Report: <code>{escape(self.report)}</code></p></div>"
+        shown = f"<p><b>{title}</b></p><ul>{lines or '<li>Nothing was measured.</li>'}</ul>"
+        return f"<div>{shown}<p>Report: <code>{escape(self.report)}</code></p></div>"
 
 
-def _line(finding: dict[str, Any]) -> str:
-    decision = escape(finding["decision"])
-    tag = "b" if finding["decision"] == FOUND else "span"
-    return f"<li><{tag}>{decision}</{tag}>: {escape(finding['sentence'])}</li>"
+def redact(folder: Path | str, out: Path | str) -> Path:
+    """Write a measured run without pictures and free text into another folder.
+
+    Parameters
+    ----------
+    folder
+        The run; nothing of it is changed.
+    out
+        A new or empty folder.
+
+    Returns
+    -------
+    pathlib.Path
+        The report of the redacted run. Its results are those of the whole one; answers, references, judgments, paths and
+        pictures are gone, and `redacted.json` has the hashes of what they were in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from portrayal import audit, example_study, read_results, redact
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = audit(example_study(), f"{folder}/run", quiet=True)
+    ...     page = redact(f"{folder}/run", f"{folder}/public")
+    ...     read_results(f"{folder}/run").equals(read_results(f"{folder}/public"))
+    True
+    """
+    run, target = existing_run(folder), folders.Run(Path(out))
+    if target.folder.is_dir() and first_entry(target.folder):
+        raise PortrayalError(f"{out} is not empty. Name a new folder: a redacted run is written beside the whole one.")
+    claim(target.folder, "run")
+    with reading(run), locked(target, doing=REPORTING):
+        redact_run(run, target)
+        return report_of([target], target.folder, "")

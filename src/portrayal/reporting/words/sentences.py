@@ -10,8 +10,10 @@ Rows that were found get a sentence each. The others share one for each system, 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import polars as pl
@@ -22,6 +24,8 @@ from portrayal.text.formatting import count, estimate, interval, is_missing, lis
 
 Row = Mapping[str, Any]
 NAMED = 4  # rows a shared sentence names; further ones are counted
+# Names of measures whose own name is an abbreviation.
+NAMES: Mapping[str, str] = tomllib.loads(files("portrayal.reporting").joinpath("words/names.toml").read_text("utf-8"))
 SINGULAR = {"people": "person", "queries": "query", "images": "image", "pictures": "picture", "captions": "caption"}
 # Units whose numbers are written as percent, or as percentage points where they are differences.
 PERCENT, POINTS = "share", "points"
@@ -77,58 +81,40 @@ def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
 
 def other_side(row: Row) -> Row:
     """Return a difference as seen from the other of its two groups."""
-    ends = {name: None if is_missing(row[name]) else -row[name] for name in ("value", "low", "high")}
-    return {
-        **row,
-        "group": row["versus"],
-        "versus": row["group"],
-        "value": ends["value"],
-        "low": ends["high"],
-        "high": ends["low"],
-    }
+    value, low, high = (None if is_missing(row[name]) else -row[name] for name in ("value", "low", "high"))
+    return {**row, "group": row["versus"], "versus": row["group"], "value": value, "low": high, "high": low}
 
 
 def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured) -> Iterator[Finding]:
-    for decision in (NOT_MEASURABLE, NOT_FOUND, NOT_TESTED):
-        part = rows.filter(pl.col("decision") == decision)
-        keys = ["system", "measure"] if decision == NOT_FOUND else ["system", "measure", _same_reason()]
-        for _, mine in part.group_by(keys, maintain_order=True):
-            yield SHARED[decision](mine, claims[mine["measure"][0]], measured)
-
-
-def _same_reason() -> pl.Expr:
-    """Tell reasons apart; tests of too few units count as one reason."""
+    # Tests of too few units count as one reason.
     floored = pl.col("p").is_not_null() & pl.col("p_floor").is_not_null()
-    return pl.when(~floored).then("reason").alias("same reason")
+    reason = pl.when(~floored).then("reason").alias("same reason")
+    for decision in (NOT_MEASURABLE, NOT_FOUND, NOT_TESTED):
+        keys = ["system", "measure", *([] if decision == NOT_FOUND else [reason])]
+        for _, mine in rows.filter(pl.col("decision") == decision).group_by(keys, maintain_order=True):
+            said = _not_found if decision == NOT_FOUND else _without_answer
+            yield said(mine, claims[mine["measure"][0]], measured)
 
 
 def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
     asked = f"{measured.shown(nearest['system'])} {_asked(rows, claim, nearest)}"
-    told = figures(nearest, claim.figure)
+    numbers = figures(nearest, claim.figure)
     if rows.height == 1 and claim.always_where:
         asked = f"{asked} ({_named(rows, claim)})"
     if rows.height > 1:
         where = f" ({_named(rows, claim)})" if claim.where else ""
         nearest_where = f" in {_filled(claim.where, nearest)}" if claim.where else ""
-        asked, told = (f"{asked} in {plural(rows.height, 'test')}{where}", f"the nearest{nearest_where}: {told}")
-    said = f"It was not found that {asked}{'; ' if rows.height > 1 else ': '}{told}"
+        asked, numbers = (f"{asked} in {plural(rows.height, 'test')}{where}", f"the nearest{nearest_where}: {numbers}")
+    said = f"It was not found that {asked}{'; ' if rows.height > 1 else ': '}{numbers}"
     return Finding(f"{said}{_detectable(nearest)}.", nearest["row"])
 
 
-def _not_tested(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
-    return _without_answer("It was not tested whether", rows, claim, measured)
-
-
-def _not_measurable(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
-    return _without_answer("It cannot be said whether", rows, claim, measured)
-
-
-def _without_answer(begin: str, rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
+def _without_answer(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     # Of tests of too few units, the one that came nearest to being possible.
     first = rows.sort("p_floor", nulls_last=True, maintain_order=True).row(0, named=True)
-    named = rows.height > 1 or claim.always_where
-    where = f" ({_named(rows, claim)})" if named and claim.where else ""
+    begin = "It was not tested whether" if first["decision"] == NOT_TESTED else "It cannot be said whether"
+    where = f" ({_named(rows, claim)})" if claim.where and (rows.height > 1 or claim.always_where) else ""
     said = f"{begin} {measured.shown(first['system'])} {_asked(rows, claim, first)}{where}: {first['reason']}."
     return Finding(said, first["row"])
 
@@ -137,21 +123,8 @@ def _asked(rows: pl.DataFrame, claim: Claim, row: Row) -> str:
     return _filled(claim.several if rows.height > 1 and claim.several else claim.asks, row)
 
 
-SHARED: Mapping[str, Callable[[pl.DataFrame, Claim, Measured], Finding]] = {
-    NOT_FOUND: _not_found,
-    NOT_TESTED: _not_tested,
-    NOT_MEASURABLE: _not_measurable,
-}
-
-
 def figures(row: Row, figure: str = "") -> str:
-    """Write a row's value, interval, counted units and p.
-
-    Examples
-    --------
-    >>> figures({"value": 0.12, "low": 0.08, "high": 0.16, "unit": "points", "n": 40, "counted": "people", "p_adjusted": 0.003})
-    '12 percentage points (95% interval 8 to 16, 40 people, adjusted p = .003)'
-    """
+    """Write a row's value, interval, counted units and p."""
     value, ends = written(row)
     parts = [f"95% interval {ends}"] if ends else []
     parts.append(counted(row))

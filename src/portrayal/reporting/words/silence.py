@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import polars as pl
 
 from portrayal.reporting.words.sentences import Claim, Row, say
@@ -18,23 +16,23 @@ WORDS = {"refused": "refused", "empty": "empty", "unreadable": "unreadable", "fa
 
 def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
     """Return a sentence for every system that is silent, wholly or for some groups."""
-    claim = Claim(
-        positive=lambda row: (
-            f"{_verb(row)} {_shown(audit, row, 'group')} more often than {_shown(audit, row, 'versus')}"
-        ),
-        asks=lambda row: (
-            f"leaves questions unanswered more often for some groups of {row['axis']} than for others{_within(row)}"
-        ),
-        after=lambda row: _shares(measured.results, row, audit.kind in ("tagger", "generator")),
-    )
-    silent = [Finding(_nothing(row, measured), row["row"]) for row in _silent(measured.results)]
-    spoken = pl.col("system").is_in([measured.results["system"][one.row] for one in silent]).not_()
-    return [*silent, *say(measured, {DIFFERENCE: claim}, spoken)]
 
+    def does(row: Row) -> str:
+        verb = VERBS.get(row["status"] or "", "does not answer")
+        return f"{verb} {_shown(audit, row, 'group')} more often than {_shown(audit, row, 'versus')}"
 
-def _silent(results: pl.DataFrame) -> Iterator[Row]:
-    rows = results.with_row_index("row").filter(pl.col("measure") == ANSWERED)
-    yield from rows.filter(pl.col("decision") == NOT_MEASURABLE).iter_rows(named=True)
+    def might(row: Row) -> str:
+        within = f" in the {row['within']}" if row["within"] else ""
+        return f"leaves questions unanswered more often for some groups of {row['axis']} than for others{within}"
+
+    lists = audit.kind in ("tagger", "generator")
+    claim = Claim(positive=does, asks=might, after=lambda row: _shares(measured.results, row, lists))
+    rows = measured.results.with_row_index("row").filter(measure=ANSWERED, decision=NOT_MEASURABLE).to_dicts()
+    spoken = pl.col("system").is_in([row["system"] for row in rows]).not_()
+    return [
+        *(Finding(_nothing(row, measured), row["row"]) for row in rows),
+        *say(measured, {DIFFERENCE: claim}, spoken),
+    ]
 
 
 def _nothing(row: Row, measured: Measured) -> str:
@@ -52,20 +50,12 @@ def _nothing(row: Row, measured: Measured) -> str:
     return f"Nothing can be said of {name}: {answered} ({listed(told)})."
 
 
-def _verb(row: Row) -> str:
-    return VERBS.get(row["status"] or "", "does not answer")
-
-
 def _shown(audit: Audit, row: Row, side: str) -> str:
     if row[side] == THE_OTHERS:
         return THE_OTHERS
     if callable(audit.shows):
         return audit.shows(row[side], row["axis"], row["within"])
     return audit.shows.format(group=row[side], axis=row["axis"])
-
-
-def _within(row: Row) -> str:
-    return f" in the {row['within']}" if row["within"] else ""
 
 
 def _shares(results: pl.DataFrame, row: Row, lists: bool) -> str:
