@@ -26,7 +26,7 @@ MOST_FIELDS = 60
 
 def make_app(desks: Desks, shelf: Shelf, people: People, hosts: Collection[str], cookie: str = "portrayal") -> Guard:
     """Return the viewer as an ASGI application."""
-    app = Starlette(routes=list(_routes()), exception_handlers={HTTPException: _failed, PortrayalError: _told})
+    app = Starlette(routes=list(_routes()), exception_handlers={HTTPException: _failed, PortrayalError: _bad_request})
     app.state.shelf, app.state.people, app.state.cookie, app.state.desks = shelf, people, cookie, desks
     return Guard(Known(app, people, cookie), hosts)
 
@@ -132,5 +132,5 @@ async def _failed(request: Request, error: Exception) -> Response:
     return message(request, status, "There is no such page." if status == 404 else "This cannot be asked here.")
 
 
-async def _told(request: Request, error: Exception) -> Response:
+async def _bad_request(request: Request, error: Exception) -> Response:
     return message(request, 400, str(error))

@@ -50,13 +50,13 @@ def of_run(make: Handler) -> Callable[[Request], Awaitable[Response]]:
 def overview(request: Request, number: int, opened: OpenRun) -> Response:
     """Return what was found, each sentence with the answers behind it."""
     results = opened.measured.results
-    found = [(finding, results["decision"][finding.row]) for finding in opened.findings]
+    findings = [(finding, results["decision"][finding.row]) for finding in opened.findings]
     counted = dict(results["decision"].value_counts(sort=True).iter_rows())
     states = opened.answers.group_by("system", "status", maintain_order=True).len()
     tables = [(name, table.height) for name, table in opened.measured.tables.items() if table.height]
     sheets = [*opened.measured.pictures]
     return page(
-        request, "run.html", number=number, opened=opened, found=found, counted=counted, tables=tables, sheets=sheets,
+        request, "run.html", number=number, opened=opened, found=findings, counted=counted, tables=tables, sheets=sheets,
         states=states.rows(),
     )  # fmt: skip
 
@@ -64,32 +64,32 @@ def overview(request: Request, number: int, opened: OpenRun) -> Response:
 @of_run
 def results(request: Request, number: int, opened: OpenRun) -> Response:
     """Return the results, sorted and narrowed down as the reader chose."""
-    asked = request.query_params
+    query = request.query_params
     table = opened.measured.results.with_row_index("row")
     choices = {name: _levels(table, name) for name in ("system", "measure", "decision")}
     for name in choices:
-        if asked.get(name):
-            table = table.filter(pl.col(name) == asked[name])
+        if query.get(name):
+            table = table.filter(pl.col(name) == query[name])
     further = [name for name in facets(opened.measured.results) if table[name].drop_nulls().len()]
     columns = ["row", *FIRST, *further]
     listing = listed(
-        table.select(columns), asked.get("sort", ""), "desc" in asked, _page(asked), asked.get("words", "")
+        table.select(columns), query.get("sort", ""), "desc" in query, _page(query), query.get("words", "")
     )
     return page(request, "results.html", number=number, opened=opened, listing=listing, choices=choices,
-                numbers=_numbers(), names={**NAMES, **opened.audit.names}, asked=asked)  # fmt: skip
+                numbers=_numbers(), names={**NAMES, **opened.audit.names}, asked=query)  # fmt: skip
 
 
 @of_run
 def answers(request: Request, number: int, opened: OpenRun) -> Response:
     """Return answers with their pictures, those behind a result row where one is named."""
-    asked = request.query_params
-    told, found = _behind(opened, asked), narrowed(opened.answers, opened.stimuli, _chosen(asked, opened))
-    if told:
-        parts = pl.concat([narrowed(found, opened.stimuli, one.chosen) for one in told])
-        found = parts.unique(["system", "stimulus", "repeat"], maintain_order=True)
-    listing = listed(found, page=_page(asked), size=CARDS)
+    query = request.query_params
+    bases, rows = _behind(opened, query), narrowed(opened.answers, opened.stimuli, _chosen(query, opened))
+    if bases:
+        parts = pl.concat([narrowed(rows, opened.stimuli, one.chosen) for one in bases])
+        rows = parts.unique(["system", "stimulus", "repeat"], maintain_order=True)
+    listing = listed(rows, page=_page(query), size=CARDS)
     return page(
-        request, "answers.html", number=number, opened=opened, listing=listing, asked=asked, told=told,
+        request, "answers.html", number=number, opened=opened, listing=listing, asked=query, told=bases,
         statuses=_levels(opened.answers, "status"), decisions=_levels(opened.measured.results, "decision"),
     )  # fmt: skip
 
@@ -97,8 +97,8 @@ def answers(request: Request, number: int, opened: OpenRun) -> Response:
 @of_run
 def answer(request: Request, number: int, opened: OpenRun) -> Response:
     """Return one answer: its stimulus, raw bytes and readings, others' beside it."""
-    asked = request.query_params
-    system, stimulus, repeat = asked.get("system", ""), asked.get("stimulus", ""), _number(asked, "repeat", 0)
+    query = request.query_params
+    system, stimulus, repeat = query.get("system", ""), query.get("stimulus", ""), _number(query, "repeat", 0)
     row = one_answer(opened.answers, system, stimulus, repeat)
     if row is None:
         return message(request, 404, "There is no such answer in this run.")
@@ -113,38 +113,38 @@ def answer(request: Request, number: int, opened: OpenRun) -> Response:
 @of_run
 def compare(request: Request, number: int, opened: OpenRun) -> Response:
     """Return two systems' answers to the same stimuli, the least alike first."""
-    asked, systems = request.query_params, opened.systems
-    first = asked.get("first") or systems[0]
-    second = asked.get("second") or (systems[1] if len(systems) > 1 else systems[0])
+    query, systems = request.query_params, opened.systems
+    first = query.get("first") or systems[0]
+    second = query.get("second") or (systems[1] if len(systems) > 1 else systems[0])
     if {first, second} - set(systems):
         return message(request, 404, "There is no such system in this run.")
-    within = narrowed(opened.answers, opened.stimuli, _chosen(asked, opened))
+    within = narrowed(opened.answers, opened.stimuli, _chosen(query, opened))
     pairs = side_by_side(within, first, second)
     same = int((pairs["alike"] == 1).sum())
-    listing = listed(pairs, page=_page(asked), size=CARDS)
+    listing = listed(pairs, page=_page(query), size=CARDS)
     return page(request, "compare.html", number=number, opened=opened, listing=listing, first=first, second=second,
-                same=same, asked=asked)  # fmt: skip
+                same=same, asked=query)  # fmt: skip
 
 
 @of_run
 def table(request: Request, number: int, opened: OpenRun) -> Response:
     """Return a further table of the run."""
-    name, asked = request.path_params["name"], request.query_params
-    found = opened.measured.tables.get(name)
-    if found is None:
+    name, query = request.path_params["name"], request.query_params
+    frame = opened.measured.tables.get(name)
+    if frame is None:
         return message(request, 404, "There is no such table in this run.")
-    flat = found.select(column for column, kind in found.schema.items() if not kind.is_nested())
-    listing = listed(flat, asked.get("sort", ""), "desc" in asked, _page(asked), asked.get("words", ""))
-    return page(request, "table.html", number=number, opened=opened, name=name, listing=listing, asked=asked)
+    flat = frame.select(column for column, kind in frame.schema.items() if not kind.is_nested())
+    listing = listed(flat, query.get("sort", ""), "desc" in query, _page(query), query.get("words", ""))
+    return page(request, "table.html", number=number, opened=opened, name=name, listing=listing, asked=query)
 
 
 @of_run
 def sheet(request: Request, number: int, opened: OpenRun) -> Response:
     """Return a contact sheet or strip that measuring left in the run."""
-    found = opened.measured.pictures.get(request.path_params["name"])
-    if found is None or not found.startswith(b"\x89PNG"):
+    image = opened.measured.pictures.get(request.path_params["name"])
+    if image is None or not image.startswith(b"\x89PNG"):
         return message(request, 404, "There is no such picture in this run.")
-    return Response(found, media_type="image/png")
+    return Response(image, media_type="image/png")
 
 
 async def picture(request: Request) -> Response:
@@ -156,42 +156,42 @@ async def picture(request: Request) -> Response:
     known = opened.pictures.get(request.path_params["key"]) if opened else None
     if known is None or size not in SIDES:
         return message(request, 404, "There is no such picture in this run.")
-    found = await run_in_threadpool(shown_picture, *known, size)
-    if found is None:
+    image = await run_in_threadpool(shown_picture, *known, size)
+    if image is None:
         return Response(ABSENT, 404, media_type="image/svg+xml")  # a browser shows it in the picture's place
-    return Response(found, media_type="image/jpeg", headers={"cache-control": "private, max-age=3600"})
+    return Response(image, media_type="image/jpeg", headers={"cache-control": "private, max-age=3600"})
 
 
-def _behind(opened: OpenRun, asked: Mapping[str, str]) -> list[Behind]:
+def _behind(opened: OpenRun, query: Mapping[str, str]) -> list[Behind]:
     """Return what stands behind a row, or behind all rows of a decision."""
     table = opened.measured.results
-    if asked.get("row", "").isdigit() and int(asked["row"]) < table.height:
-        rows = [table.row(int(asked["row"]), named=True)]
-    elif asked.get("decision"):
-        rows = table.filter(pl.col("decision") == asked["decision"]).to_dicts()
+    if query.get("row", "").isdigit() and int(query["row"]) < table.height:
+        rows = [table.row(int(query["row"]), named=True)]
+    elif query.get("decision"):
+        rows = table.filter(pl.col("decision") == query["decision"]).to_dicts()
     else:
         return []
     rests = [opened.bases.behind(row) for row in rows]
     return list({repr(one.chosen): one for one in rests}.values())
 
 
-def _chosen(asked: Any, opened: OpenRun) -> Chosen:
-    systems = (asked["system"],) if asked.get("system") else ()
-    factors = {name: [asked[f"of_{name}"]] for name in opened.factors if asked.get(f"of_{name}")}
-    return Chosen(systems, asked.get("status", ""), asked.get("label", ""), asked.get("words", ""), factors)
+def _chosen(query: Any, opened: OpenRun) -> Chosen:
+    systems = (query["system"],) if query.get("system") else ()
+    factors = {name: [query[f"of_{name}"]] for name in opened.factors if query.get(f"of_{name}")}
+    return Chosen(systems, query.get("status", ""), query.get("label", ""), query.get("words", ""), factors)
 
 
 def _levels(frame: pl.DataFrame, column: str) -> list[str]:
     return frame[column].drop_nulls().unique().sort().to_list()
 
 
-def _page(asked: Mapping[str, str]) -> int:
-    return _number(asked, "page", 1)
+def _page(query: Mapping[str, str]) -> int:
+    return _number(query, "page", 1)
 
 
-def _number(asked: Mapping[str, str], name: str, otherwise: int) -> int:
-    given = asked.get(name, "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else otherwise
+def _number(query: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = query.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
 
 def _numbers() -> list[str]:
@@ -223,15 +223,15 @@ def listed(
         sort = ""
     pages = max(1, -(-table.height // size))
     page = min(max(1, page), pages)
-    shown = table.slice((page - 1) * size, size)
-    return Listing(table.columns, shown.to_dicts(), table.height, page, pages, sort, descending)
+    rows = table.slice((page - 1) * size, size)
+    return Listing(table.columns, rows.to_dicts(), table.height, page, pages, sort, descending)
 
 
 def _holds(table: pl.DataFrame, words: str) -> pl.Expr:
     """Tell whether any text of a row holds the words, in either case."""
     texts = [name for name, kind in table.schema.items() if kind == pl.String]
-    held = [pl.col(name).str.to_lowercase().str.contains(words.lower(), literal=True) for name in texts]
-    return pl.any_horizontal([one.fill_null(False) for one in held]) if held else pl.lit(False)
+    tests = [pl.col(name).str.to_lowercase().str.contains(words.lower(), literal=True) for name in texts]
+    return pl.any_horizontal([one.fill_null(False) for one in tests]) if tests else pl.lit(False)
 
 
 def side_by_side(answers: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
@@ -245,10 +245,10 @@ def side_by_side(answers: pl.DataFrame, first: str, second: str) -> pl.DataFrame
     one, other = (
         pl.col(name).list.head(COMPARED).list.unique(maintain_order=True) for name in ("texts", "texts_second")
     )
-    told = pairs.with_columns(
+    sets = pairs.with_columns(
         both=one.list.set_intersection(other),
         only_first=one.list.set_difference(other),
         only_second=other.list.set_difference(one),
     )
-    said = pl.col("both").list.len() + pl.col("only_first").list.len() + pl.col("only_second").list.len()
-    return told.with_columns(alike=pl.col("both").list.len() / said).sort("alike", maintain_order=True, nulls_last=True)
+    size = pl.col("both").list.len() + pl.col("only_first").list.len() + pl.col("only_second").list.len()
+    return sets.with_columns(alike=pl.col("both").list.len() / size).sort("alike", maintain_order=True, nulls_last=True)

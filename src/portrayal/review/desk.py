@@ -59,8 +59,8 @@ class Desk:
         """Return a reviewer's own gender as last stated."""
         for (who, queue, _), act in reversed(self.stands.items()):
             if who == reviewer and queue == PLACES:
-                told = [row["judgment"] for row in act.get("rows", ()) if row["question"] == RATER_GENDER]
-                return told[0] if told else ""
+                answers = [row["judgment"] for row in act.get("rows", ()) if row["question"] == RATER_GENDER]
+                return answers[0] if answers else ""
         return ""
 
     async def judge(self, queue: Queue, item: Item, reviewer: str, form: Mapping[str, str]) -> None:
@@ -77,9 +77,9 @@ class Desk:
 
     async def _keep(self, act: str, queue: Queue, item: Item, reviewer: str, **further: Any) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        kept = {"act": act, "reviewer": reviewer, "queue": queue.name, "item": item.key, "time": now, **further}
-        await asyncio.wrap_future(self.journal.add(kept))
-        self._apply(kept)
+        entry = {"act": act, "reviewer": reviewer, "queue": queue.name, "item": item.key, "time": now, **further}
+        await asyncio.wrap_future(self.journal.add(entry))
+        self._apply(entry)
 
     def _apply(self, act: Act) -> None:
         place = (act["reviewer"], act["queue"], act["item"])
@@ -131,11 +131,11 @@ def rows_of(queue: Queue, item: Item, reviewer: str, form: Mapping[str, str]) ->
     about = {"item": item.name, "reviewer": reviewer, **item.columns}
     if queue.form == "slider":
         return list(_rating(about, form))
-    given = [part for part in form.get("judgment", "").split(";") if part]
+    values = [part for part in form.get("judgment", "").split(";") if part]
     known = {value for value, _ in queue.choices}
-    if not given or set(given) - known or (len(given) > 1 and queue.form != "clusters"):
+    if not values or set(values) - known or (len(values) > 1 and queue.form != "clusters"):
         raise PortrayalError("no judgment was chosen. Choose one, or skip the item.")
-    judgment = ";".join(sorted(set(given)))
+    judgment = ";".join(sorted(set(values)))
     note = item.texts["words"] if queue.name == WORDS else _text(form.get("note", ""))
     return [{**about, "question": item.question, "judgment": judgment, "note": note or None}]
 
@@ -153,5 +153,5 @@ def _rating(about: Mapping[str, Any], form: Mapping[str, str]) -> list[dict[str,
     return rows
 
 
-def _text(given: str) -> str:
-    return " ".join(given.split())[:LONGEST_NOTE]
+def _text(text: str) -> str:
+    return " ".join(text.split())[:LONGEST_NOTE]

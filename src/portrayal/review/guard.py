@@ -84,10 +84,10 @@ class Guard:
 
 
 def _by_name(pairs: Any) -> Headers:
-    found: Headers = {}
+    headers: Headers = {}
     for name, value in pairs:
-        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-    return found
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return headers
 
 
 def _with_headers(send: Any) -> Any:
@@ -95,8 +95,8 @@ def _with_headers(send: Any) -> Any:
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":
-            said = {name.lower() for name, _ in message["headers"]}
-            further = [pair for pair in ours if pair[0] not in said]
+            names = {name.lower() for name, _ in message["headers"]}
+            further = [pair for pair in ours if pair[0] not in names]
             message = {**message, "headers": [*message["headers"], *further]}
         await send(message)
 

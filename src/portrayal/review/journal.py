@@ -108,14 +108,14 @@ def _sync_folder(folder: Path) -> None:
 def _whole_lines(descriptor: int) -> int:
     """Cut off an unfinished last line and return the size that is left."""
     size = os.fstat(descriptor).st_size
-    kept, step = size, 64 * 1024
-    while kept:
-        start = max(0, kept - step)
-        end = os.pread(descriptor, kept - start, start).rfind(b"\n")
+    length, step = size, 64 * 1024
+    while length:
+        start = max(0, length - step)
+        end = os.pread(descriptor, length - start, start).rfind(b"\n")
         if end >= 0:
-            kept = start + end + 1
+            length = start + end + 1
             break
-        kept = start
-    if kept != size:
-        os.ftruncate(descriptor, kept)
-    return kept
+        length = start
+    if length != size:
+        os.ftruncate(descriptor, length)
+    return length

@@ -20,13 +20,13 @@ NAME = "reviewers.json"
 DAYS = 30  # a link or session is good for
 LARGEST = 4 * 1024 * 1024  # bytes
 
-Kept = dict[str, Any]
+Stored = dict[str, Any]
 
 
 def kept_people(folders: Sequence[Path]) -> People:
     """Return who may come to all of these runs, as stored by earlier viewers."""
     files = [_read(folder) for folder in folders]
-    names = [name for name in _names(files) if all(name in kept["names"] for kept in files)]
+    names = [name for name in _names(files) if all(name in file["names"] for file in files)]
     people = People(names=names, links=_shared(files, "links"), sessions=_shared(files, "sessions"))
     people.keep = lambda changed: _write(folders, changed)
     return people
@@ -38,20 +38,20 @@ def kept_port(folders: Sequence[Path]) -> int:
     return ports.pop() if len(ports) == 1 else 0
 
 
-def _names(files: Iterable[Kept]) -> list[str]:
-    return list(dict.fromkeys(name for kept in files for name in kept["names"]))
+def _names(files: Iterable[Stored]) -> list[str]:
+    return list(dict.fromkeys(name for file in files for name in file["names"]))
 
 
-def _shared(files: Sequence[Kept], what: str) -> dict[str, Ticket]:
+def _shared(files: Sequence[Stored], what: str) -> dict[str, Ticket]:
     """Return the tickets that are good for every one of the runs."""
     return {
         digest: ticket
         for digest, ticket in files[0][what].items()
-        if all(kept[what].get(digest) == ticket for kept in files)
+        if all(file[what].get(digest) == ticket for file in files)
     }
 
 
-def _read(folder: Path) -> Kept:
+def _read(folder: Path) -> Stored:
     """Return a run's stored links; nothing where the file is not this folder's."""
     try:
         path = folder / NAME
@@ -75,10 +75,10 @@ def _write(folders: Sequence[Path], people: People) -> None:
     """Store who may come in, in every run."""
     known = {what: getattr(people, what) for what in ("links", "sessions")}
     for folder in folders:
-        kept = _read(folder)
-        tickets = {what: _merged(kept[what], known[what], people.void) for what in known}
-        names = [*kept["names"], *(name for name in people.names if name not in kept["names"])]
-        whole = {"of": _place(folder), "port": people.port or kept["port"], "names": names, **tickets}
+        file = _read(folder)
+        tickets = {what: _merged(file[what], known[what], people.void) for what in known}
+        names = [*file["names"], *(name for name in people.names if name not in file["names"])]
+        whole = {"of": _place(folder), "port": people.port or file["port"], "names": names, **tickets}
         try:
             with replacing(folder / NAME) as part:
                 part.chmod(0o600)
@@ -87,10 +87,10 @@ def _write(folders: Sequence[Path], people: People) -> None:
             raise PortrayalError(f"cannot keep links in {folder / NAME}: {error.strerror}.") from None
 
 
-def _merged(kept: Mapping[str, Ticket], known: Mapping[str, Ticket], void: Iterable[str]) -> dict[str, Ticket]:
+def _merged(stored: Mapping[str, Ticket], known: Mapping[str, Ticket], void: Iterable[str]) -> dict[str, Ticket]:
     gone = set(void)
     mine = {digest: ticket for digest, ticket in known.items() if ticket.name != ORGANISER}
-    return {digest: ticket for digest, ticket in {**kept, **mine}.items() if digest not in gone}
+    return {digest: ticket for digest, ticket in {**stored, **mine}.items() if digest not in gone}
 
 
 def _place(folder: Path) -> str:

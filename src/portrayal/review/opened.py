@@ -62,8 +62,8 @@ def open_run(folder: Path | str) -> OpenRun:
         findings, stimuli = find(study, measured), check_stimuli(kept_table(run.stimuli, RECORD))
         answers = answers_of(check_responses(kept_table(run.responses, MEND), audit.kind), audit.kind)
         inputs, reviews = read_inputs(run), reviews_of(run)
-    shown = {row["stimulus"]: row for row in stimuli.iter_rows(named=True)}
-    images = [(name, row) for name, row in shown.items() if row["kind"] == "image"]
+    by_id = {row["stimulus"]: row for row in stimuli.iter_rows(named=True)}
+    images = [(name, row) for name, row in by_id.items() if row["kind"] == "image"]
     return OpenRun(
         run, study.name, study.seed, audit, measured, findings, stimuli, answers, inputs, reviews, stamp,
         systems=answers["system"].unique(maintain_order=True).to_list(),
@@ -71,7 +71,7 @@ def open_run(folder: Path | str) -> OpenRun:
         labels=labels_of(answers, audit.kind),
         level_names=level_names(inputs),
         bases=Bases(audit, study.settings, Evidence(stimuli, pl.DataFrame(), inputs)),
-        shown=shown,
+        shown=by_id,
         pictures={picture_key(name): (row["content"], name, row["hash"]) for name, row in images},
     )  # fmt: skip
 
@@ -95,13 +95,13 @@ class Shelf:
         """Return a run by its number, from 1, refreshed if it changed."""
         if not 1 <= number <= len(self._runs):
             return None
-        held = self._runs[number - 1]
-        if held.run.results.exists() and stamp_of(held.run) != held.stamp:
+        opened = self._runs[number - 1]
+        if opened.run.results.exists() and stamp_of(opened.run) != opened.stamp:
             try:
-                held = self._runs[number - 1] = open_run(held.run.folder)
+                opened = self._runs[number - 1] = open_run(opened.run.folder)
             except PortrayalError:
-                return held  # somebody is measuring: what was read before still holds together
-        return held
+                return opened  # somebody is measuring: what was read before still holds together
+        return opened
 
     def all(self) -> list[tuple[int, OpenRun]]:
         """Return all runs with their numbers."""

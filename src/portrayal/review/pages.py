@@ -23,10 +23,10 @@ MEDIA = {"view.css": "text/css", "view.js": "text/javascript", "icon.svg": "imag
 @cache
 def _environment() -> jinja2.Environment:
     """Return the report's environment, which escapes everything, with the viewer's own templates."""
-    found = environment().overlay(loader=jinja2.PackageLoader("portrayal.review"))
-    found.filters["picture_key"] = picture_key
-    found.filters["is_here"] = lambda path: Path(path).is_file()
-    return found
+    templates = environment().overlay(loader=jinja2.PackageLoader("portrayal.review"))
+    templates.filters["picture_key"] = picture_key
+    templates.filters["is_here"] = lambda path: Path(path).is_file()
+    return templates
 
 
 def page(request: Request, template: str, status: int = 200, **view: Any) -> HTMLResponse:
@@ -49,9 +49,9 @@ class _Here:
         self.settings = list(request.query_params.multi_items())
 
     def __call__(self, **changed: Any) -> str:
-        kept = [(name, value) for name, value in self.settings if name not in changed and value]
+        rest = [(name, value) for name, value in self.settings if name not in changed and value]
         added = [(name, str(value)) for name, value in changed.items() if value not in ("", None)]
-        return f"{self.path}?{urlencode(kept + added)}"
+        return f"{self.path}?{urlencode(rest + added)}"
 
 
 async def static(request: Request) -> Response:

@@ -118,9 +118,9 @@ def form_token(cookie: str) -> str:
     return hashlib.sha256(b"form " + cookie.encode()).hexdigest()
 
 
-def is_token(given: str, cookie: str) -> bool:
+def is_token(token: str, cookie: str) -> bool:
     """Tell whether a form carries its session's token."""
-    return secrets.compare_digest(given.encode(), form_token(cookie).encode())
+    return secrets.compare_digest(token.encode(), form_token(cookie).encode())
 
 
 def _digest(secret: str) -> str:

@@ -109,7 +109,7 @@ def _cases(opened: OpenRun) -> Iterator[Item]:
     for row in _rows(opened, pl.col("technique").is_not_null()):
         harm, _, how = str(row["technique"]).partition(": ")
         image, caption = row.get("image") or "", row.get("caption") or ""
-        told = {
+        fields = {
             "caption": caption,
             "about": row.get("tuple") or "",
             "harm": harm,
@@ -118,8 +118,8 @@ def _cases(opened: OpenRun) -> Iterator[Item]:
             "references": [text for text in written.get(image, []) if text != caption][:REFERENCES],
         }
         further = {name: value for name, value in row.items() if name not in REVIEWS}
-        shown = [image] if image in opened.shown else []
-        yield Item(row["item"], row["question"], shown, told, further, HURTS if harm == "demeaning" else "")
+        images = [image] if image in opened.shown else []
+        yield Item(row["item"], row["question"], images, fields, further, HURTS if harm == "demeaning" else "")
 
 
 def _clusters(opened: OpenRun) -> list[tuple[str, str]]:
@@ -138,7 +138,7 @@ def _places(opened: OpenRun) -> list[Item]:
         return []
     alone = stimuli.filter(pl.col("role") == "background", pl.col("context").is_not_null()).sort("stimulus")
     grouped = alone.group_by("context", maintain_order=True).agg("stimulus")
-    return [Item(place, GENDERED, shown) for place, shown in grouped.sort("context").iter_rows()]
+    return [Item(place, GENDERED, names) for place, names in grouped.sort("context").iter_rows()]
 
 
 def _words(opened: OpenRun, acts: Sequence[Act]) -> Iterator[Item]:

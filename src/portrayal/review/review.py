@@ -29,13 +29,13 @@ async def queues(request: Request) -> Response:
     reviewer = request.state.reviewer
     if not reviewer:
         return message(request, 403, "Open the link you were sent first.")
-    found = []
+    rows = []
     for number, opened in request.app.state.shelf.all():
         desk = request.app.state.desks.of(number)
         for queue in desk.queues(opened).values():
-            found.append((number, queue, desk.progress(queue, reviewer)))
+            rows.append((number, queue, desk.progress(queue, reviewer)))
     several = len(request.app.state.shelf) > 1
-    return page(request, "queues.html", queues=[one for one in found if one[2][1]], several=several)
+    return page(request, "queues.html", queues=[one for one in rows if one[2][1]], several=several)
 
 
 async def judge(request: Request) -> Response:
@@ -49,14 +49,14 @@ async def judge(request: Request) -> Response:
     if opened is None or desk is None or queue is None:
         return message(request, 404, "There is no such queue.")
     if request.method == "GET":
-        return _shown(request, number, opened, desk, queue)
+        return _judge_page(request, number, opened, desk, queue)
     try:
         await _taken(desk, queue, reviewer, request.state.form)
     except PortrayalError as error:
-        return _shown(request, number, opened, desk, queue, str(error))
+        return _judge_page(request, number, opened, desk, queue, str(error))
     except OSError as error:
-        told = f"This judgment could not be written to disk ({error.strerror}) and was not kept. Tell the organiser."
-        return message(request, 507, told)
+        text = f"This judgment could not be written to disk ({error.strerror}) and was not kept. Tell the organiser."
+        return message(request, 507, text)
     return RedirectResponse(f"/review/{number}/{quote(queue.name)}", status_code=303)
 
 
@@ -72,7 +72,7 @@ async def _taken(desk: Desk, queue: Queue, reviewer: str, form: dict[str, str]) 
         await desk.judge(queue, item, reviewer, form)
 
 
-def _shown(request: Request, number: int, opened: OpenRun, desk: Desk, queue: Queue, fault: str = "") -> Response:
+def _judge_page(request: Request, number: int, opened: OpenRun, desk: Desk, queue: Queue, fault: str = "") -> Response:
     reviewer = request.state.reviewer
     item = desk.next_item(queue, reviewer)
     done, total = desk.progress(queue, reviewer)
@@ -116,13 +116,13 @@ async def agreement(request: Request) -> Response:
         return message(request, 404, "There is no such run.")
     desk: Desk = request.app.state.desks.of(number)
     acts, queues = list(desk.stands.values()), list(desk.queues(opened).values())
-    found = await run_in_threadpool(lambda: [_agreed(queue, acts, opened.seed) for queue in queues])
-    return page(request, "agreement.html", number=number, opened=opened, found=found)
+    rows = await run_in_threadpool(lambda: [_agreed(queue, acts, opened.seed) for queue in queues])
+    return page(request, "agreement.html", number=number, opened=opened, found=rows)
 
 
 def _agreed(queue: Queue, acts: Sequence[Act], seed: int) -> dict[str, Any]:
     judged = sum(act["queue"] == queue.name and act["act"] == JUDGE for act in acts)
-    differ = [(item, said) for key, said in disputed(queue, acts) if (item := queue.by_key.get(key))]
+    differ = [(item, answers) for key, answers in disputed(queue, acts) if (item := queue.by_key.get(key))]
     return {"queue": queue, "judged": judged, "table": agreement_of(queue, acts, seed), "differ": differ}
 
 
@@ -140,14 +140,14 @@ def agreement_of(queue: Queue, acts: Iterable[Act], seed: int) -> pl.DataFrame |
     twice = table.group_by("item").agg(pl.col("reviewer").n_unique()).filter(pl.col("reviewer") > 1)
     if table["reviewer"].n_unique() < 2 or twice.is_empty():
         return None
-    found = coefficients(table, queue.name, queue.level, draws=DRAWS, seed=seed)
-    return found.filter(pl.col("measure").is_in(SHOWN))
+    estimates = coefficients(table, queue.name, queue.level, draws=DRAWS, seed=seed)
+    return estimates.filter(pl.col("measure").is_in(SHOWN))
 
 
 def disputed(queue: Queue, acts: Iterable[Act]) -> list[tuple[str, dict[str, str]]]:
     """Return the items on which reviewers differ, with what each said."""
-    said: dict[str, dict[str, str]] = {}
+    judgments: dict[str, dict[str, str]] = {}
     for act in acts:
         if act["act"] == JUDGE and act["queue"] == queue.name:
-            said.setdefault(act["item"], {})[act["reviewer"]] = act["rows"][0]["judgment"] or ""
-    return [(key, answers) for key, answers in said.items() if len(set(answers.values())) > 1]
+            judgments.setdefault(act["item"], {})[act["reviewer"]] = act["rows"][0]["judgment"] or ""
+    return [(key, answers) for key, answers in judgments.items() if len(set(answers.values())) > 1]

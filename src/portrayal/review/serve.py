@@ -58,16 +58,16 @@ def view(
     from portrayal.review.desk import Desks
     from portrayal.review.opened import Shelf
 
-    shelf, asked = Shelf(folders), People.called(reviewers).names
+    shelf, names = Shelf(folders), People.called(reviewers).names
     desks, places = Desks(shelf), [Path(folder) for folder in folders]
     people = kept_people(places)
     with closing(_listen_again(host, port, kept_port(places))) as listening, closing(desks):
         people.port = listening.getsockname()[1]
         hosts = known_hosts(host, people.port, known_as)
-        if asked:
+        if names:
             desks.open_all()
         app = make_app(desks, shelf, people, hosts, cookie=f"portrayal_{people.port}")
-        say(_greeting(hosts[0], people, asked, host))
+        say(_greeting(hosts[0], people, names, host))
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none"
         )
@@ -86,11 +86,11 @@ def known_hosts(host: str, port: int, known_as: str = "") -> list[str]:
     return list(dict.fromkeys(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names))
 
 
-def _greeting(address: str, people: People, asked: Sequence[str], host: str) -> list[str]:
+def _greeting(address: str, people: People, names: Sequence[str], host: str) -> list[str]:
     """Return the links; earlier ones stay good."""
     earlier = list(people.names)
     lines = [f"yours: http://{address}/enter/{people.invite(ORGANISER)}"]
-    for name in map(people.called_so, asked):
+    for name in map(people.called_so, names):
         lines.append(f"{name}: http://{address}/enter/{people.invite(name, further=True)}")
     lines.append("Each link works once. Stop with Ctrl-C; judgments are on disk as soon as the next item shows.")
     if earlier:

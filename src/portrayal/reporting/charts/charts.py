@@ -37,7 +37,7 @@ def forest(
 
     A filled point was found, by the `decision` of its row; every other point is hollow, as all are of a table without decisions.
     """
-    found = pl.col("decision") == FOUND if "decision" in table.columns else pl.lit(False)
+    is_found = pl.col("decision") == FOUND if "decision" in table.columns else pl.lit(False)
 
     def part(base: Any, frame: pl.DataFrame, across: dict[str, Any], ends: Any) -> Any:
         base = base.encode(color=enc.colors(frame))
@@ -48,7 +48,7 @@ def forest(
         filled = at.transform_filter("datum.found").mark_point(filled=True, size=75, opacity=1)
         return enc.reference_line(reference, "x") + rule + open_points + filled
 
-    marked = table.with_columns(found.fill_null(False).alias("was found"))
+    marked = table.with_columns(is_found.fill_null(False).alias("was found"))
     return _in_sight(
         marked, {"label": label, "value": value, "series": color, "found": "was found"}, reference, axis, part
     )

@@ -38,9 +38,9 @@ def wave_charts(
         points = [{"wave": wave.name, **values[wave.name].get(label, {})} for wave in waves]
         frame = pl.DataFrame(points, {"wave": pl.String, **POINTS}).with_columns(moved=pl.col("wave").is_in(moved))
         row = mine.row(0, named=True)
-        said = f"moved by {listed(moved)}" if moved else "no change beyond noise"
-        svg = to_svg(_chart(frame, systems.index(row["system"])), f"{label} in each wave, with 95% intervals: {said}")
-        charts.append({"title": about({name: row[name] for name in row if name in telling}), "said": said, "svg": svg})
+        note = f"moved by {listed(moved)}" if moved else "no change beyond noise"
+        svg = to_svg(_chart(frame, systems.index(row["system"])), f"{label} in each wave, with 95% intervals: {note}")
+        charts.append({"title": about({name: row[name] for name in row if name in telling}), "said": note, "svg": svg})
     return charts
 
 

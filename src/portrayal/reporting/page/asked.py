@@ -101,7 +101,7 @@ def states_view(section: Section) -> list[dict[str, Any]]:
     return view
 
 
-def asked(manifest: Mapping[str, Any]) -> str:
+def times_and_cost(manifest: Mapping[str, Any]) -> str:
     """Say when the systems were asked, and what it cost."""
     waves, starts, ends = _moments([manifest])
     until = f" to {ends[-1]}" if starts and ends and ends[-1] != starts[0] else ""
@@ -136,13 +136,13 @@ def _hypotheses(manifest: Mapping[str, Any], results: pl.DataFrame) -> str:
     named = noted.get("named") if isinstance(noted, Mapping) else None
     if not isinstance(noted, Mapping) or not isinstance(named, list) or not named:
         return ""
-    said = f"{plural(len(named), 'hypothesis', 'hypotheses')} ({'; '.join(map(str, named))})"
+    names = f"{plural(len(named), 'hypothesis', 'hypotheses')} ({'; '.join(map(str, named))})"
     confirmatory = results.filter(pl.col("family") == CONFIRMATORY).height
     if not confirmatory:
-        return f"Nothing here is confirmatory: no row of {said} was tested as written before anything was asked. All of it is exploratory."
+        return f"Nothing here is confirmatory: no row of {names} was tested as written before anything was asked. All of it is exploratory."
     when = f" ({noted['declared']})" if noted.get("declared") else ""
     rows = plural(confirmatory, "test")
-    return f"Confirmatory: {rows} of {said}, written in the study before anything was asked{when}; all else is exploratory."
+    return f"Confirmatory: {rows} of {names}, written in the study before anything was asked{when}; all else is exploratory."
 
 
 def _adjusted(section: Section) -> str:

@@ -131,9 +131,9 @@ def about(row: Mapping[str, Any]) -> str:
 
 def _word_lines(words: pl.DataFrame) -> Iterator[str]:
     for (system, what, to), mine in words.group_by("system", "what", "to", maintain_order=True):
-        shown = ", ".join(f"{row['word']} ({row['answers']:,})" for row in mine.head(WORDS).iter_rows(named=True))
+        first = ", ".join(f"{row['word']} ({row['answers']:,})" for row in mine.head(WORDS).iter_rows(named=True))
         more = f" and {mine.height - WORDS:,} more" if mine.height > WORDS else ""
-        yield f"{system}: {what} by {to}: {shown}{more}"
+        yield f"{system}: {what} by {to}: {first}{more}"
 
 
 def render(changes: Diff, waves: Sequence[Wave]) -> str:

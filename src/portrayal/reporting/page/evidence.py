@@ -101,9 +101,9 @@ def _tables(section: Section) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _cells(row: dict[str, Any], traced: Traced) -> list[str]:
-    section, shown = traced.section, traced.stimuli[row["stimulus"]]
-    content = shown["content"] if shown["kind"] in TEXTS else shown["stimulus"]
-    levels = [section.level_names.get(name, {}).get(str(shown[name]), cell(shown[name])) for name in traced.factors]
+    section, about = traced.section, traced.stimuli[row["stimulus"]]
+    content = about["content"] if about["kind"] in TEXTS else about["stimulus"]
+    levels = [section.level_names.get(name, {}).get(str(about[name]), cell(about[name])) for name in traced.factors]
     # Of what was read from the answer the first texts, with their scores.
     texts = [section.documents.get(text, text) for text in row["texts"][:MOST_READ]]
     scored = zip(texts, row["scores"][:MOST_READ], strict=False)
@@ -126,7 +126,7 @@ def examples_view(section: Section) -> dict[str, Any] | None:
     stimuli = _evenly(section.stimuli, answered, QUESTIONS if kind != "ranker" else 1)
     if stimuli.is_empty():
         return None
-    asked, whole = section.answers["system"].n_unique(), section.stimuli.height
+    total, whole = section.answers["system"].n_unique(), section.stimuli.height
     if kind == "ranker":
         text, rows = f"The query in the middle of all {whole:,}.", _ranks(section, answered, systems, stimuli)
     else:
@@ -138,7 +138,7 @@ def examples_view(section: Section) -> dict[str, Any] | None:
         ]
     return {
         "title": TITLES[kind].format(content=stimuli["content"][0]),
-        "text": f"{text} {MOST_SYSTEMS} of {asked} systems." if asked > MOST_SYSTEMS else text,
+        "text": f"{text} {MOST_SYSTEMS} of {total} systems." if total > MOST_SYSTEMS else text,
         "systems": [(section.measured.shown(name), name in section.simulated) for name in systems],
         "rows": rows,
     }
@@ -164,10 +164,10 @@ def _read(texts: Sequence[str], kind: str) -> str:
 def _ranks(section: Section, answered: pl.DataFrame, systems: Sequence[str], stimuli: pl.DataFrame) -> list[Any]:
     """Return the first documents of every system's list for one query, by rank."""
     lists = [_texts(answered, name, stimuli.row(0, named=True))[:RANKS] for name in systems]
-    shown = [[section.documents.get(doc, doc) for doc in docs] for docs in lists]
-    longest = max(map(len, shown), default=0)
+    titles = [[section.documents.get(doc, doc) for doc in docs] for docs in lists]
+    longest = max(map(len, titles), default=0)
     return [
-        (f"{rank + 1}", [docs[rank] if rank < len(docs) else NO_ANSWER for docs in shown]) for rank in range(longest)
+        (f"{rank + 1}", [docs[rank] if rank < len(docs) else NO_ANSWER for docs in titles]) for rank in range(longest)
     ]
 
 

@@ -38,16 +38,16 @@ def answers_in_short(sections: Sequence[Section]) -> list[tuple[str, str]]:
     unsure = [f"{count(decisions.count(one))} {words}" for one, words in OPEN.items() if decisions.count(one)]
     tests = sum(section.measured.results["p_adjusted"].count() for section in sections)
     return [
-        ("What was asked", _asked(sections)),
+        ("What was asked", _question_counts(sections)),
         ("Of which systems", _systems(sections)),
-        ("What was found", _found([row["system"] in one.simulated for one, row in rows if row["decision"] == FOUND])),
+        ("What was found", _finding_counts([row["system"] in one.simulated for one, row in rows if row["decision"] == FOUND])),
         ("How sure", f"{plural(tests, 'test')} in the declared families. {SURE}"),
         ("What cannot be said", f"Of the claims, {listed(unsure)}." if unsure else
          "Nothing beyond the limits named in each section."),
     ]  # fmt: skip
 
 
-def _asked(sections: Sequence[Section]) -> str:
+def _question_counts(sections: Sequence[Section]) -> str:
     stems = len({section.audit.stem for section in sections})
     questions = sum(section.questions for section in sections)
     done = sum(section.total("done") for section in sections)
@@ -61,18 +61,18 @@ def _systems(sections: Sequence[Section]) -> str:
     planted = {name: name in simulated for name, simulated in named}
     real = [name for name in planted if not planted[name]]
     names = f" ({listed(real)})" if 0 < len(real) <= 4 else ""
-    said = f"{plural(len(real), 'real system')}{names}" if real else "No real system"
+    text = f"{plural(len(real), 'real system')}{names}" if real else "No real system"
     simulated = len(planted) - len(real)
-    return f"{said}, and {simulated:,} simulated: {PLANTED}." if simulated else f"{said}; none is simulated."
+    return f"{text}, and {simulated:,} simulated: {PLANTED}." if simulated else f"{text}; none is simulated."
 
 
-def _found(planted: Sequence[bool]) -> str:
+def _finding_counts(planted: Sequence[bool]) -> str:
     """Say how much was found about real and about simulated systems."""
     real, simulated = planted.count(False), planted.count(True)
     if not planted:
         return "Nothing was found."
-    said = f"{plural(real, 'finding')} about real systems" if real else "Nothing was found about a real system"
-    return f"{said}; {plural(simulated, 'planted effect')} found in simulated ones." if simulated else f"{said}."
+    text = f"{plural(real, 'finding')} about real systems" if real else "Nothing was found about a real system"
+    return f"{text}; {plural(simulated, 'planted effect')} found in simulated ones." if simulated else f"{text}."
 
 
 def alarms(sections: Sequence[Section]) -> list[dict[str, str]]:
@@ -170,18 +170,18 @@ def summary(sections: Sequence[Section], title: str) -> str:
 
 
 def _section(section: Section) -> str:
-    said = {
+    claims = {
         decision: [one.sentence for one in section.findings if section.row(one)["decision"] == decision]
         for decision in (FOUND, NOT_MEASURABLE)
     }
-    rest = len(section.findings) - sum(map(len, said.values()))
+    rest = len(section.findings) - sum(map(len, claims.values()))
     systems, questions = _text(listed(section.shown_systems)), plural(section.questions, "question")
     parts = [
         f"## {_text(section.audit.title)}: {_text(section.study_name)}",
         _text(section.audit.question),
         f"Systems: {systems}. {questions}, {section.total('done'):,} answered.",
-        _list("Found", said[FOUND], 3) or "Nothing was found.",
-        _list("Not measurable", said[NOT_MEASURABLE], 3),
+        _list("Found", claims[FOUND], 3) or "Nothing was found.",
+        _list("Not measurable", claims[NOT_MEASURABLE], 3),
         f"{plural(rest, 'more sentence')} about what was not found or not tested in report.html." if rest else "",
         _list("What it does not show", section.audit.validity, 3),
         _list("Remarks", section.measured.remarks, 3),

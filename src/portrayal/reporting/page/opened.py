@@ -110,8 +110,8 @@ class Run:
         return str(self.report)
 
     def __repr__(self) -> str:
-        found = sum(one["decision"] == FOUND for one in self.findings)
-        return f"<portrayal run {str(self.folder)!r}: {found} of {len(self.findings)} sentences are findings>"
+        number = sum(one["decision"] == FOUND for one in self.findings)
+        return f"<portrayal run {str(self.folder)!r}: {number} of {len(self.findings)} sentences are findings>"
 
     def _repr_html_(self) -> str:
         """Show the sentences, found ones first, and where the report is."""
@@ -120,8 +120,8 @@ class Run:
             tag = "b" if finding["decision"] == FOUND else "span"
             lines += f"<li><{tag}>{escape(finding['decision'])}</{tag}>: {escape(finding['sentence'])}</li>"
         title = escape(f"{self._section.study_name}: {self._section.audit.title}")
-        shown = f"<p><b>{title}</b></p><ul>{lines or '<li>Nothing was measured.</li>'}</ul>"
-        return f"<div>{shown}<p>Report: <code>{escape(self.report)}</code></p></div>"
+        head = f"<p><b>{title}</b></p><ul>{lines or '<li>Nothing was measured.</li>'}</ul>"
+        return f"<div>{head}<p>Report: <code>{escape(self.report)}</code></p></div>"
 
 
 def redact(folder: Path | str, out: Path | str) -> Path:

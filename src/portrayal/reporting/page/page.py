@@ -15,7 +15,6 @@ from portrayal.reporting.charts.drawing import Drawing, prefixed
 from portrayal.reporting.charts.looks import swatch
 from portrayal.reporting.charts.theme import dark_rules
 from portrayal.reporting.page.asked import (
-    asked,
     family,
     manifest_rows,
     recorded,
@@ -23,6 +22,7 @@ from portrayal.reporting.page.asked import (
     shown_view,
     states_view,
     system_rows,
+    times_and_cost,
 )  # fmt: skip
 from portrayal.reporting.page.evidence import Traced, answers_view, examples_view, trace
 from portrayal.reporting.page.first import alarms, answers_in_short, cards
@@ -112,15 +112,15 @@ def section_view(section: Section, drawings: Sequence[Drawing], traced: Traced) 
     behind = [f"rows/{address}" for address in traced.addresses()]
     pictures = [{**one, "rows": _sources(section, one["chart"])} for one in pictures_view(drawings)]
     figures = [_figure(one, section) for one in drawings if one.svg]
-    said: dict[str, list[dict[str, Any]]] = {}  # by decision, in the order of the report
+    by_decision: dict[str, list[dict[str, Any]]] = {}  # in the order of the report
     for finding in section.findings:
         claim, numbers = parted(finding.sentence)
         line = {"claim": claim, "figures": numbers, "number": finding.row + 1}
-        said.setdefault(results["decision"][finding.row], []).append(line)
+        by_decision.setdefault(results["decision"][finding.row], []).append(line)
     return {
-        "found": said.pop(FOUND, []),
-        "unsaid": said.pop(NOT_MEASURABLE, []),
-        "others": [(str(name).capitalize(), lines) for name, lines in said.items()],
+        "found": by_decision.pop(FOUND, []),
+        "unsaid": by_decision.pop(NOT_MEASURABLE, []),
+        "others": [(str(name).capitalize(), lines) for name, lines in by_decision.items()],
         "simulated": said_simulated(section.systems),
         "pictures": pictures,
         "examples": None if pictures else examples_view(section),
@@ -132,7 +132,7 @@ def section_view(section: Section, drawings: Sequence[Drawing], traced: Traced) 
         "systems": system_rows(section.systems),
         "states": states_view(section),
         "family": family(section),
-        "asked": asked(section.manifest),
+        "asked": times_and_cost(section.manifest),
         "manifest": manifest_rows(section.manifest),
     }
 
@@ -173,8 +173,8 @@ def _file(section: Section, name: str) -> str:
 def all_tables(section: Section, drawings: Sequence[Drawing]) -> dict[str, pl.DataFrame]:
     """Return a section's further tables and those behind its figures, by file."""
     further = {stem: table.table for stem, table in section.table_files.items()}
-    shown = _measures(section) | {table.name for table in section.tables}
-    named = dict.fromkeys(name for one in drawings for name in one.chart.of if name not in shown)
+    own = _measures(section) | {table.name for table in section.tables}
+    named = dict.fromkeys(name for one in drawings for name in one.chart.of if name not in own)
     there = section.measured.tables
     return further | {_file(section, name): there[name] for name in named if name in there}
 

@@ -39,8 +39,8 @@ def pictures_view(drawings: Sequence[Drawing]) -> Iterator[dict[str, Any]]:
             width, height = (max(1, side) for side in (struct.unpack(">II", drawing.png[16:24]) if whole else (1, 1)))
             kind, data = light(drawing.png)
             picture = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
-            shown = {"chart": drawing.chart, "name": drawing.name, "picture": picture}
-            yield {**shown, "width": width, "height": height}
+            figure = {"chart": drawing.chart, "name": drawing.name, "picture": picture}
+            yield {**figure, "width": width, "height": height}
 
 
 def light(png: bytes) -> tuple[str, bytes]:
@@ -73,9 +73,9 @@ def miniature(section: Section, row: int | None, looks: Looks) -> dict[str, Any]
     scale = Scale.of(rows, WIDTH, 8.0)
     lines = []
     for place, one in enumerate(rows):
-        shown = section.measured.shown(str(one["system"]))
-        name = shown if naming == "system" else str(one.get(naming) or "")
-        look = looks.get(shown, Look(PALETTE[0], "circle", (1, 0)))
+        system = section.measured.shown(str(one["system"]))
+        name = system if naming == "system" else str(one.get(naming) or "")
+        look = looks.get(system, Look(PALETTE[0], "circle", (1, 0)))
         at, start, end = (scale.at(one[end]) for end in ("value", "low", "high"))
         lines.append({"name": name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…", "y": STEP * place + 19, "at": at,
                       "start": start, "end": end, "color": look.color, "outline": swatch(look, 4.0),

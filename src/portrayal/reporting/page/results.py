@@ -67,7 +67,7 @@ def _block(rows: list[Row], about: Sequence[str], anchor: str) -> dict[str, Any]
     # The parts of notes that every row has are said once.
     common = [part for part in _parts(rows[0]) if len(rows) > 1 and all(part in _parts(row) for row in rows)]
     scale = Scale.of(rows)
-    given = {name for name in ("low", "p", "p_adjusted") if any(not is_missing(row[name]) for row in rows)}
+    present = {name for name in ("low", "p", "p_adjusted") if any(not is_missing(row[name]) for row in rows)}
     decided = {"decision"} if any(row["reason"] != DESCRIBED for row in rows) else set()
     return {
         "unit": rows[0]["unit"],
@@ -77,7 +77,7 @@ def _block(rows: list[Row], about: Sequence[str], anchor: str) -> dict[str, Any]
         "grouped": grouped,
         "below": long,
         "rows": [_row(row, anchor, scale, common) for row in rows],
-        "has": given | decided,
+        "has": present | decided,
         "zero": scale.at(0.0),
         "ends": (number(scale.low), number(scale.high)),
     }

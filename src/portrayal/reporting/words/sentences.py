@@ -61,10 +61,10 @@ def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None 
         pl.col("reason").fill_null("") != DESCRIBED,
     )
     rows = rows if wanted is None else rows.filter(wanted)
-    found = rows.filter(pl.col("decision") == FOUND).sort("p_adjusted", "row", maintain_order=True)
+    findings = rows.filter(pl.col("decision") == FOUND).sort("p_adjusted", "row", maintain_order=True)
     singles = [
         Finding(found_sentence(row, claims[row["measure"]], measured), row["row"])
-        for row in found.iter_rows(named=True)
+        for row in findings.iter_rows(named=True)
     ]
     return [*singles, *_shared(rows.filter(pl.col("decision") != FOUND), claims, measured)]
 
@@ -75,8 +75,8 @@ def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
     if claim.turned and not above:
         row, above = other_side(row), True
     clause = claim.positive if above or claim.negative is None else claim.negative
-    said = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
-    return f"{said} {claim.after(row)}".strip() if claim.after else said
+    text = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
+    return f"{text} {claim.after(row)}".strip() if claim.after else text
 
 
 def other_side(row: Row) -> Row:
@@ -92,22 +92,22 @@ def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured)
     for decision in (NOT_MEASURABLE, NOT_FOUND, NOT_TESTED):
         keys = ["system", "measure", *([] if decision == NOT_FOUND else [reason])]
         for _, mine in rows.filter(pl.col("decision") == decision).group_by(keys, maintain_order=True):
-            said = _not_found if decision == NOT_FOUND else _without_answer
-            yield said(mine, claims[mine["measure"][0]], measured)
+            write = _not_found if decision == NOT_FOUND else _without_answer
+            yield write(mine, claims[mine["measure"][0]], measured)
 
 
 def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
-    asked = f"{measured.shown(nearest['system'])} {_asked(rows, claim, nearest)}"
+    clause = f"{measured.shown(nearest['system'])} {_asks(rows, claim, nearest)}"
     numbers = figures(nearest, claim.figure)
     if rows.height == 1 and claim.always_where:
-        asked = f"{asked} ({_named(rows, claim)})"
+        clause = f"{clause} ({_named(rows, claim)})"
     if rows.height > 1:
         where = f" ({_named(rows, claim)})" if claim.where else ""
-        nearest_where = f" in {_filled(claim.where, nearest)}" if claim.where else ""
-        asked, numbers = (f"{asked} in {plural(rows.height, 'test')}{where}", f"the nearest{nearest_where}: {numbers}")
-    said = f"It was not found that {asked}{'; ' if rows.height > 1 else ': '}{numbers}"
-    return Finding(f"{said}{_detectable(nearest)}.", nearest["row"])
+        near = f" in {_filled(claim.where, nearest)}" if claim.where else ""
+        clause, numbers = (f"{clause} in {plural(rows.height, 'test')}{where}", f"the nearest{near}: {numbers}")
+    text = f"It was not found that {clause}{'; ' if rows.height > 1 else ': '}{numbers}"
+    return Finding(f"{text}{_detectable(nearest)}.", nearest["row"])
 
 
 def _without_answer(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
@@ -115,11 +115,11 @@ def _without_answer(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Fin
     first = rows.sort("p_floor", nulls_last=True, maintain_order=True).row(0, named=True)
     begin = "It was not tested whether" if first["decision"] == NOT_TESTED else "It cannot be said whether"
     where = f" ({_named(rows, claim)})" if claim.where and (rows.height > 1 or claim.always_where) else ""
-    said = f"{begin} {measured.shown(first['system'])} {_asked(rows, claim, first)}{where}: {first['reason']}."
-    return Finding(said, first["row"])
+    text = f"{begin} {measured.shown(first['system'])} {_asks(rows, claim, first)}{where}: {first['reason']}."
+    return Finding(text, first["row"])
 
 
-def _asked(rows: pl.DataFrame, claim: Claim, row: Row) -> str:
+def _asks(rows: pl.DataFrame, claim: Claim, row: Row) -> str:
     return _filled(claim.several if rows.height > 1 and claim.several else claim.asks, row)
 
 

@@ -19,7 +19,7 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
 
     def does(row: Row) -> str:
         verb = VERBS.get(row["status"] or "", "does not answer")
-        return f"{verb} {_shown(audit, row, 'group')} more often than {_shown(audit, row, 'versus')}"
+        return f"{verb} {_group(audit, row, 'group')} more often than {_group(audit, row, 'versus')}"
 
     def might(row: Row) -> str:
         within = f" in the {row['within']}" if row["within"] else ""
@@ -42,15 +42,15 @@ def _nothing(row: Row, measured: Measured) -> str:
     kinds = measured.results.filter(
         pl.col("measure") == UNANSWERED, pl.col("system") == row["system"], pl.col("axis").is_null()
     )
-    told = [
+    counts = [
         f"{round(share * n):,} {'were' if round(share * n) != 1 else 'was'} {WORDS.get(status, status)}"
         for status, share, n in kinds.select("status", "value", "n").iter_rows()
     ]
     answered = f"it answered {row['n_answered'] or 'none'} of {plural(row['n'], 'question')}"
-    return f"Nothing can be said of {name}: {answered} ({listed(told)})."
+    return f"Nothing can be said of {name}: {answered} ({listed(counts)})."
 
 
-def _shown(audit: Audit, row: Row, side: str) -> str:
+def _group(audit: Audit, row: Row, side: str) -> str:
     if row[side] == THE_OTHERS:
         return THE_OTHERS
     if callable(audit.shows):
@@ -66,7 +66,7 @@ def _shares(results: pl.DataFrame, row: Row, lists: bool) -> str:
         pl.col("axis") == row["axis"],
         pl.col("within").eq_missing(pl.lit(row["within"], pl.String)),
     ).sort("value", descending=True, maintain_order=True)
-    told = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
+    shares = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
     # A tagger's empty list is an answer, and is measured.
     rest = "" if row["status"] == "empty" and lists else "; the other measures speak only of what was answered"
-    return f"Unanswered: {listed(told)}{rest}."
+    return f"Unanswered: {listed(shares)}{rest}."
