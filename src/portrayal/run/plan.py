@@ -20,7 +20,7 @@ from portrayal.systems.core.base import Question, System
 from portrayal.tables import NOUNS, ROWS
 
 LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes by tokens
-Asked = Mapping[str, Sequence[Question]]
+Questions = Mapping[str, Sequence[Question]]
 
 
 def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
@@ -63,7 +63,7 @@ def _states(study: Study, file: str) -> dict[str, str]:
         return ledger.states()
 
 
-def _system_plan(system: Any, questions: Asked, states: dict[str, str], study: Study) -> dict[str, Any]:
+def _system_plan(system: Any, questions: Questions, states: dict[str, str], study: Study) -> dict[str, Any]:
     known = [states.get(key, "planned") for key in questions]
     again = {"planned", *wanted_again(study)} | ({"in_flight"} if study.ask_unknown_again else set())
     calls = sum(state in again for state in known)
@@ -170,7 +170,7 @@ def tried_text(tried: Sequence[Tried]) -> str:
     return "\n".join(lines[1:])
 
 
-def _some(table: Asked, count: int) -> Asked:
+def _some(table: Questions, count: int) -> Questions:
     """Return a few questions, evenly from the first to the last."""
     keys = list(table)
     places = {round(step * (len(keys) - 1) / max(count - 1, 1)) for step in range(min(count, len(keys)))}
