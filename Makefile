@@ -12,7 +12,7 @@ TORCH ?= torch==2.13.0 transformers
 .PHONY: venv demo test nightly docs gallery soak fuzz vulnerabilities mutants calibrate lint bench clean
 
 # The stamps make a second run cheap: a set-up step is done again only when what it reads has changed.
-$(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/parts/*.txt)
+$(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/edges/parts/*.txt)
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
 	$(PIP) install --require-hashes -r requirements/demo.txt

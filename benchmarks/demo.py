@@ -36,7 +36,8 @@ def main() -> int:
 def demonstrate() -> dict[str, Any]:
     """Run the demonstration into a folder that is thrown away; return what each part took."""
     began, busy = time.perf_counter(), processor_time()
-    from portrayal import demo, flow
+    from portrayal import flow
+    from portrayal.cli import demo
 
     parts = {"start": time.perf_counter() - began}
     studies = _watched(demo.run_studies, "the studies, side by side", parts)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from portrayal import demo, example_study
+from portrayal import example_study
+from portrayal.cli import demo
 
 
 def test_side_by_side_is_as_one_after_the_other(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.parts.table import PARTS
+from portrayal.edges.parts.table import PARTS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -19,8 +19,8 @@ from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS
 from portrayal.audits.contexts.measures.design import Design, stereotypes_of
 from portrayal.audits.contexts.measures.pictures import WordLists, coverage_by_system, describe_pictures, unknown_tags
 from portrayal.audits.contexts.measures.questions import answer_questions
-from portrayal.batches import Seen, hashes_of, unit_in_two, whole_units
 from portrayal.engine.pool import ONE_THREAD
+from portrayal.tables.batches import Seen, hashes_of, unit_in_two, whole_units
 from portrayal.text.words.typology import load_contexts
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]

@@ -26,17 +26,18 @@ def test_nothing_but_the_package_is_in_it(wheel: ZipFile) -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert tops == {"portrayal", f"portrayal_audit-{version}.dist-info"}
     inside = [Path(name).parts for name in wheel.namelist()]
-    for folder in ("training", "tests", "benchmarks", "__pycache__"):
+    for folder in ("training", "benchmarks", "__pycache__"):
         assert [parts for parts in inside if folder in parts] == []
+    assert [parts for parts in inside if parts[-1].startswith(("test_", "conftest"))] == []
 
 
 def test_every_file_of_the_package_is_in_it(wheel: ZipFile) -> None:
     paths = (path for path in (ROOT / "src" / "portrayal").rglob("*") if path.is_file())
     files = {str(path.relative_to(ROOT / "src")) for path in paths if "__pycache__" not in path.parts}
     assert files <= set(wheel.namelist())
-    assert {f"portrayal/parts/{name}" for name in ("parts.txt", "identity.txt", "language.txt", "parts.csv")} <= set(
-        wheel.namelist()
-    )
+    assert {
+        f"portrayal/edges/parts/{name}" for name in ("parts.txt", "identity.txt", "language.txt", "parts.csv")
+    } <= set(wheel.namelist())
 
 
 def test_licenses_travel_with_what_they_cover(wheel: ZipFile) -> None:

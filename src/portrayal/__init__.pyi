@@ -13,7 +13,10 @@ from portrayal.audits.search.measures.gsr import gsr as gsr
 from portrayal.audits.search.run_files import gsr_of_run as gsr_of_run
 from portrayal.audits.search.run_files import rank_collection as rank_collection
 from portrayal.audits.search.run_files import score_runs as score_runs
-from portrayal.demo import run_demo as run_demo
+from portrayal.cli.demo import run_demo as run_demo
+from portrayal.edges.parts.table import install_parts as install_parts
+from portrayal.edges.parts.table import part_sizes as part_sizes
+from portrayal.edges.parts.table import part_states as part_states
 from portrayal.errors import PortrayalError as PortrayalError
 from portrayal.flow import audit as audit
 from portrayal.flow import calibrate as calibrate
@@ -24,9 +27,6 @@ from portrayal.flow import report as report
 from portrayal.flow import retry as retry
 from portrayal.handover.pack import pack as pack
 from portrayal.handover.verify import verify as verify
-from portrayal.parts.table import install_parts as install_parts
-from portrayal.parts.table import part_sizes as part_sizes
-from portrayal.parts.table import part_states as part_states
 from portrayal.reporting.page.diff import diff as diff
 from portrayal.reporting.page.opened import Run as Run
 from portrayal.reporting.page.opened import redact as redact

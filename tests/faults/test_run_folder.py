@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from faults.tiny_study import tiny_study
-from portrayal import demo, flow
-from portrayal.cli import main
+from portrayal import flow
+from portrayal.cli import demo, main
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.reporting.page import files

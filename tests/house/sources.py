@@ -44,5 +44,5 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def rooms(package: str) -> dict[Path, int]:
     """Return for each folder of modules how many modules and rooms it holds."""
     folders = sorted({path.parent for path in files(package)})
-    return {room: len([path for path in room.glob("*.py") if path.stem != "__init__"])
+    return {room: len([path for path in room.glob("*.py") if path.stem not in ("__init__", "__main__")])
             + len([path for path in folders if path.parent == room]) for room in folders}  # fmt: skip

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from portrayal import demo
-from portrayal.cli import main
+from portrayal.cli import demo, main
+from portrayal.edges.parts import table
+from portrayal.edges.parts.table import FOLDER, OPTIONAL, PARTS
 from portrayal.errors import MissingPart, PortrayalError
-from portrayal.parts import table
-from portrayal.parts.table import FOLDER, OPTIONAL, PARTS
 
 ROOT = Path(__file__).parents[2]
 HASHED_LISTS = ("parts.txt", OPTIONAL)

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from portrayal.edges.onnx_graph import Graph
+from portrayal.edges.parts.table import part_file
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import part_file
 from portrayal.systems.core.base import Question
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings

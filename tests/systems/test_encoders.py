@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 from safetensors.numpy import save_file
 
+from portrayal.edges.parts import table
 from portrayal.errors import MissingPart, PortrayalError
-from portrayal.parts import table
 from portrayal.systems.core.base import Answer, Question, System, Unreadable
 from portrayal.systems.core.readers import read_answer
 from portrayal.systems.core.registry import open_system

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from portrayal.errors import PortrayalError, check_name
-from portrayal.folds import Fold, run_folds
+from portrayal.tables.folds import Fold, run_folds
 from portrayal.text import formatting
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet

@@ -19,9 +19,9 @@ from PIL import Image
 
 from drawn_studio import DrawnStudio, drawn_squares
 from portrayal.cli.main import main
+from portrayal.edges.parts.table import PARTS
 from portrayal.engine import using
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import PARTS
 from portrayal.pictures.series.folder import Chosen, read_folder
 from portrayal.pictures.series.manifest import FACE_ONLY, KINDS, MANIFEST, WHOLE
 from portrayal_faces.generator import generate, making

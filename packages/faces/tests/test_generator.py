@@ -10,8 +10,8 @@ import onnxruntime
 import pytest
 import torch
 
+from portrayal.edges.parts.table import part_file
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import part_file
 from portrayal.pictures.series.manifest import KINDS, WHOLE
 from portrayal_faces.generator.blend import face_only, feathered
 from portrayal_faces.generator.directions import Compass, find_compass, read_compass, way_name

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from portrayal.edges.parts.table import part_file
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import part_file
 
 SIZE = 128  # pixels of an aligned face
 # Left eye, right eye, nose tip, left and right mouth corner, in an aligned face of SIZE pixels. The eyes are

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from portrayal.edges.parts.table import part_folder
 from portrayal.edges.sizes import LARGEST_PICTURE, MOST_PIXELS, check_pixels, check_size
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import part_folder
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.parts.table import part_file
 from portrayal.edges.sizes import parse_json
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import part_file
 from portrayal.safety.guard import guard_question
 from portrayal.systems.core import base
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question, System, Unreadable

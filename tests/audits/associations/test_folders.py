@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from portrayal import PortrayalError, depiction_shares, emotion_word_shares, flagged_shares
 from portrayal.audits.associations.measures.emotion_words import emotion_words
-from portrayal.batches import Seen
+from portrayal.tables.batches import Seen
 
 CUTS = [0, 40, 40, 333, 600]  # of 600 rows: the second file is empty
 WORDS = {"joy": ["happy", "smile"], "anger": ["angry", "happy"]}

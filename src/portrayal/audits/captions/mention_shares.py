@@ -13,10 +13,10 @@ from portrayal.audits.captions.measures import erasing, erasing_people, stereoty
 from portrayal.audits.captions.measures.audit import TECHNIQUES, as_results, as_table
 from portrayal.audits.captions.measures.technique import ROWS, Row, Sums
 from portrayal.audits.captions.reading.stages import CAPTIONS, MENTIONS, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
-from portrayal.batches import parts, scan
 from portrayal.errors import PortrayalError
-from portrayal.folds import Fold, Known, Mapper, add_counts, run_folds
 from portrayal.tables import Contract
+from portrayal.tables.batches import parts, scan
+from portrayal.tables.folds import Fold, Known, Mapper, add_counts, run_folds
 
 # The techniques that can be measured part by part.
 SUMS = {key: technique for key, technique in TECHNIQUES.items() if technique.in_parts}

@@ -16,8 +16,8 @@ from portrayal.audits.contexts.measures.pictures import KEYS, WordLists, describ
 from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.audits.contexts.measures.views import ALIKE, TAGGED, cluster_shares, column, share_column
 from portrayal.audits.contexts.settings import ContextsSettings
-from portrayal.batches import ROWS, Source, whole_units
-from portrayal.folds import Fold, run_folds
+from portrayal.tables.batches import ROWS, Source, whole_units
+from portrayal.tables.folds import Fold, run_folds
 from portrayal.text.words.typology import load_contexts, load_typology
 
 AT_ONCE = 4  # tables added up together: a sum takes as long for one as for four

@@ -13,9 +13,9 @@ from portrayal.audits.counterfactuals.measures.axis import axes_of, with_poles
 from portrayal.audits.counterfactuals.measures.presence import FACTORS, blocks
 from portrayal.audits.counterfactuals.measures.rows import FACETS, axis_rows
 from portrayal.audits.counterfactuals.measures.sums import Sums, add_up
-from portrayal.batches import parts
-from portrayal.folds import Fold, run_folds
 from portrayal.tables import RESPONSES, ROWS, results
+from portrayal.tables.batches import parts
+from portrayal.tables.folds import Fold, run_folds
 
 TABLES = {"stimuli": FACTORS, "responses": {**RESPONSES, **ROWS["tagger"]}}
 

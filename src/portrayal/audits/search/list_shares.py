@@ -35,9 +35,9 @@ from portrayal.audits.search.measures.scored_runs import REFERENCES, PerQuery, R
 from portrayal.audits.search.run_files import HERE, own_settings
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import check_queries, open_collection, pole_pairs
-from portrayal.batches import ROWS, Columns, Source, whole_units
 from portrayal.tables import RESPONSES, results
 from portrayal.tables import ROWS as OF_KIND
+from portrayal.tables.batches import ROWS, Columns, Source, whole_units
 from portrayal.text.collections.shelf import Shelf, Some, shelve
 
 LIST = ("system", "repeat", "stimulus")

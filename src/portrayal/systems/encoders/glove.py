@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from portrayal.parts.table import PARTS, damaged, part_file
+from portrayal.edges.parts.table import PARTS, damaged, part_file
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.vectors import Lookup, WordVectors
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.edges.parts.table import PARTS, part_file
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import PARTS, part_file
 from portrayal.settings import Settings
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.systems.encoders.local import LocalEncoder

@@ -101,7 +101,7 @@ def pixels(picture: Any) -> np.ndarray:
 def _session() -> Any:
     import onnxruntime
 
-    from portrayal.parts.table import part_file
+    from portrayal.edges.parts.table import part_file
 
     path = part_file(PACKAGE, FILE, "the ImageNet tagger")
     return onnxruntime.InferenceSession(network(read_weights(path)), providers=["CPUExecutionProvider"])

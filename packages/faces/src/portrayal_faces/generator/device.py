@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from portrayal.parts.table import part_file
+from portrayal.edges.parts.table import part_file
 from portrayal_faces.generator.generator import PACKAGE, WHAT, levels, synthesise
 from portrayal_faces.generator.network import read_network
 from portrayal_faces.generator.studio import Draw

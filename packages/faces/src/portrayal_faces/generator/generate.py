@@ -14,10 +14,10 @@ from typing import Any
 
 from portrayal.edges.console import track
 from portrayal.edges.folders import MARK, claim
+from portrayal.edges.parts.table import require_parts
 from portrayal.edges.writing import write_bytes
 from portrayal.engine import using
 from portrayal.errors import PortrayalError
-from portrayal.parts.table import require_parts
 from portrayal.pictures.series.manifest import FACE_ONLY, KINDS, MANIFEST
 from portrayal.pictures.series.values import steps
 from portrayal_faces.generator.chances import CELLS

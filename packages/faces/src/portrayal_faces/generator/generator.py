@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.edges.parts.table import part_file
 from portrayal.edges.writing import write_bytes
 from portrayal.engine.pool import is_inside
-from portrayal.parts.table import part_file
 from portrayal.pictures.images import cache_folder
 from portrayal_faces.generator.network import read_network
 from portrayal_faces.generator.onnx_network import to_onnx

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.parts.table import PARTS, part_file, require_parts
+from portrayal.edges.parts.table import PARTS, part_file, require_parts
 from portrayal.pictures.faces import CHIP, crop, fit_similarity
 
 PACKAGES = ("dlib-bin", "face_recognition_models")

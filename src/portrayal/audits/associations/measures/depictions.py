@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.batches import ROWS, Source, batches
-from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.stats.intervals.shares import clustered_share
 from portrayal.stats.tests.proportions import share_difference
 from portrayal.tables import check, results
+from portrayal.tables.batches import ROWS, Source, batches
+from portrayal.tables.folds import Fold, Known, TableSums, run_folds
 
 FACETS = ("occupation",)
 IMAGES = {

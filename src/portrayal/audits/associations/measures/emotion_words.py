@@ -21,12 +21,12 @@ import polars as pl
 
 from portrayal.audits.associations.datasets.sobem import emotion_lexicon
 from portrayal.audits.associations.measures.people import check_people, differences_table, paired
-from portrayal.batches import ROWS, Source, batches
 from portrayal.errors import PortrayalError
-from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED
 from portrayal.stats.intervals.intervals import clustered_rate, paired_rate_ratio
 from portrayal.tables import check, results
+from portrayal.tables.batches import ROWS, Source, batches
+from portrayal.tables.folds import Fold, Known, TableSums, run_folds
 from portrayal.text.formatting import percent
 
 CAPTIONS = {

@@ -23,15 +23,15 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import by_person, person_differences
 from portrayal.audits.associations.measures.people import paired
 from portrayal.audits.associations.measures.undercount import corrected_rate
-from portrayal.batches import ROWS, Source, batches, columns_of, once
 from portrayal.errors import PortrayalError
-from portrayal.folds import Fold, Known, TableSums, run_folds
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.stats.models.groups import welch
 from portrayal.stats.tests.proportions import share_difference, share_ratio, share_trend
 from portrayal.tables import check, results
+from portrayal.tables.batches import ROWS, Source, batches, columns_of, once
+from portrayal.tables.folds import Fold, Known, TableSums, run_folds
 
 FACETS = ("age",)
 NONE, ALL = "no image is labelled as sexualised", "every image is labelled as sexualised"

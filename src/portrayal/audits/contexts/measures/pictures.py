@@ -15,9 +15,9 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.design import SUPER
 from portrayal.audits.contexts.measures.views import NEUTRAL, column
-from portrayal.batches import Source, scan
 from portrayal.errors import PortrayalError
 from portrayal.tables import STIMULI, starts
+from portrayal.tables.batches import Source, scan
 from portrayal.text.words.tag_spelling import normalise
 from portrayal.text.words.typology import clusters_of, load_context_tags, load_typology, read_tags
 

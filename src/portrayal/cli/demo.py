@@ -14,8 +14,8 @@ from typing import NamedTuple
 from portrayal import flow
 from portrayal.edges.console import track
 from portrayal.edges.folders import claim
+from portrayal.edges.parts.table import require_parts
 from portrayal.edges.writing import make_inside
-from portrayal.parts.table import require_parts
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
 
