@@ -73,7 +73,7 @@ def resumable() -> Iterator[None]:
         raise typer.Exit(128 + int(number)) from None
 
 
-def finish(run: portrayal.Run) -> None:
+def finish(run: "portrayal.Run") -> None:
     """Say the findings, print where the report is, and name systems without answers."""
     sentences = run.findings  # what was found comes first
     say(f"{one['decision']}: {one['sentence']}" for one in sentences[:MOST_SAID])
