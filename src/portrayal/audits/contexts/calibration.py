@@ -33,6 +33,7 @@ from portrayal.study.study_file import make_study
 from portrayal.systems.core.base import Answer
 from portrayal.text.words.typology import load_context_tags, load_contexts, load_typology
 
+SHAPES = simulated.SHAPES  # of simulated audits, as portrayal.study.calibration asks for them
 SYSTEMS = ("first tagger", "second tagger")
 WANTED = (*FAMILY, "distance_tukey", "distance_mixed", "expectancy_of_place")
 

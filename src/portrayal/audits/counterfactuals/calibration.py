@@ -24,6 +24,7 @@ from portrayal.study.study import Study
 from portrayal.study.study_file import make_study
 from portrayal.systems.core.base import Answer
 
+SHAPES = simulated.SHAPES  # of simulated audits, as portrayal.study.calibration asks for them
 SYSTEMS = ("first", "second")
 SLOPES = (0.05, -0.1, 0.2, -0.3)  # planted where a label has an effect
 NAMED = 0.2  # the slope whose power is the headline figure

@@ -20,6 +20,7 @@ from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.calibration import Calibration, Simulated, over_seeds
 from portrayal.study.study import Study
 
+SHAPES = world.SHAPES  # of simulated audits, as portrayal.study.calibration asks for them
 STATED = 0.1  # the slope beyond the perfect system's that power is stated for; Table 2 has up to 0.07
 AUDITS = 1_000  # drawn for the power of one plan
 THROUGH_FILES = 10  # of so many seeds one goes through files and ledger
