@@ -239,7 +239,7 @@ def _holding(descriptor: int, run: Run, kind: int, patience: float) -> Iterator[
             except BlockingIOError:
                 if time.monotonic() >= give_up:
                     holder = os.pread(descriptor, 100, 0).decode(errors="replace").partition(" ")[0].strip()
-                    lives = holder.isdigit() and Path("/proc", holder).exists()
+                    lives = holder.isdigit() and _lives(holder)
                     raise PortrayalError(
                         f"{f'process {holder}' if lives else 'another process'} is working on {run.folder}. Wait for it or stop it;"
                         f" portrayal status {run.folder} shows how far it is."
@@ -250,6 +250,17 @@ def _holding(descriptor: int, run: Run, kind: int, patience: float) -> Iterator[
         if descriptor in _open_locks:  # a forked child has let go already
             _open_locks.discard(descriptor)
             os.close(descriptor)
+
+
+def _lives(holder: str) -> bool:
+    """Return whether a process of this number runs; signal 0 asks on Linux and macOS."""
+    try:
+        os.kill(int(holder), 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _open(run: Run) -> int:
