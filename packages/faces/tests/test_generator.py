@@ -34,8 +34,8 @@ from portrayal_faces.generator.steering import (
     between,
     find_centre,
     lines,
+    pictures_of,
     reach,
-    shown,
     span_of,
     steer,
 )
@@ -202,7 +202,7 @@ def test_steps_are_even_and_what_is_held_stays(phantom, line, kind: str) -> None
     centre = find_centre(studio, compass, people, line, span_of(line, kind).neutral)
     values = (-2, -1, 0, 1, 2)
     found = between(studio, compass, centre, line, values, kind)
-    varied = [studio.read(shown(studio, styles, centre, kind)) for styles in found]
+    varied = [studio.read(pictures_of(studio, styles, centre, kind)) for styles in found]
     read, wanted = np.stack(varied)[:, :, places([line.varied])], reach(line, kind)
     assert np.abs(read[[0, -1]] - [[[-wanted]], [[wanted]]]).max() < 0.15
     if span_of(line, kind).even_in == "chance":
@@ -222,7 +222,7 @@ def five_steps(
     studio, compass, people = phantom
     centre = find_centre(studio, compass, people, lines()[0], span.neutral)
     found = between(studio, compass, centre, lines()[0], (-2, -1, 0, 1, 2), kind, span=span)
-    read = [studio.read(shown(studio, one, centre, kind))[:, places([BOTH])[0]] for one in found]
+    read = [studio.read(pictures_of(studio, one, centre, kind))[:, places([BOTH])[0]] for one in found]
     return centre, found, np.array(read)
 
 
@@ -276,7 +276,7 @@ def test_a_placebo_is_as_large_as_asked_and_moves_no_reading(phantom: tuple[Phan
     random = np.random.default_rng(9)
     for _ in range(2):
         for size, styles in zip(sizes, placebo(studio, compass, centre, sizes, "face only", random), strict=True):
-            pictures = shown(studio, styles, centre, "face only")
+            pictures = pictures_of(studio, styles, centre, "face only")
             assert np.abs(studio.distance(pictures, centre.pictures) / size - 1).max() < 0.1
             moved = (pictures - centre.pictures)[:, places(PLACEBO_HELD)] / compass.scale[places(PLACEBO_HELD)]
             assert np.abs(moved).max() < 0.2

@@ -37,12 +37,12 @@ class Told:
 def told_among(vectors: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Return everybody's likeliest group, by readers fitted on the other folds."""
     fold = _folds(len(vectors))
-    said = np.empty_like(group)
+    likeliest = np.empty_like(group)
     for one in range(FOLDS):
-        learn, held = fold != one, fold == one
+        learn, test = fold != one, fold == one
         readers = [fit_reading(vectors[learn], group[learn] == name) for name in np.unique(group)]
-        said[held] = np.unique(group)[np.argmax([reader.read(vectors[held]) for reader in readers], axis=0)]
-    return said
+        likeliest[test] = np.unique(group)[np.argmax([reader.read(vectors[test]) for reader in readers], axis=0)]
+    return likeliest
 
 
 def told_apart(vectors: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -55,13 +55,13 @@ def told_apart(vectors: np.ndarray, second: np.ndarray) -> np.ndarray:
     return right
 
 
-def told(known: dict[str, np.ndarray]) -> list[Told]:
+def recognition(known: dict[str, np.ndarray]) -> list[Told]:
     """Return who was told rightly, for each further group."""
     vectors, group = known["embeddings"], np.array([*GROUPS, *FURTHER])[known["group"]]
-    return [_told(vectors, group, further) for further in FURTHER]
+    return [_recognition(vectors, group, further) for further in FURTHER]
 
 
-def _told(vectors: np.ndarray, group: np.ndarray, further: str) -> Told:
+def _recognition(vectors: np.ndarray, group: np.ndarray, further: str) -> Told:
     four = np.isin(group, (*GROUPS, further))
     right, own = told_among(vectors[four], group[four]) == group[four], group[four] == further
     pairs = [np.isin(group, (one, further)) for one in GROUPS]
@@ -72,7 +72,7 @@ def _told(vectors: np.ndarray, group: np.ndarray, further: str) -> Told:
 def table(known: dict[str, np.ndarray]) -> str:
     """Return the Markdown table of shares with 95% intervals; what falls short is bold."""
     lines = ["| " + " | ".join(HEADS) + " |", "|---" * len(HEADS) + "|"]
-    for one in told(known):
+    for one in recognition(known):
         cells = [_cell(one.own, READER), _cell(one.others, 0.0), *(_cell(pair, PAIR) for pair in one.pairs)]
         lines.append(f"| {one.group} | {len(one.own)} | " + " | ".join(cells) + " |")
     needed = ["**needed**", "", f"{READER:.0%}", "", *[f"{PAIR:.0%}"] * len(GROUPS)]
@@ -94,8 +94,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("fairface", type=Path)
     parser.add_argument("--kept", type=Path, help="where embeddings are kept: a file for local use only")
-    asked = parser.parse_args()
-    print(table(embedded(asked.fairface, (*GROUPS, *FURTHER), asked.kept)))
+    args = parser.parse_args()
+    print(table(embedded(args.fairface, (*GROUPS, *FURTHER), args.kept)))
 
 
 if __name__ == "__main__":

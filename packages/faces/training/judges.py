@@ -52,42 +52,42 @@ def fit_reading(vectors: np.ndarray, second: np.ndarray) -> Reading:
     return Reading(solution.coefficients[:, 0], float(solution.intercepts[0]))
 
 
-def embedded(folder: Path, groups: Sequence[str] = GROUPS, kept: Path | None = None) -> dict[str, np.ndarray]:
+def embedded(folder: Path, groups: Sequence[str] = GROUPS, cache: Path | None = None) -> dict[str, np.ndarray]:
     """Embed the adults of some groups, or read the stored embeddings."""
-    if kept and kept.exists():
-        with np.load(kept) as stored:
+    if cache and cache.exists():
+        with np.load(cache) as stored:
             return dict(stored)
     known = _embedded(folder, groups)
-    if kept:
-        np.savez(kept, allow_pickle=False, **known)
+    if cache:
+        np.savez(cache, allow_pickle=False, **known)
     return known
 
 
 def _embedded(folder: Path, groups: Sequence[str]) -> dict[str, np.ndarray]:
     with (folder / "labels.csv").open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["race"] in groups]
-    found: list[tuple[np.ndarray, int, float, bool]] = []
+    people: list[tuple[np.ndarray, int, float, bool]] = []
     with tarfile.open(folder / "adult_faces.tar") as tar:
         for row in rows:
             picture = Image.open(io.BytesIO(tar.extractfile(row["file"]).read())).convert("RGB")  # type: ignore[union-attr]
             if faces := find_faces(picture):
                 vector = embed([picture], closest_to_centre(faces, picture.size).landmarks)[0]
-                found.append((vector, groups.index(row["race"]), YEARS[row["age"]], row["gender"] == "Female"))
+                people.append((vector, groups.index(row["race"]), YEARS[row["age"]], row["gender"] == "Female"))
     names = ("embeddings", "group", "years", "female")
-    return {name: np.array(column) for name, column in zip(names, zip(*found, strict=True), strict=True)}
+    return {name: np.array(column) for name, column in zip(names, zip(*people, strict=True), strict=True)}
 
 
 def judges(known: dict[str, np.ndarray]) -> dict[str, Any]:
     """Fit every judge on everybody, with its accuracy on folds left out."""
     vectors, group = known["embeddings"], known["group"]
     fold = np.random.default_rng(SEED).integers(0, FOLDS, len(vectors))
-    found = {}
+    models = {}
     for first, second in combinations(range(len(GROUPS)), 2):
         two = np.isin(group, (first, second))
-        found[f"{GROUPS[first]} to {GROUPS[second]}"] = _logistic(vectors[two], group[two] == second, fold[two])
-    found["female"] = _logistic(vectors, known["female"].astype(bool), fold)
-    found["years"] = _ridge(vectors, known["years"].astype(float), fold)
-    return found
+        models[f"{GROUPS[first]} to {GROUPS[second]}"] = _logistic(vectors[two], group[two] == second, fold[two])
+    models["female"] = _logistic(vectors, known["female"].astype(bool), fold)
+    models["years"] = _ridge(vectors, known["years"].astype(float), fold)
+    return models
 
 
 def _logistic(vectors: np.ndarray, second: np.ndarray, fold: np.ndarray) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _logistic(vectors: np.ndarray, second: np.ndarray, fold: np.ndarray) -> dict
         reading = fit_reading(vectors[fold != one], second[fold != one])
         right += int(((reading.read(vectors[fold == one]) > 0.5) == second[fold == one]).sum())
     whole = fit_reading(vectors, second)
-    return {"weights": _kept(whole.coefficients), "constant": whole.intercept, "right": right, "n": len(second)}
+    return {"weights": _rounded(whole.coefficients), "constant": whole.intercept, "right": right, "n": len(second)}
 
 
 def _ridge(vectors: np.ndarray, years: np.ndarray, fold: np.ndarray) -> dict[str, Any]:
@@ -105,7 +105,12 @@ def _ridge(vectors: np.ndarray, years: np.ndarray, fold: np.ndarray) -> dict[str
         weights, constant = _line(vectors[fold != one], years[fold != one])
         off.append(np.abs(vectors[fold == one] @ weights + constant - years[fold == one]))
     weights, constant = _line(vectors, years)
-    return {"weights": _kept(weights), "constant": constant, "off": float(np.concatenate(off).mean()), "n": len(years)}
+    return {
+        "weights": _rounded(weights),
+        "constant": constant,
+        "off": float(np.concatenate(off).mean()),
+        "n": len(years),
+    }
 
 
 def _line(vectors: np.ndarray, years: np.ndarray) -> tuple[np.ndarray, float]:
@@ -116,7 +121,7 @@ def _line(vectors: np.ndarray, years: np.ndarray) -> tuple[np.ndarray, float]:
     return weights, float(years.mean() - middle @ weights)
 
 
-def _kept(weights: np.ndarray) -> list[float]:
+def _rounded(weights: np.ndarray) -> list[float]:
     return [round(float(one), 5) for one in weights]
 
 
@@ -126,10 +131,10 @@ def main() -> None:
     parser.add_argument("fairface", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--kept", type=Path)
-    asked = parser.parse_args()
-    told = judges(embedded(asked.fairface, kept=asked.kept))
-    asked.out.write_text(json.dumps(told) + "\n", encoding="utf-8")
-    print({name: one.get("off") or one["right"] / one["n"] for name, one in told.items()})
+    args = parser.parse_args()
+    models = judges(embedded(args.fairface, cache=args.kept))
+    args.out.write_text(json.dumps(models) + "\n", encoding="utf-8")
+    print({name: one.get("off") or one["right"] / one["n"] for name, one in models.items()})
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def confusion_counts(labelled: pl.DataFrame, groups: Sequence[str]) -> np.ndarra
     known = labelled.drop_nulls(["group", "read"])
     return np.array(
         [
-            [known.filter((pl.col("group") == group) & (pl.col("read") == said)).height for said in groups]
+            [known.filter((pl.col("group") == group) & (pl.col("read") == reading)).height for reading in groups]
             for group in groups
         ]
     )

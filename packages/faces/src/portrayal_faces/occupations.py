@@ -70,7 +70,7 @@ def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> 
     if path.is_file() and _has_labels(path):
         if labelled is not None:
             raise PortrayalError(f"{path.name} has labels already: nothing is read, so leave `labelled` out.")
-        return _told(shares_by_occupation(_labels(path)), LABELLED)
+        return _table(shares_by_occupation(_labels(path)), LABELLED)
     known = None if labelled is None else read_perceived_gender(Path(labelled))
     if known is not None:
         refuse_other_labels(known, GENDERS)  # before the many pictures are read
@@ -80,8 +80,8 @@ def occupation_shares(where: Path | str, labelled: Path | str | None = None) -> 
             f"{path.name} names no occupation for {read['occupation'].null_count()} picture(s). Add them."
         )
     if known is None:
-        return _told(shares_by_occupation(read.with_columns(group="read"), GENDERS), READ)
-    return _told(shares_through_reader(read, known, GENDERS), CORRECTED)
+        return _table(shares_by_occupation(read.with_columns(group="read"), GENDERS), READ)
+    return _table(shares_through_reader(read, known, GENDERS), CORRECTED)
 
 
 def _has_labels(path: Path) -> bool:
@@ -94,12 +94,12 @@ def _labels(path: Path) -> pl.DataFrame:
     """Read labels of people; an empty one is missing."""
     labels = read_csv(path).with_columns(pl.col("group").str.strip_chars().replace("", None))
     if not labels["group"].count():
-        found = f"{labels.height} row(s), none with a group" if labels.height else "no rows below its header"
-        raise PortrayalError(f"{path.name} has {found}. Expected a row with occupation and group for each picture.")
+        contents = f"{labels.height} row(s), none with a group" if labels.height else "no rows below its header"
+        raise PortrayalError(f"{path.name} has {contents}. Expected a row with occupation and group for each picture.")
     return labels
 
 
-def _told(shares: pl.DataFrame, how: str) -> pl.DataFrame:
+def _table(shares: pl.DataFrame, how: str) -> pl.DataFrame:
     return shares.with_columns(pl.lit(how).alias("how")).select(*COLUMNS)
 
 

@@ -57,13 +57,13 @@ def list_faces(as_json: bool = False) -> str:
 
 def listed_pictures(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield file, person, attribute, poles, value and kind of a folder's pictures."""
-    told = read_manifest(folder)
-    for picture in told.pictures:
+    manifest = read_manifest(folder)
+    for picture in manifest.pictures:
         yield {
             "file": str(folder / picture.file),
             "person": picture.person,
             "attribute": picture.attribute,
             "poles": picture.poles,
             "value": picture.value,
-            "kind": picture.kind or told.kind,
+            "kind": picture.kind or manifest.kind,
         }

@@ -1,7 +1,7 @@
 """How well a further group is told: by people of folds nothing was fitted on, and in bold where that is less than needed."""
 
 import numpy as np
-from training.further_groups import FURTHER, PAIR, READER, table, told, told_among, told_apart
+from training.further_groups import FURTHER, PAIR, READER, recognition, table, told_among, told_apart
 from training.judges import GROUPS
 
 EACH = 60
@@ -18,7 +18,7 @@ def people(apart: float, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def test_groups_that_lie_apart_are_told_and_those_that_do_not_are_not() -> None:
-    found = {one.group: one for one in told(people(apart=0.0))}
+    found = {one.group: one for one in recognition(people(apart=0.0))}
     apart, alike = found["Southeast Asian"], found["Indian"]
     assert apart.own.all() and apart.others.all() and all(pair.all() for pair in apart.pairs)
     assert 0.2 < alike.own.mean() < 0.8  # a coin tells it from Black

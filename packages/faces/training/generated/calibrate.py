@@ -16,7 +16,7 @@ import numpy as np
 from portrayal.pictures.series.manifest import FACE_ONLY
 from portrayal_faces.generator.directions import Compass, regressed
 from portrayal_faces.generator.readings import AGES, places
-from portrayal_faces.generator.steering import REACH, Centre, Line, between, find_centre, lines, shown, span_of
+from portrayal_faces.generator.steering import REACH, Centre, Line, between, find_centre, lines, pictures_of, span_of
 
 TURNS = 4
 UNREAD = ("mouth width", "background")  # the corners stand for the one; a series of faces leaves the other alone
@@ -59,27 +59,27 @@ def _corrected(
     studio: Any, compass: Compass, styles: np.ndarray, line: Line, corners: np.ndarray, say: Callable[[str], None]
 ) -> Compass:
     """Turn one way against what drifts along it, a few times; return the last."""
-    held = [name for name in line.held if name not in UNREAD]
-    slopes = np.column_stack([compass.slopes[:, places([line.varied, *held])], corners])
+    controls = [name for name in line.held if name not in UNREAD]
+    slopes = np.column_stack([compass.slopes[:, places([line.varied, *controls])], corners])
     against = compass.moves_of(slopes)[1:]
-    counted = np.array([name in CORRECTED[line.varied] for name in (*held, CORNERS)])
+    counted = np.array([name in CORRECTED[line.varied] for name in (*controls, CORNERS)])
     way = compass.way(line.varied, line.held)
     centre = find_centre(studio, compass, styles, line, span_of(line, FACE_ONLY).neutral)
     for turn in range(TURNS + 1):
         compass = replace(compass, ways={**compass.ways, line.varied: way})
-        drift, units = _drift(studio, compass, centre, line, held)
-        named = dict(zip([*held, CORNERS], drift.round(3).tolist(), strict=True))
+        drift, units = _drift(studio, compass, centre, line, controls)
+        named = dict(zip([*controls, CORNERS], drift.round(3).tolist(), strict=True))
         say(f"{line.varied}, turn {turn}: {named}, length {float(compass.lengths(way[None])[0]):.3f}")
         if turn < TURNS:
             way = way - (drift * counted / units) @ against
     return compass
 
 
-def _drift(studio: Any, compass: Compass, centre: Centre, line: Line, held: list[str]) -> tuple[np.ndarray, float]:
+def _drift(studio: Any, compass: Compass, centre: Centre, line: Line, controls: list[str]) -> tuple[np.ndarray, float]:
     """Return the mean change of held readings from end to end, and the way's length."""
     ends = between(studio, compass, centre, line, (-2.0, 2.0), FACE_ONLY)
-    pictures = [shown(studio, one, centre, FACE_ONLY) for one in ends]
-    low, high = (studio.read(one)[:, places(held)] for one in pictures)
+    pictures = [pictures_of(studio, one, centre, FACE_ONLY) for one in ends]
+    low, high = (studio.read(one)[:, places(controls)] for one in pictures)
     wide = [studio.corners(one) for one in pictures]
     way = compass.way(line.varied, line.held)
     units = float(((ends[1] - ends[0]) @ way / (way @ way)).mean())

@@ -41,12 +41,12 @@ def main() -> None:
     parser.add_argument("files", nargs="+", help="SEED=FILE")
     parser.add_argument("--first", type=Path, help="as ship.py reads it: its people come first")
     parser.add_argument("--most", type=int)
-    asked = parser.parse_args()
-    files = {int(seed): Path(path) for seed, path in (one.split("=", 1) for one in asked.files)}
-    kept = json.loads(asked.first.read_text(encoding="utf-8"))["kept"] if asked.first else []
-    found = gathered(files, [name_of(*one) for one in kept], asked.most)
-    np.savez(asked.out, allow_pickle=False, **found)
-    print(f"{len(found['number'])} people")
+    args = parser.parse_args()
+    files = {int(seed): Path(path) for seed, path in (one.split("=", 1) for one in args.files)}
+    entries = json.loads(args.first.read_text(encoding="utf-8"))["kept"] if args.first else []
+    people = gathered(files, [name_of(*one) for one in entries], args.most)
+    np.savez(args.out, allow_pickle=False, **people)
+    print(f"{len(people['number'])} people")
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ def likely(expected: np.ndarray, count: int, groups: Sequence[str] = GROUPS) -> 
     band = np.searchsorted(np.quantile(age, AGE_SHARES), age, side="right")
     masculine = gender > np.median(gender)
     cells = [(group, side, one + 1) for group in groups for side in (False, True) for one in range(len(BANDS))]
-    found: dict[int, None] = {}
+    indices: dict[int, None] = {}
     for group, side, one in cells:
         able = np.flatnonzero((band == one) & (masculine == side))
         order = able[np.argsort(-expected[able, COLUMNS.index(group)], kind="stable")].tolist()
-        found |= dict.fromkeys([each for each in order if each not in found][: count // len(cells)])
-    return np.array(sorted(found), dtype=int)
+        indices |= dict.fromkeys([each for each in order if each not in indices][: count // len(cells)])
+    return np.array(sorted(indices), dtype=int)

@@ -24,7 +24,7 @@ from portrayal_faces.generator.people import adult, choose, score
 from portrayal_faces.generator.placebo import placebo
 from portrayal_faces.generator.readings import COLUMNS, GROUPS
 from portrayal_faces.generator.series import series_title
-from portrayal_faces.generator.steering import Centre, Line, between, find_centre, lines, shown, span_of
+from portrayal_faces.generator.steering import Centre, Line, between, find_centre, lines, pictures_of, span_of
 from training.generated.calibrate import calibrated
 from training.generated.likely import likely
 from training.generated.networks.readers import (
@@ -50,11 +50,11 @@ VALUES = {"gender": np.linspace(-2, 2, 7).round(4).tolist(), "race": [-2.0, -1.0
 class Job:
     """Request of one run, and the folder of its state."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
-        self.asked, self.state, self.start = asked, asked.state, time.time()
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.asked, self.state, self.start = args, args.state, time.time()
         self.state.mkdir(parents=True, exist_ok=True)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.studio = GpuStudio(asked.parts, self.device)
+        self.studio = GpuStudio(args.parts, self.device)
         self.figures: dict[str, Any] = {}
 
     def say(self, line: str) -> None:
@@ -123,29 +123,29 @@ def straightened(job: Job, compass: Compass) -> Compass:
 
 def teach(job: Job, pictures: Any, styles: Any) -> None:
     """Pretrain on styles, fine-tune the ensemble on FairFace's adults, and keep it."""
-    known, held = read_packed(job.asked.fairface, job.device)
+    known, holdout = read_packed(job.asked.fairface, job.device)
     faces = torch.cat([torch.nn.functional.interpolate(part.float(), size=(160, 160), mode="area").to(torch.uint8)
                        for part in pictures.split(960)])  # fmt: skip
     body = pretrain(faces, styles, job.asked.pretraining, job.asked.width, job.say)
     job.studio.nets = [
         fine_tune(body, known, job.asked.epochs, seed, job.asked.width, job.say) for seed in range(job.asked.readers)
     ]
-    job.figures["held-out FairFace adults"] = accuracy(job.studio.nets, held)
+    job.figures["held-out FairFace adults"] = accuracy(job.studio.nets, holdout)
     job.say(f"held-out {job.figures['held-out FairFace adults']}")
     for number, net in enumerate(job.studio.nets):
-        kept = {
+        weights = {
             name: values.half() if values.is_floating_point() else values for name, values in net.state_dict().items()
         }
-        torch.save(kept, job.state / f"reader{number}.pt")
+        torch.save(weights, job.state / f"reader{number}.pt")
 
 
 def load_readers(job: Job) -> None:
     """Take the readers from the state folder."""
     for path in sorted(job.state.glob("reader*.pt")):
         net = ResidualReader(OUTPUTS, job.asked.width, drop=0.4).to(job.device, memory_format=layout(job.device))
-        kept = torch.load(path, map_location=job.device)
+        weights = torch.load(path, map_location=job.device)
         net.load_state_dict(
-            {name: values.float() if values.is_floating_point() else values for name, values in kept.items()}
+            {name: values.float() if values.is_floating_point() else values for name, values in weights.items()}
         )
         job.studio.nets.append(net.eval())
 
@@ -154,8 +154,8 @@ def make(job: Job, compass: Compass) -> None:
     """Choose people never used to find directions, and make their series, both kinds."""
     if not (job.state / "people.npz").exists():
         gather(job, compass)
-    with np.load(job.state / "people.npz") as kept:
-        people, chosen = kept["styles"].astype(float), kept["number"]
+    with np.load(job.state / "people.npz") as arrays:
+        people, chosen = arrays["styles"].astype(float), arrays["number"]
     with tarfile.open(job.state / "face_only.tar", "w") as face, tarfile.open(job.state / "whole.tar", "w") as whole:
         write(job, compass, people, chosen, (face, whole))
 
@@ -200,8 +200,8 @@ def write(job: Job, compass: Compass, people: np.ndarray, names: np.ndarray, tar
         title, values = series_title(line.attribute, line.poles), VALUES[line.attribute]
         for kind, tar, table in zip(KINDS, tars, tables, strict=True):
             centre = centres[span_of(line, kind).neutral]
-            found = between(job.studio, compass, centre, line, values, kind)
-            pictures = [(styles, shown(job.studio, styles, centre, kind)) for styles in found]
+            steps = between(job.studio, compass, centre, line, values, kind)
+            pictures = [(styles, pictures_of(job.studio, styles, centre, kind)) for styles in steps]
             _keep(job, tar, table, title, names, values, pictures, centre)
             if kind == KINDS[0]:
                 beside = placebos(job, compass, centre, line, pictures, kind)
@@ -218,7 +218,7 @@ def placebos(job: Job, compass: Compass, centre: Centre, line: Line, made: list[
     middle = len(made) // 2
     down = placebo(job.studio, compass, centre, sizes[:middle][::-1], kind, random, line=line)[::-1]
     up = placebo(job.studio, compass, centre, sizes[middle + 1 :], kind, random, line=line)
-    return [(styles, shown(job.studio, styles, centre, kind)) for styles in (*down, centre.styles, *up)]
+    return [(styles, pictures_of(job.studio, styles, centre, kind)) for styles in (*down, centre.styles, *up)]
 
 
 def _keep(
@@ -272,9 +272,9 @@ def _keep(
 
 
 def _webp(picture: np.ndarray, quality: int = 84) -> bytes:
-    kept = io.BytesIO()
-    Image.fromarray(picture).save(kept, "WEBP", quality=quality, method=5)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, "WEBP", quality=quality, method=5)
+    return buffer.getvalue()
 
 
 def _named(values: np.ndarray) -> dict[str, float]:

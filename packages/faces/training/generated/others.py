@@ -51,31 +51,31 @@ def finder(
     """Return what draws the people of a seed, in a studio of the worker's own."""
     studio, compass = SmallStudio(best_device()[0]), ready_compass()
 
-    def found(share: tuple[int, int]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def draw(share: tuple[int, int]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         chosen = people(studio, compass, *share)
-        pictures = [one for line in lines() for one in _shown(studio, compass, chosen, line, out, as_found)]
+        pictures = [one for line in lines() for one in _entries(studio, compass, chosen, line, out, as_found)]
         return {one["name"]: {key: one[key] for key in ("age", "gender", "race")} for one in chosen}, pictures
 
-    return found
+    return draw
 
 
 def people(studio: SmallStudio, compass: Compass, seed: int, count: int) -> list[dict[str, Any]]:
     """Return so many adults, pool by pool, as even over gender and group as possible."""
-    found: list[dict[str, Any]] = []
+    adults: list[dict[str, Any]] = []
     turn = 0
-    while len(found) < count:
-        pool = look_at_pool(partial(_looked, studio), compass, seed, turn, count - len(found))["people"]
-        while len(found) < count and (place := next_of(pool, found)) is not None:
-            found.append(pool.pop(place))
+    while len(adults) < count:
+        pool = look_at_pool(partial(_looked, studio), compass, seed, turn, count - len(adults))["people"]
+        while len(adults) < count and (place := next_of(pool, adults)) is not None:
+            adults.append(pool.pop(place))
         turn += 1
-    return found
+    return adults
 
 
 def _looked(studio: SmallStudio, styles: np.ndarray) -> list[Seen]:
     return [look_at(studio, style) for style in styles]
 
 
-def _shown(
+def _entries(
     studio: SmallStudio, compass: Compass, chosen: list[dict[str, Any]], line: Line, out: Path, as_found: bool
 ) -> Iterator[dict[str, Any]]:
     """Draw and write everybody's centre of one axis; yield entries of the manifest."""
@@ -87,8 +87,8 @@ def _shown(
             picture = studio.render(style)[0] if as_found else _centre(studio, compass, style, line)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(webp(picture))
-        told = {"file": file, "person": one["name"], "attribute": line.attribute}
-        yield {**told, "poles": list(line.poles), "value": 0.0, "kind": FACE_ONLY}
+        entry = {"file": file, "person": one["name"], "attribute": line.attribute}
+        yield {**entry, "poles": list(line.poles), "value": 0.0, "kind": FACE_ONLY}
 
 
 def _centre(studio: SmallStudio, compass: Compass, style: np.ndarray, line: Line) -> np.ndarray:
@@ -104,8 +104,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=50)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--found", action="store_true", help="as they were found, not brought to neutral points")
-    asked = parser.parse_args()
-    print(others(asked.out, asked.people, asked.seed, asked.workers, asked.found))
+    args = parser.parse_args()
+    print(others(args.out, args.people, args.seed, args.workers, args.found))
 
 
 if __name__ == "__main__":

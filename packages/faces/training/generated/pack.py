@@ -30,10 +30,10 @@ def pack(folder: Path, out: Path) -> int:
 
 
 def _small(stored: bytes) -> bytes:
-    kept = io.BytesIO()
+    buffer = io.BytesIO()
     picture = Image.open(io.BytesIO(stored)).convert("RGB").resize((SIDE, SIDE), Image.Resampling.LANCZOS)
-    picture.save(kept, "JPEG", quality=QUALITY)
-    return kept.getvalue()
+    picture.save(buffer, "JPEG", quality=QUALITY)
+    return buffer.getvalue()
 
 
 if __name__ == "__main__":

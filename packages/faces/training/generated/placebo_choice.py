@@ -26,7 +26,7 @@ class Candidate:
     pictures: np.ndarray
     readings: np.ndarray
     years: np.ndarray
-    told: dict[str, float]  # what the set's own readers said of the centre
+    set_readings: dict[str, float]  # what the set's own readers said of the centre
 
     def below(self, upper: Candidate) -> Candidate:
         """Return a placebo with this lower side and another's upper one."""
@@ -35,7 +35,7 @@ class Candidate:
             np.concatenate([self.pictures[:MIDDLE], upper.pictures[MIDDLE:]]),
             np.concatenate([self.readings[:MIDDLE], upper.readings[MIDDLE:]]),
             np.concatenate([self.years[:MIDDLE], upper.years[MIDDLE:]]),
-            self.told,
+            self.set_readings,
         )
 
     @property
@@ -44,9 +44,9 @@ class Candidate:
 
         The small reader was taught by them and is off by a year or two on some faces: by how much is known at the centre.
         """
-        read, at = self.readings.copy(), places(list(self.told))
-        read[:, at] += np.array(list(self.told.values())) - self.readings[MIDDLE, at]
-        older = self.told["years"] - self.readings[MIDDLE, places(["years"])[0]]
+        read, at = self.readings.copy(), places(list(self.set_readings))
+        read[:, at] += np.array(list(self.set_readings.values())) - self.readings[MIDDLE, at]
+        older = self.set_readings["years"] - self.readings[MIDDLE, places(["years"])[0]]
         read[:, places(["age", "age again"])] += older
         return read
 
@@ -63,7 +63,7 @@ class Candidate:
         return np.asarray(shares[-1] - shares[0])
 
 
-def chosen(found: Sequence[Sequence[np.ndarray]], rounds: int = 20) -> list[int]:
+def chosen(variants: Sequence[Sequence[np.ndarray]], rounds: int = 20) -> list[int]:
     """Choose everybody's placebo so that readings cancel over people and stay small.
 
     Readings are those the placebos were steered by, not the judges'. That OWN is not 0, the judges did decide.
@@ -75,10 +75,12 @@ def chosen(found: Sequence[Sequence[np.ndarray]], rounds: int = 20) -> list[int]
     >>> chosen([[np.array([0.2])], [np.array([0.01]), np.array([-0.9])]])
     [0, 0]
     """
-    taken = [0] * len(found)
+    taken = [0] * len(variants)
     for _ in range(rounds):
-        for person, several in enumerate(found):
-            others = sum((each[taken[at]] for at, each in enumerate(found) if at != person), np.zeros_like(several[0]))
+        for person, several in enumerate(variants):
+            others = sum(
+                (each[taken[at]] for at, each in enumerate(variants) if at != person), np.zeros_like(several[0])
+            )
             moved = [np.sum((others + one) ** 2) + OWN * np.sum(one**2) for one in several]
             taken[person] = int(np.argmin(moved))
     return taken

@@ -73,8 +73,8 @@ def find(
 ) -> None:
     """Find styles of people's placebos, so many variants of each; skip finished ones."""
     state.mkdir(parents=True, exist_ok=True)
-    asked = list(product(people, range(variants), axes))
-    missing = [one for one in asked if not _path(state, *one).exists()]
+    jobs = list(product(people, range(variants), axes))
+    missing = [one for one in jobs if not _path(state, *one).exists()]
     in_order(partial(finder, folder, state, effort), missing, "variant", workers)
 
 
@@ -82,14 +82,14 @@ def finder(folder: Path, state: Path, effort: Effort) -> Callable[[Asked], None]
     """Return a worker's function that finds and stores one variant of a placebo."""
     studio, compass = SmallStudio(best_device()[0]), ready_compass()
 
-    def kept(asked: Asked) -> None:
-        name, variant, title = asked
+    def make(job: Asked) -> None:
+        name, variant, title = job
         random = np.random.default_rng([zlib.crc32(name.encode()), variant, titles().index(title)])
         start = time.monotonic()
-        np.save(_path(state, *asked), of_one(studio, compass, folder, name, title, random, effort))
+        np.save(_path(state, *job), of_one(studio, compass, folder, name, title, random, effort))
         print(f"{name} {variant} {title}: {time.monotonic() - start:.0f} s", flush=True)
 
-    return kept
+    return make
 
 
 def _path(state: Path, name: str, variant: int, title: str) -> Path:
@@ -108,8 +108,8 @@ def of_one(
     """Return the styles of one person's placebo of an axis, steps x 512."""
     centre, still = centre_of(studio, folder, [name], title), seen(folder, [name], title, 0.0)
     sizes = [studio.distance(seen(folder, [name], title, value), still) for value in VALUES]
-    found = beside(studio, compass, centre, sizes, random, effort)
-    return np.concatenate(placed(studio, centre, found, sizes)).astype(np.float32)
+    steps = beside(studio, compass, centre, sizes, random, effort)
+    return np.concatenate(placed(studio, centre, steps, sizes)).astype(np.float32)
 
 
 def people_of_set(folder: Path) -> list[str]:
@@ -139,25 +139,25 @@ def beside(
     return [*down, centre.styles, *up]
 
 
-def placed(studio: SmallStudio, centre: Centre, found: list[np.ndarray], sizes: list[np.ndarray]) -> list[np.ndarray]:
+def placed(studio: SmallStudio, centre: Centre, steps: list[np.ndarray], sizes: list[np.ndarray]) -> list[np.ndarray]:
     """Return the steps rescaled to the axis' sizes as they are after encoding."""
     still = recoded(centre.pictures)
     for _ in range(ROUNDS):
         for place in (one for one in range(len(VALUES)) if one != MIDDLE):
-            shown = recoded(studio.over(studio.render(found[place]), centre))
-            ratio = np.clip(sizes[place] / np.maximum(studio.distance(shown, still), 1e-3), 0.5, 2.0)
-            found[place] = centre.styles + ratio[:, None] * (found[place] - centre.styles)
-    return found
+            pictures = recoded(studio.over(studio.render(steps[place]), centre))
+            ratio = np.clip(sizes[place] / np.maximum(studio.distance(pictures, still), 1e-3), 0.5, 2.0)
+            steps[place] = centre.styles + ratio[:, None] * (steps[place] - centre.styles)
+    return steps
 
 
 def candidates(
-    studio: SmallStudio, folder: Path, state: Path, name: str, title: str, told: dict[str, float]
+    studio: SmallStudio, folder: Path, state: Path, name: str, title: str, readings: dict[str, float]
 ) -> tuple[list[Candidate], int]:
     """Return the candidates of a person's placebo, and how many were inspected."""
     still = seen(folder, [name], title, 0.0)
     centre = Centre(np.zeros((1, 0)), still, studio.regions(still), np.zeros((1, 0)))
     pairs = _pairs(state, name, title)
-    variants = {one: _variant(studio, centre, _path(state, name, one, title), told) for one in {*chain(*pairs)}}
+    variants = {one: _variant(studio, centre, _path(state, name, one, title), readings) for one in {*chain(*pairs)}}
     both = [variants[down].below(variants[up]) for down, up in pairs]
     return [one for one in both if one.adult], len(both)
 
@@ -170,19 +170,19 @@ def _pairs(state: Path, name: str, title: str) -> list[tuple[int, int]]:
     return list(product(lower, upper))
 
 
-def _variant(studio: SmallStudio, centre: Centre, kept: Path, told: dict[str, float]) -> Candidate:
+def _variant(studio: SmallStudio, centre: Centre, path: Path, readings: dict[str, float]) -> Candidate:
     """Return a variant: its styles, drawn and read."""
-    styles = np.load(kept).astype(float)
-    shown = _all_drawn(studio, centre, styles, kept.parent / "drawn" / kept.name)
-    return Candidate(styles, shown, studio.read(shown), studio.years(shown), told)
+    styles = np.load(path).astype(float)
+    pictures = _all_drawn(studio, centre, styles, path.parent / "drawn" / path.name)
+    return Candidate(styles, pictures, studio.read(pictures), studio.years(pictures), readings)
 
 
-def _all_drawn(studio: SmallStudio, centre: Centre, styles: np.ndarray, kept: Path) -> np.ndarray:
+def _all_drawn(studio: SmallStudio, centre: Centre, styles: np.ndarray, path: Path) -> np.ndarray:
     """Return a variant's drawn steps, cached, as drawing is the slow part."""
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        np.save(kept, np.concatenate([_drawn(studio, centre, one, at) for at, one in enumerate(styles)]))
-    return np.asarray(np.load(kept))
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, np.concatenate([_drawn(studio, centre, one, at) for at, one in enumerate(styles)]))
+    return np.asarray(np.load(path))
 
 
 def _drawn(studio: SmallStudio, centre: Centre, style: np.ndarray, place: int) -> np.ndarray:
@@ -194,8 +194,8 @@ def _drawn(studio: SmallStudio, centre: Centre, style: np.ndarray, place: int) -
 
 def write(studio: SmallStudio, folder: Path, state: Path, out: Path) -> int:
     """Write the set with its placebos, without its checks; return its bytes."""
-    told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    pictures = [one for one in told["pictures"] if one["attribute"] != "placebo" or not one["poles"]]
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    pictures = [one for one in manifest["pictures"] if one["attribute"] != "placebo" or not one["poles"]]
     for file in sorted({one["file"] for one in pictures}):
         if _title(file) in QUALITY:
             _store(out / file, opened(folder / file), QUALITY[_title(file)])
@@ -204,14 +204,16 @@ def write(studio: SmallStudio, folder: Path, state: Path, out: Path) -> int:
             shutil.copyfile(folder / file, out / file)
     styles = load_styles(folder / STYLES)
     for title in titles():
-        centres = _told(told["pictures"], title)
+        centres = _centre_readings(manifest["pictures"], title)
         for name, taken in _taken(studio, folder, state, centres, title).items():
             pictures += _placebo_pictures(taken, out, name, title)
             ends = np.stack([taken.styles[0], styles[title][name][1], taken.styles[-1]])
             styles.setdefault(placebo_title(title), {})[name] = ends
     judge_again(out, [one for one in pictures if "judged" in one and _title(one["file"]) in QUALITY])
     save_styles(out / STYLES, styles)
-    (out / MANIFEST).write_text(json.dumps({**told, "pictures": pictures, "checks": []}, indent=0), encoding="utf-8")
+    (out / MANIFEST).write_text(
+        json.dumps({**manifest, "pictures": pictures, "checks": []}, indent=0), encoding="utf-8"
+    )
     return sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
 
 
@@ -245,15 +247,15 @@ def _taken(
     drawn = {
         name: candidates(studio, folder, state, name, title, centres[name]) for name in track(list(centres), title)
     }
-    looked, kept = sum(count for _, count in drawn.values()), sum(len(each) for each, _ in drawn.values())
-    print(f"{title}: {looked - kept} of {looked} pairs of sides are read as too young at some step", flush=True)
+    looked, passing = sum(count for _, count in drawn.values()), sum(len(each) for each, _ in drawn.values())
+    print(f"{title}: {looked - passing} of {looked} pairs of sides are read as too young at some step", flush=True)
     if without := [name for name, (each, _) in drawn.items() if not each]:
         raise SystemExit(f"{title}: no variant of {', '.join(without)} is left. Find more of theirs.")
     numbers = chosen([[one.shift for one in each] for each, _ in drawn.values()])
     return {name: each[number] for (name, (each, _)), number in zip(drawn.items(), numbers, strict=True)}
 
 
-def _told(pictures: list[dict[str, Any]], title: str) -> dict[str, dict[str, float]]:
+def _centre_readings(pictures: list[dict[str, Any]], title: str) -> dict[str, dict[str, float]]:
     """Return the readings that the set tells of everybody's centre of an axis."""
     return {
         one["person"]: one["readings"]
@@ -296,9 +298,9 @@ def recoded(pictures: np.ndarray) -> np.ndarray:
 
 def webp(picture: np.ndarray, quality: int) -> bytes:
     """Encode a picture as the set's are."""
-    kept = io.BytesIO()
-    Image.fromarray(picture).save(kept, "WEBP", quality=quality, method=6)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, "WEBP", quality=quality, method=6)
+    return buffer.getvalue()
 
 
 def _store(path: Path, picture: np.ndarray, quality: int) -> None:
@@ -317,16 +319,16 @@ def main() -> None:
     parser.add_argument("--people", nargs="+", help="names; everybody when left out")
     parser.add_argument("--axes", nargs="+", choices=titles(), default=titles())
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    asked = parser.parse_args()
-    if asked.verb == "find":
-        people = asked.people or people_of_set(asked.set)
-        find(asked.set, asked.state, asked.variants, people, asked.axes, asked.workers)
+    args = parser.parse_args()
+    if args.verb == "find":
+        people = args.people or people_of_set(args.set)
+        find(args.set, args.state, args.variants, people, args.axes, args.workers)
         return
-    if asked.out is None or asked.out.exists():
+    if args.out is None or args.out.exists():
         raise SystemExit("name a folder OUT that is not there yet")
-    shutil.copytree(asked.set, asked.out, ignore=shutil.ignore_patterns("p*", "styles.npz", MANIFEST))
+    shutil.copytree(args.set, args.out, ignore=shutil.ignore_patterns("p*", "styles.npz", MANIFEST))
     studio = SmallStudio(best_device()[0])
-    print(f"{write(studio, asked.set, asked.state, asked.out) / 1e6:.2f} MB")
+    print(f"{write(studio, args.set, args.state, args.out) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -29,5 +29,5 @@ class Recogniser:
     @torch.no_grad()
     def embed(self, pictures: Any, batch: int = 512) -> np.ndarray:
         """Return n x 256 of uint8 pictures on the device."""
-        found = [self.network(chips(part, SIDE, TEMPLATE), OUTPUT) for part in pictures.split(batch)]
-        return torch.nn.functional.normalize(torch.cat(found)).double().cpu().numpy()
+        vectors = [self.network(chips(part, SIDE, TEMPLATE), OUTPUT) for part in pictures.split(batch)]
+        return torch.nn.functional.normalize(torch.cat(vectors)).double().cpu().numpy()

@@ -83,15 +83,17 @@ def placebo(opened_set: Set, name: str, title: str) -> None:
     """Make a placebo anew, beside the cue that is there."""
     folder, studio, line = opened_set.folder, opened_set.studio, _line(title)
     pictures = np.concatenate([seen(folder, [name], title, value) for value in VALUES])
-    told = next(one["readings"] for one in opened_set.told["pictures"] if one["file"] == f"{name}/{title}/+0.00.webp")
+    readings = next(
+        one["readings"] for one in opened_set.told["pictures"] if one["file"] == f"{name}/{title}/+0.00.webp"
+    )
     good: list[tuple[float, Made]] = []
     for random in _draws(name):
         styles = of_one(studio, ready_compass(), folder, name, title, random, AMPLE)
         drawn = _laid(studio, styles, pictures[len(VALUES) // 2])
-        found = Candidate(styles, drawn, studio.read(drawn), studio.years(drawn), told)
-        made = Made("placebo", line.poles, list(VALUES), styles, drawn, found.corrected, found.years)
-        if found.adult and _will_do(name, [replace(made, calm=is_calm(made, ready_compass()))]):
-            good.append((float(np.abs(found.shift).max()), made))
+        candidate = Candidate(styles, drawn, studio.read(drawn), studio.years(drawn), readings)
+        made = Made("placebo", line.poles, list(VALUES), styles, drawn, candidate.corrected, candidate.years)
+        if candidate.adult and _will_do(name, [replace(made, calm=is_calm(made, ready_compass()))]):
+            good.append((float(np.abs(candidate.shift).max()), made))
         if len(good) == GOOD:
             break
     if not good:
@@ -101,22 +103,22 @@ def placebo(opened_set: Set, name: str, title: str) -> None:
 
 def person(opened_set: Set, name: str, source: Path) -> None:
     """Replace the person of a name: every series, as it was made and stored."""
-    told = json.loads((source.parent / MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads((source.parent / MANIFEST).read_text(encoding="utf-8"))
     series: dict[str, list[dict[str, Any]]] = {}
-    for one in told["pictures"]:
+    for one in manifest["pictures"]:
         if one["person"] == source.name:
             title = series_title(one["attribute"], one["poles"])
             series.setdefault(title, []).append(one)
     with np.load(source / STYLES) as styles:
-        found = [_made(opened_set.studio, rows, styles[title], source.parent) for title, rows in series.items()]
-    if not _will_do(name, found):
+        new_series = [_made(opened_set.studio, rows, styles[title], source.parent) for title, rows in series.items()]
+    if not _will_do(name, new_series):
         raise SystemExit(f"{source} will not do.")
     shutil.rmtree(opened_set.folder / name)
-    for made in found:
+    for made in new_series:
         opened_set.put(name, made)
-    who = told["people"][source.name]
+    who = manifest["people"][source.name]
     opened_set.told["people"][name] = {
-        **who, "seed": told["asked"]["seed"], "number": source.name, "band": _band(float(who["age"])), "ways": "faces generate",
+        **who, "seed": manifest["asked"]["seed"], "number": source.name, "band": _band(float(who["age"])), "ways": "faces generate",
     }  # fmt: skip
 
 
@@ -182,13 +184,13 @@ def main() -> None:
     for name in ("placebo", "person"):
         parser.add_argument(f"--{name}", action="append", default=[], metavar="PERSON=WHAT")
     parser.add_argument("--checks", type=Path, help="what `portrayal faces check SET --json` printed")
-    asked = parser.parse_args()
-    there = Set(asked.folder, SmallStudio(best_device()[0]))
-    for name, what in (one.split("=", 1) for one in asked.person):
+    args = parser.parse_args()
+    there = Set(args.folder, SmallStudio(best_device()[0]))
+    for name, what in (one.split("=", 1) for one in args.person):
         person(there, name, Path(what))
-    for name, what in (one.split("=", 1) for one in asked.placebo):
+    for name, what in (one.split("=", 1) for one in args.placebo):
         placebo(there, name, what)
-    there.close(asked.checks)
+    there.close(args.checks)
 
 
 if __name__ == "__main__":

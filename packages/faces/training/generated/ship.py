@@ -61,8 +61,8 @@ def ship(
         for title, values in styles.items():
             vectors.setdefault(title, {})[name] = values
     save_styles(out / STYLES, vectors)
-    told = {**COMMON, "thrown out": chosen["thrown out"], "people": people, "pictures": pictures, "checks": checks}
-    (out / MANIFEST).write_text(json.dumps(told, indent=0), encoding="utf-8")
+    manifest = {**COMMON, "thrown out": chosen["thrown out"], "people": people, "pictures": pictures, "checks": checks}
+    (out / MANIFEST).write_text(json.dumps(manifest, indent=0), encoding="utf-8")
     return sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
 
 
@@ -103,42 +103,42 @@ def _axis(title: str) -> str:
 
 def _table(state: Path, number: str, axes: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Return what a state knows of a person's series of some axes."""
-    with np.load(state / "face_only.npz") as kept:
-        at = int(np.flatnonzero(kept["names"] == int(number))[0])
+    with np.load(state / "face_only.npz") as arrays:
+        at = int(np.flatnonzero(arrays["names"] == int(number))[0])
         return {
-            key: kept[key][at]
-            for key in kept.files
+            key: arrays[key][at]
+            for key in arrays.files
             if key.endswith((" readings", " ages", " female", " styles")) and _axis(key) in axes
         }
 
 
 def _row(path: str, title: str, file: str, name: str, table: dict[str, np.ndarray]) -> dict[str, Any]:
-    told = {**picture_of(path, title, "face only"), "file": f"{name}/{title}/{file}", "person": name}
+    entry = {**picture_of(path, title, "face only"), "file": f"{name}/{title}/{file}", "person": name}
     steps = len(table[f"{title} ages"])
     place = round((float(file.removesuffix(".webp")) + 2) / 4 * (steps - 1))
     read = table[f"{title} readings"][place]
-    told["readings"] = {one: round(float(read[COLUMNS.index(one)]), 2) for one in READ}
-    told["judged"] = {
+    entry["readings"] = {one: round(float(read[COLUMNS.index(one)]), 2) for one in READ}
+    entry["judged"] = {
         "age": round(float(table[f"{title} ages"][place]), 1),
         "female": round(float(table[f"{title} female"][place]), 3),
     }
-    return told
+    return entry
 
 
 def _vectors(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return centres and ends: every step lies on the straight way between."""
-    found = {}
+    vectors = {}
     for key, values in table.items():
         if key.endswith(" styles"):
             title = key.removesuffix(" styles")
-            found[title] = values[[0, len(values) // 2, -1]]
-    return found
+            vectors[title] = values[[0, len(values) // 2, -1]]
+    return vectors
 
 
 def _smaller(stored: bytes) -> bytes:
-    kept = io.BytesIO()
-    Image.open(io.BytesIO(stored)).convert("RGB").save(kept, "WEBP", quality=QUALITY, method=6)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(stored)).convert("RGB").save(buffer, "WEBP", quality=QUALITY, method=6)
+    return buffer.getvalue()
 
 
 def main() -> None:
@@ -149,11 +149,11 @@ def main() -> None:
     parser.add_argument("state", type=Path)
     parser.add_argument("earlier", nargs="*", help="SEED=STATE")
     parser.add_argument("--checks", type=Path, help="what `portrayal faces check OUT --json` printed")
-    asked = parser.parse_args()
-    chosen = json.loads(asked.chosen.read_text(encoding="utf-8"))
-    checks = [json.loads(line) for line in asked.checks.read_text("utf-8").splitlines()] if asked.checks else []
-    earlier = {int(seed): Path(path) for seed, path in (one.split("=", 1) for one in asked.earlier)}
-    print(f"{ship(chosen, asked.out, asked.state, earlier, checks) / 1e6:.2f} MB")
+    args = parser.parse_args()
+    chosen = json.loads(args.chosen.read_text(encoding="utf-8"))
+    checks = [json.loads(line) for line in args.checks.read_text("utf-8").splitlines()] if args.checks else []
+    earlier = {int(seed): Path(path) for seed, path in (one.split("=", 1) for one in args.earlier)}
+    print(f"{ship(chosen, args.out, args.state, earlier, checks) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

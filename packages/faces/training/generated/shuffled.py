@@ -24,13 +24,13 @@ SIDE, PER_SHEET, KEY = 128, 12, "key.json"
 
 def strips(folder: Path) -> dict[str, list[Path]]:
     """Return the pictures of every series but placebos, by name, in order."""
-    found: dict[str, list[tuple[float, Path]]] = {}
+    series: dict[str, list[tuple[float, Path]]] = {}
     for row in read_entries(folder):
         if row["attribute"] != "placebo" and row.get("value"):
             poles = [str(row[name]) for name in ("pole_low", "pole_high") if row.get(name)]
             name = " ".join((str(row["picture"]), str(row["attribute"]), *poles))
-            found.setdefault(name, []).append((float(str(row["value"])), folder / str(row["file"])))
-    return {name: [path for _, path in sorted(one)] for name, one in found.items()}
+            series.setdefault(name, []).append((float(str(row["value"])), folder / str(row["file"])))
+    return {name: [path for _, path in sorted(one)] for name, one in series.items()}
 
 
 def shuffled(count: int, random: np.random.Generator) -> list[int]:
@@ -88,10 +88,10 @@ def score(out: Path, answers: dict[str, bool]) -> str:
     """Return how many strips were recognised, and which were not."""
     key = json.loads((out / KEY).read_text(encoding="utf-8"))
     wrong = [number for number, one in key.items() if answers.get(number) is not one["in order"]]
-    found = wilson(float(len(key) - len(wrong)), len(key))
+    share = wilson(float(len(key) - len(wrong)), len(key))
     missed = "; ".join(f"{number}: {key[number]['strip']}, {key[number]['order']}" for number in wrong)
     return (
-        f"{len(key) - len(wrong)} of {len(key)} told rightly: {found.value:.1%} ({found.low:.1%} to {found.high:.1%})."
+        f"{len(key) - len(wrong)} of {len(key)} told rightly: {share.value:.1%} ({share.low:.1%} to {share.high:.1%})."
         f" Not told: {missed or 'none'}."
     )
 
@@ -108,11 +108,11 @@ def main() -> None:
     scoring = commands.add_parser("score")
     scoring.add_argument("out", type=Path)
     scoring.add_argument("answers", type=Path)
-    asked = parser.parse_args()
-    if asked.command == "lay":
-        lay(asked.folder, asked.out, asked.strips, asked.seed)
+    args = parser.parse_args()
+    if args.command == "lay":
+        lay(args.folder, args.out, args.strips, args.seed)
     else:
-        print(score(asked.out, json.loads(asked.answers.read_text(encoding="utf-8"))))
+        print(score(args.out, json.loads(args.answers.read_text(encoding="utf-8"))))
 
 
 if __name__ == "__main__":

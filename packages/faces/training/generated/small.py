@@ -42,8 +42,8 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     for name, number in (("pairs", 8000), ("epochs", 14), ("parser-epochs", 6), ("width", 32)):
         parser.add_argument(f"--{name}", type=int, default=number)
-    asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
     start = time.time()
 
     def say(line: str) -> None:
@@ -52,12 +52,12 @@ def main() -> None:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    studio = GpuStudio(asked.parts, device)
-    load_readers(SimpleNamespace(state=asked.state, asked=asked, studio=studio, device=device))  # type: ignore[arg-type]
+    studio = GpuStudio(args.parts, device)
+    load_readers(SimpleNamespace(state=args.state, asked=args, studio=studio, device=device))  # type: ignore[arg-type]
     if not studio.nets:
-        parser.error(f"no reader*.pt in {asked.state}.")
-    pictures, regions, readings = looked_at(studio, read_compass(asked.state / "compass.npz"), asked.pairs, say)
-    teach(pictures, regions, readings, asked, say)
+        parser.error(f"no reader*.pt in {args.state}.")
+    pictures, regions, readings = looked_at(studio, read_compass(args.state / "compass.npz"), args.pairs, say)
+    teach(pictures, regions, readings, args, say)
 
 
 def looked_at(studio: GpuStudio, compass: Compass, pairs: int, say: Any) -> tuple[Any, Any, Any]:
@@ -73,9 +73,9 @@ def looked_at(studio: GpuStudio, compass: Compass, pairs: int, say: Any) -> tupl
         second = studio.render(changed(compass, styles, read, random))
         centre = SimpleNamespace(pictures=first, regions=studio.regions(first))
         over = studio.over(second, centre)
-        kept = (first, second, over, parsed(studio, first), parsed(studio, second),
+        batch = (first, second, over, parsed(studio, first), parsed(studio, second),
                 np.stack([read, studio.read(second), studio.read(over)]))  # fmt: skip
-        for place, one in zip(made, kept, strict=True):
+        for place, one in zip(made, batch, strict=True):
             place.append(one)
     pictures = torch.cat([torch.cat(part) for part in made[:3]])
     readings = np.concatenate(made[5], axis=1)[:, :, : len(READ)].reshape(3 * pairs, len(READ))
@@ -94,7 +94,7 @@ def parsed(studio: GpuStudio, pictures: Any) -> Any:
 
 def changed(compass: Compass, styles: np.ndarray, read: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Return styles with one cue changed in turn, to slightly beyond a series' ends."""
-    found, axes = styles.copy(), lines()
+    result, axes = styles.copy(), lines()
     for number, line in enumerate(axes):
         mine = np.arange(number, len(styles), len(axes))
         names = [line.varied, *((line.level,) if line.level else ()), *line.held]
@@ -103,41 +103,41 @@ def changed(compass: Compass, styles: np.ndarray, read: np.ndarray, random: np.r
         off[:, 0] = wanted - read[mine, places([line.varied])[0]]
         if line.level:
             off[:, 1] = PAIR_LEVEL - read[mine, places([line.level])[0]]
-        found[mine] += compass.shortened(off @ compass.moves(names), FARTHEST)
-    return found
+        result[mine] += compass.shortened(off @ compass.moves(names), FARTHEST)
+    return result
 
 
-def teach(pictures: Any, regions: Any, readings: np.ndarray, asked: argparse.Namespace, say: Any) -> None:
+def teach(pictures: Any, regions: Any, readings: np.ndarray, args: argparse.Namespace, say: Any) -> None:
     """Teach both networks on all people but the last; report agreement on those."""
     pairs, device = len(pictures) // 3, pictures.device
     last = max(1, pairs // HELD_OUT)
     which = torch.arange(pairs, device=device) < pairs - last
     wanted = torch.tensor(readings, device=device)
-    reader, units = distil_reader(pictures[which.repeat(3)], wanted[which.repeat(3)], asked.epochs, say, TURNED)
-    net = distil_parser(pictures[: 2 * pairs][which.repeat(2)], regions[which.repeat(2)], asked.parser_epochs, say)
-    held = ~which.repeat(3)
-    held_regions, seen = regions[held[: 2 * pairs]], pictures[: 2 * pairs][held[: 2 * pairs]]
+    reader, units = distil_reader(pictures[which.repeat(3)], wanted[which.repeat(3)], args.epochs, say, TURNED)
+    net = distil_parser(pictures[: 2 * pairs][which.repeat(2)], regions[which.repeat(2)], args.parser_epochs, say)
+    holdout = ~which.repeat(3)
+    held_regions, seen = regions[holdout[: 2 * pairs]], pictures[: 2 * pairs][holdout[: 2 * pairs]]
     figures = {
         "people": pairs,
         "held out": last,
-        **followed(reader, units, pictures[held], readings[held.cpu().numpy()]),
+        **followed(reader, units, pictures[holdout], readings[holdout.cpu().numpy()]),
         "overlap": {name: agreement(net, seen, held_regions[:, [kind]], kind) for kind, name in enumerate(PARSED)},
     }
     say(json.dumps(figures))
-    torch.save({"reader": reader.state_dict(), "parser": net.state_dict(), **units}, asked.out / "small.pt")
+    torch.save({"reader": reader.state_dict(), "parser": net.state_dict(), **units}, args.out / "small.pt")
     mean, spread = (units[name].double().cpu().numpy() for name in ("mean", "spread"))
-    (asked.out / "reader.onnx").write_bytes(reader_onnx(reader, mean, spread))
-    (asked.out / "parser.onnx").write_bytes(parser_onnx(net))
-    (asked.out / "small.json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    (args.out / "reader.onnx").write_bytes(reader_onnx(reader, mean, spread))
+    (args.out / "parser.onnx").write_bytes(parser_onnx(net))
+    (args.out / "small.json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
 
 
 def followed(reader: Any, units: dict[str, Any], pictures: Any, readings: np.ndarray) -> dict[str, Any]:
     """Return R2 of the small reader's readings and of their changes."""
     with torch.no_grad():
-        found = torch.cat(
+        outputs = torch.cat(
             [_forward(reader, resized(part.float() / 127.5 - 1, READER_SIDE)) for part in pictures.split(256)]
         )
-    read = (found.double() * units["spread"] + units["mean"]).cpu().numpy().reshape(3, -1, len(READ))
+    read = (outputs.double() * units["spread"] + units["mean"]).cpu().numpy().reshape(3, -1, len(READ))
     truth = readings.reshape(read.shape)
     flat = [one.reshape(-1, len(READ)) for one in (truth, read)]
     return {"R2": _explained(*flat), "R2 of changes": _explained(truth[2] - truth[0], read[2] - read[0])}

@@ -56,10 +56,10 @@ class GpuStudio:
 
     def render(self, styles: np.ndarray) -> Any:
         """Return pictures of 256 pixels on the device (uint8, channels first)."""
-        given = torch.as_tensor(np.asarray(styles, np.float32)).to(self.device)
+        tensor = torch.as_tensor(np.asarray(styles, np.float32)).to(self.device)
         made = [
             functional.interpolate(self.synthesis(part).clamp(-1, 1), size=SIDE, mode="area")
-            for part in given.split(self.batch)
+            for part in tensor.split(self.batch)
         ]
         return ((torch.cat(made) + 1) * 127.5 + 0.5).clamp(0, 255).to(torch.uint8)
 
@@ -77,7 +77,7 @@ class GpuStudio:
 
     def plain(self, pictures: Any) -> np.ndarray:
         """Return which faces are lit evenly, by white light, and wear no hat."""
-        found = []
+        flags = []
         for at, classes in enumerate(self._parsed(pictures)):
             part = pictures[at * self.batch : (at + 1) * self.batch].float()
             skin, hat = classes[:, 1:2], classes[:, HAT].mean((1, 2, 3))
@@ -87,8 +87,8 @@ class GpuStudio:
             mean = (skin * light).sum((2, 3)) / mass
             uneven = ((skin * (light - mean[:, :, None, None]).square()).sum((2, 3)) / mass).sqrt()[:, 0]
             white = (red < REDDEST * green) & (blue > BLUES[0] * green) & (blue < BLUES[1] * green)
-            found.append(white & (hat < LEAST_HAT) & (mean[:, 0] > DIM) & (uneven < UNEVEN * mean[:, 0]))
-        return torch.cat(found).cpu().numpy()
+            flags.append(white & (hat < LEAST_HAT) & (mean[:, 0] > DIM) & (uneven < UNEVEN * mean[:, 0]))
+        return torch.cat(flags).cpu().numpy()
 
     def distance(self, pictures: Any, others: Any) -> np.ndarray:
         """Return the root mean square difference, in levels."""
@@ -198,10 +198,10 @@ def chips(pictures: Any, side: int, template: np.ndarray = CHIP) -> Any:
     steps = (np.arange(side * 4) + 0.5) / (side * 4)
     grid = (steps[None, :] + 1j * steps[:, None] - wanted.mean()) / turn + across.mean()
     places = torch.tensor(np.stack([grid.real, grid.imag], -1) * 2 - 1, dtype=torch.float32, device=pictures.device)
-    found = functional.grid_sample(
+    samples = functional.grid_sample(
         pictures.float(), places[None].expand(len(pictures), -1, -1, -1), align_corners=False, padding_mode="border"
     )
-    return functional.avg_pool2d(found, 4)
+    return functional.avg_pool2d(samples, 4)
 
 
 def _judged(sessions: list[Any], pictures: Any, side: int) -> np.ndarray:

@@ -17,25 +17,25 @@ Styles = dict[str, dict[str, np.ndarray]]  # by series and person: low end, cent
 def save_styles(path: Path, styles: Styles) -> None:
     """Write the styles of a set; everybody has every series."""
     people = list(next(iter(styles.values())))
-    kept: dict[str, np.ndarray] = {PEOPLE: np.array(people)}
+    arrays: dict[str, np.ndarray] = {PEOPLE: np.array(people)}
     for title, mine in styles.items():
         each = np.stack([mine[name] for name in people])
         ways = each[:, [0, 2]] - each[:, [1]]
         scale = np.maximum(np.abs(ways).max(axis=2), 1e-9) / 127
-        kept[title + WAYS] = np.rint(ways / scale[:, :, None]).astype(np.int8)
-        kept[title + SCALE] = scale.astype(np.float32)
+        arrays[title + WAYS] = np.rint(ways / scale[:, :, None]).astype(np.int8)
+        arrays[title + SCALE] = scale.astype(np.float32)
         if axis_of(title) == title:
-            kept[title] = each[:, 1].astype(np.float16)
-    np.savez_compressed(path, allow_pickle=False, **kept)
+            arrays[title] = each[:, 1].astype(np.float16)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def load_styles(path: Path) -> Styles:
     """Read a file of `save_styles`, or an earlier one with an array a series."""
-    with np.load(path) as kept:
-        if PEOPLE not in kept:
-            return _loaded_before({key: kept[key].astype(float) for key in kept.files})
-        titles = [key.removesuffix(WAYS) for key in kept.files if key.endswith(WAYS)]
-        return {title: dict(zip(kept[PEOPLE].tolist(), _ends(kept, title), strict=True)) for title in titles}
+    with np.load(path) as arrays:
+        if PEOPLE not in arrays:
+            return _loaded_before({key: arrays[key].astype(float) for key in arrays.files})
+        titles = [key.removesuffix(WAYS) for key in arrays.files if key.endswith(WAYS)]
+        return {title: dict(zip(arrays[PEOPLE].tolist(), _ends(arrays, title), strict=True)) for title in titles}
 
 
 def axis_of(title: str) -> str:
@@ -51,15 +51,15 @@ def axis_of(title: str) -> str:
     return title.replace("placebo-", "race-", 1)
 
 
-def _ends(kept: np.lib.npyio.NpzFile, title: str) -> np.ndarray:
-    centre = kept[axis_of(title)].astype(float)[:, None]
-    ways = kept[title + WAYS].astype(float) * kept[title + SCALE][:, :, None]
+def _ends(arrays: np.lib.npyio.NpzFile, title: str) -> np.ndarray:
+    centre = arrays[axis_of(title)].astype(float)[:, None]
+    ways = arrays[title + WAYS].astype(float) * arrays[title + SCALE][:, :, None]
     return np.concatenate([centre + ways[:, :1], centre, centre + ways[:, 1:]], axis=1)
 
 
-def _loaded_before(kept: dict[str, np.ndarray]) -> Styles:
+def _loaded_before(arrays: dict[str, np.ndarray]) -> Styles:
     styles: Styles = {}
-    for key, values in kept.items():
+    for key, values in arrays.items():
         name, title = key.split(" ", 1)
         styles.setdefault(title, {})[name] = values
     return styles

@@ -39,8 +39,8 @@ def to_folder(state: Path, out: Path, kind: str, wanted: set[str] | None = None)
     placebos = {(one["person"], "-".join(("placebo", *one["poles"])).replace(" ", "_"))
                 for one in pictures if one["attribute"] == "placebo"}  # fmt: skip
     pictures += [picture_of(centres[one], one[1], kind) for one in sorted(placebos & set(centres))]
-    told = {**COMMON, "people": people_of(state, {one["person"] for one in pictures}), "pictures": pictures}
-    (out / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
+    manifest = {**COMMON, "people": people_of(state, {one["person"] for one in pictures}), "pictures": pictures}
+    (out / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     return len(pictures)
 
 
@@ -62,14 +62,14 @@ def picture_of(file: str, title: str, kind: str) -> dict[str, Any]:
 
 def people_of(state: Path, names: set[str]) -> dict[str, Any]:
     """Return the readings of everybody where they were found."""
-    with np.load(state / "people.npz") as kept:
-        numbers, readings, ages = kept["number"], kept["readings"], kept["age"]
-    found = {}
+    with np.load(state / "people.npz") as arrays:
+        numbers, readings, ages = arrays["number"], arrays["readings"], arrays["age"]
+    people = {}
     for number, read, age in zip(numbers, readings, ages, strict=True):
         race = GROUPS[int(np.argmax([read[COLUMNS.index(name)] for name in GROUPS]))]
         gender = "male" if read[COLUMNS.index("gender")] > 0 else "female"
-        found[str(number)] = {"age": str(round(float(age))), "gender": gender, "race": race}
-    return {name: one for name, one in found.items() if name in names}
+        people[str(number)] = {"age": str(round(float(age))), "gender": gender, "race": race}
+    return {name: one for name, one in people.items() if name in names}
 
 
 def main() -> None:
@@ -79,8 +79,8 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--kind", choices=["face only", "whole"], default="face only")
     parser.add_argument("--people", default="", help="names, by commas; everybody when left out")
-    asked = parser.parse_args()
-    print(to_folder(asked.state, asked.out, asked.kind, set(asked.people.split(",")) if asked.people else None))
+    args = parser.parse_args()
+    print(to_folder(args.state, args.out, args.kind, set(args.people.split(",")) if args.people else None))
 
 
 if __name__ == "__main__":

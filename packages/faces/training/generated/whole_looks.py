@@ -51,8 +51,8 @@ def looks(out: Path, ways: list[Path], count: int, seed: int, workers: int) -> N
         for name, rows in made.items():
             pictures[name] += rows
     for name, rows in pictures.items():
-        told = {**COMMON, "kind": WHOLE, "people": who, "pictures": rows}
-        (out / name / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
+        manifest = {**COMMON, "kind": WHOLE, "people": who, "pictures": rows}
+        (out / name / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def drawer(out: Path, ways: list[Path]) -> Callable[[tuple[int, int]], tuple[dict[str, Any], dict[str, Any]]]:
@@ -78,8 +78,8 @@ def _ends(
     centre = find_centre(studio, ready_compass(), styles, line, span_of(line, WHOLE).neutral, EFFORT)
     drawn: dict[tuple[str, float], np.ndarray] = {}
     for name, compass in compasses.items():
-        found = between(studio, compass, centre, line, VALUES, WHOLE, EFFORT)
-        drawn |= {(name, value): studio.render(one) for value, one in zip(VALUES, found, strict=True)}
+        steps = between(studio, compass, centre, line, VALUES, WHOLE, EFFORT)
+        drawn |= {(name, value): studio.render(one) for value, one in zip(VALUES, steps, strict=True)}
     adult = np.all([grown(studio.read(one), studio.years(one)) for one in drawn.values()], axis=0)
     title = series_title(line.attribute, line.poles)
     for (name, value), pictures in drawn.items():
@@ -88,8 +88,8 @@ def _ends(
             file = f"{who}/{title}/{value:+.2f}.webp"
             (out / name / file).parent.mkdir(parents=True, exist_ok=True)
             (out / name / file).write_bytes(webp(pictures[at]))
-            told = {"file": file, "person": who, "attribute": line.attribute}
-            yield name, {**told, "poles": list(line.poles), "value": value, "kind": WHOLE}
+            entry = {"file": file, "person": who, "attribute": line.attribute}
+            yield name, {**entry, "poles": list(line.poles), "value": value, "kind": WHOLE}
 
 
 def main() -> None:
@@ -100,8 +100,8 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=96)
     parser.add_argument("--seed", type=int, default=930)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    asked = parser.parse_args()
-    looks(asked.out, asked.ways, asked.people, asked.seed, asked.workers)
+    args = parser.parse_args()
+    looks(args.out, args.ways, args.people, args.seed, args.workers)
 
 
 if __name__ == "__main__":

@@ -76,9 +76,9 @@ def corrected(
     for turn in range(turns + 1):
         compass = replace(compass, ways={**compass.ways, way_name(line.varied, WHOLE): way})
         drift, years, units = _drift(studio, compass, mouths, centre, line)
-        told = dict(zip(line.held, drift.round(3).tolist(), strict=True))
+        drifts = dict(zip(line.held, drift.round(3).tolist(), strict=True))
         length = float(compass.lengths(way[None])[0])
-        print(f"{line.varied}, turn {turn}: {told}, judge's years {years:+.2f}, length {length:.3f}", flush=True)
+        print(f"{line.varied}, turn {turn}: {drifts}, judge's years {years:+.2f}, length {length:.3f}", flush=True)
         aim = aim if turn else left * drift
         if turn < turns:
             way = way - (counted * (drift - aim) / units) @ against
@@ -124,7 +124,7 @@ def _drift(
 
 
 def corrector(
-    mouths: Mouths, styles: np.ndarray, turns: int, taken: ByReading, kept: list[Path]
+    mouths: Mouths, styles: np.ndarray, turns: int, taken: ByReading, files: list[Path]
 ) -> Callable[[int], Path]:
     """Return a worker's function that corrects and stores the way of a cue."""
     studio, compass = Looking(best_device()[0]), ready_compass()
@@ -132,8 +132,8 @@ def corrector(
     def keep(number: int) -> Path:
         line, written = lines()[number], io.BytesIO()
         np.save(written, corrected(studio, compass, mouths, styles, line, turns, taken[line.varied]))
-        write_bytes(kept[number], written.getvalue())
-        return kept[number]
+        write_bytes(files[number], written.getvalue())
+        return files[number]
 
     return keep
 
@@ -157,32 +157,32 @@ def main() -> None:
         type=Path,
         help="a JSON file in the form of TAKEN, {cue: {reading: share}}; cues it does not name stay as they are there",
     )
-    asked = parser.parse_args()
-    taken = {line.varied: taken_alike(line, *asked.taken) for line in lines()} if asked.taken else TAKEN
-    if asked.shares:
-        taken = {**taken, **read_shares(asked.shares)}
-    write(asked.out, asked.people, asked.seed, asked.turns, asked.workers, taken)
+    args = parser.parse_args()
+    taken = {line.varied: taken_alike(line, *args.taken) for line in lines()} if args.taken else TAKEN
+    if args.shares:
+        taken = {**taken, **read_shares(args.shares)}
+    write(args.out, args.people, args.seed, args.turns, args.workers, taken)
 
 
 def read_shares(path: Path) -> ByReading:
     """Read corrections from a JSON file; refuse unknown cues, readings and values."""
     try:
-        given = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SystemExit(f"{path} cannot be read as JSON: {error}") from None
-    if not isinstance(given, dict) or not all(isinstance(shares, dict) for shares in given.values()):
-        raise SystemExit(f"{path}: expected {{cue: {{reading: share}}}}, as in TAKEN; got {str(given)[:80]}.")
-    return {cue: _shares_of(path, cue, shares) for cue, shares in given.items()}
+    if not isinstance(data, dict) or not all(isinstance(shares, dict) for shares in data.values()):
+        raise SystemExit(f"{path}: expected {{cue: {{reading: share}}}}, as in TAKEN; got {str(data)[:80]}.")
+    return {cue: _shares_of(path, cue, shares) for cue, shares in data.items()}
 
 
 def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]:
-    held = {line.varied: line.held for line in lines()}
-    if cue not in held:
-        raise SystemExit(f"{path}: expected cues among {'; '.join(held)}. Got {cue!r}.")
+    controls = {line.varied: line.held for line in lines()}
+    if cue not in controls:
+        raise SystemExit(f"{path}: expected cues among {'; '.join(controls)}. Got {cue!r}.")
     for name, share in shares.items():
-        if name not in held[cue] or type(share) not in (int, float) or not np.isfinite(share):
+        if name not in controls[cue] or type(share) not in (int, float) or not np.isfinite(share):
             raise SystemExit(
-                f"{path}: {cue} holds {', '.join(held[cue])}, each with a number. Got {name!r}: {share!r}."
+                f"{path}: {cue} holds {', '.join(controls[cue])}, each with a number. Got {name!r}: {share!r}."
             )
     return {name: float(share) for name, share in shares.items()}
 
@@ -190,22 +190,22 @@ def _shares_of(path: Path, cue: str, shares: dict[str, Any]) -> dict[str, float]
 def write(out: Path, count: int, seed: int, turns: int, workers: int, taken: ByReading) -> None:
     """Write the compass with the corrected ways, each cue stored as it is done."""
     spans = {cue: asdict(span) for cue, span in FOUND.items()}
-    compass, asked = ready_compass(), json.dumps([count, seed, turns, taken, spans], sort_keys=True)
+    compass, request = ready_compass(), json.dumps([count, seed, turns, taken, spans], sort_keys=True)
     # What was kept for other wishes, or for nearer ends, is not taken.
-    mark = hashlib.sha256(asked.encode()).hexdigest()[:8]
-    kept = [out.with_name(f"{out.stem}-{mark}-{number}.npy") for number in range(len(lines()))]
-    missing = [number for number, path in enumerate(kept) if not path.exists()]
+    mark = hashlib.sha256(request.encode()).hexdigest()[:8]
+    files = [out.with_name(f"{out.stem}-{mark}-{number}.npy") for number in range(len(lines()))]
+    missing = [number for number, path in enumerate(files) if not path.exists()]
     if missing:
-        found = people(SmallStudio(best_device()[0]), compass, seed, count)
-        styles, mouths = np.array([one["style"] for one in found]), find_mouths(seed, workers)
-        make = partial(corrector, mouths, styles, turns, taken, kept)
+        adults = people(SmallStudio(best_device()[0]), compass, seed, count)
+        styles, mouths = np.array([one["style"] for one in adults]), find_mouths(seed, workers)
+        make = partial(corrector, mouths, styles, turns, taken, files)
         list(in_order(make, missing, "cue", workers))
     ways = {
         way_name(line.varied, WHOLE): np.load(path) + added(compass, line, ADDED.get(line.varied, {}))
-        for line, path in zip(lines(), kept, strict=True)
+        for line, path in zip(lines(), files, strict=True)
     }
     replace(compass, ways={**compass.ways, **ways}).save(out, half=True)
-    for path in kept:
+    for path in files:
         path.unlink()
 
 

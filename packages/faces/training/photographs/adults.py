@@ -64,9 +64,9 @@ def adults(folder: Path, places: Sequence[int]) -> Iterator[Adult]:
             stored = tar.extractfile(rows[place]["file"])
             if rows[place]["age"] not in ADULT_AGES or stored is None:
                 continue
-            found = aligned(Image.open(io.BytesIO(stored.read())).convert("RGB"), rows[place])
-            if found is not None:
-                yield found
+            adult = aligned(Image.open(io.BytesIO(stored.read())).convert("RGB"), rows[place])
+            if adult is not None:
+                yield adult
 
 
 def aligned(picture: Any, row: dict[str, str]) -> Adult | None:
@@ -81,15 +81,15 @@ def aligned(picture: Any, row: dict[str, str]) -> Adult | None:
     pixels = crop(picture, similarity, SIDE)
     if head_turn(landmarks) > FRONTAL or is_grey(pixels):
         return None
-    told = (row["gender"], row["race"], row["age"])
-    return Adult(row["file"], Image.fromarray(pixels), similarity(landmarks), *told)
+    labels = (row["gender"], row["race"], row["age"])
+    return Adult(row["file"], Image.fromarray(pixels), similarity(landmarks), *labels)
 
 
 def pack(folder: Path, out: Path) -> int:
     """Write the training's aligned faces as small JPEGs without labels; return their number."""
     rows = label_rows(folder)
-    kept = held_out(rows)
-    places = [place for place, row in enumerate(rows) if place not in kept and row["age"] in TRAINED_ON]
+    holdout = held_out(rows)
+    places = [place for place, row in enumerate(rows) if place not in holdout and row["age"] in TRAINED_ON]
     stored = []
     for adult in adults(folder, places):
         buffer = io.BytesIO()

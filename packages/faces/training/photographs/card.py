@@ -22,24 +22,26 @@ HEADS = {
 }  # fmt: skip
 
 
-def write_card(kept: Path, folder: Path) -> None:
+def write_card(results: Path, folder: Path) -> None:
     """Put rows and hashes of files into card.json, and write CARD.md from it."""
     page = folder / "card.json"
-    told: dict[str, Any] = json.loads(page.read_text(encoding="utf-8"))
-    rows = {name.rpartition(" ")[0] or name: row for name, row in json.loads(kept.read_text(encoding="utf-8")).items()}
-    told |= {"makers": CHOSEN, "files": _hashes(folder), "people": _people(kept), "needs": NEEDS, "checks": rows}
-    page.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "CARD.md").write_text(card(told), encoding="utf-8")
+    data: dict[str, Any] = json.loads(page.read_text(encoding="utf-8"))
+    rows = {
+        name.rpartition(" ")[0] or name: row for name, row in json.loads(results.read_text(encoding="utf-8")).items()
+    }
+    data |= {"makers": CHOSEN, "files": _hashes(folder), "people": _people(results), "needs": NEEDS, "checks": rows}
+    page.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "CARD.md").write_text(card(data), encoding="utf-8")
 
 
-def card(told: dict[str, Any]) -> str:
+def card(data: dict[str, Any]) -> str:
     """Return the page."""
-    parts = [f"**{head}** {told[name]}" for name, head in HEADS.items()]
+    parts = [f"**{head}** {data[name]}" for name, head in HEADS.items()]
     checked = (
-        f"**Checks.** Held-out adults of FairFace ({told['people']} asked for; who looks away is passed over), changed in memory and never "
+        f"**Checks.** Held-out adults of FairFace ({data['people']} asked for; who looks away is passed over), changed in memory and never "
         "kept, judged by readers that had no part in training the network or finding the differences "
         "(`python -m training.photographs.table`); the differences' strengths were chosen by them on other adults. A figure in bold "
-        f"misses what is needed.\n\n{table(told['checks'])}"
+        f"misses what is needed.\n\n{table(data['checks'])}"
     )
     return "\n\n".join(["# Card: what changes photographs", *parts[:3], checked, *parts[3:]]) + "\n"
 
@@ -48,8 +50,8 @@ def _hashes(folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sorted(set(CHOSEN.values()))}
 
 
-def _people(kept: Path) -> int:
-    return int(kept.stem.rpartition("-")[2])
+def _people(results: Path) -> int:
+    return int(results.stem.rpartition("-")[2])
 
 
 if __name__ == "__main__":

@@ -21,19 +21,22 @@ Tensor = Any
 class Told(nn.Module):
     """Two convolutions with a skip, their channels scaled and shifted by the condition."""
 
-    def __init__(self, given: int, made: int) -> None:
+    def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
-        self.norms = nn.ModuleList([nn.GroupNorm(8, given), nn.GroupNorm(8, made)])
-        self.first, self.second = nn.Conv2d(given, made, 3, 1, 1), nn.Conv2d(made, made, 3, 1, 1)
-        self.told = nn.Linear(TOLD, 2 * made)
-        self.around = nn.Conv2d(given, made, 1) if given != made else nn.Identity()
+        self.norms = nn.ModuleList([nn.GroupNorm(8, in_channels), nn.GroupNorm(8, out_channels)])
+        self.first, self.second = (
+            nn.Conv2d(in_channels, out_channels, 3, 1, 1),
+            nn.Conv2d(out_channels, out_channels, 3, 1, 1),
+        )
+        self.told = nn.Linear(TOLD, 2 * out_channels)
+        self.around = nn.Conv2d(in_channels, out_channels, 1) if in_channels != out_channels else nn.Identity()
         nn.init.zeros_(self.told.weight)
         nn.init.zeros_(self.told.bias)
 
-    def forward(self, values: Tensor, told: Tensor) -> Tensor:
+    def forward(self, values: Tensor, embedding: Tensor) -> Tensor:
         """Return as many channels as were asked for."""
         inside = self.first(functional.silu(self.norms[0](values)))
-        scale, shift = self.told(told)[:, :, None, None].chunk(2, 1)
+        scale, shift = self.told(embedding)[:, :, None, None].chunk(2, 1)
         inside = self.norms[1](inside) * (1 + scale) + shift
         return self.around(values) + self.second(functional.silu(inside))
 
@@ -64,15 +67,15 @@ class Editor(nn.Module):
 
     def parts(self, faces: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the flow (shares of the side), the residual and the mask's log odds."""
-        told = self.told(conditions)
+        embedding = self.told(conditions)
         values, passed = self.enter(faces), []
         for place, block in enumerate(self.down):
-            values = block(self.shrink[place - 1](values) if place else values, told)
+            values = block(self.shrink[place - 1](values) if place else values, embedding)
             passed.append(values)
         for block in self.deep:
-            values = block(values, told)
+            values = block(values, embedding)
         for block, flat in zip(self.up, passed[-2::-1], strict=True):
-            values = block(torch.cat([_twice(values), flat], 1), told)
+            values = block(torch.cat([_twice(values), flat], 1), embedding)
         flow = FLOW * torch.tanh(self.flow(values))
         wide = functional.silu(self.wide(torch.cat([_twice(values), faces.to(values.dtype)], 1)))
         last = self.last(wide).float()
@@ -99,8 +102,8 @@ class Critic(nn.Module):
         super().__init__()
         widths = [3, width, 2 * width, 4 * width, 4 * width]
         layers: list[nn.Module] = []
-        for place, (given, made) in enumerate(pairwise(widths)):
-            layer = nn.Conv2d(given, made, 4, 2 if place < 3 else 1, 1)
+        for place, (in_channels, out_channels) in enumerate(pairwise(widths)):
+            layer = nn.Conv2d(in_channels, out_channels, 4, 2 if place < 3 else 1, 1)
             layers += [nn.utils.parametrizations.spectral_norm(layer), nn.LeakyReLU(0.2)]
         self.body = nn.Sequential(*layers, nn.Conv2d(widths[-1], 1, 3, 1, 1))
 

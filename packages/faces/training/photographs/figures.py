@@ -20,28 +20,28 @@ PHOTOGRAPHS = 96
 
 def edited(editor: Any, faces: Tensor, cue: int, value: float, batch: int = 48) -> Tensor:
     """Return faces (uint8) at a value of a cue (uint8)."""
-    found = []
+    pictures = []
     with torch.no_grad():
         for part in faces.split(batch):
-            given = part.float() / 127.5 - 1
-            told = condition(
+            planes = part.float() / 127.5 - 1
+            conditions = condition(
                 torch.full((len(part),), cue, device=part.device), torch.full((len(part),), value, device=part.device)
             )
-            edit, _ = editor(given, told)
-            found.append((((given + edit).clamp(-1, 1) + 1) * 127.5).round().to(torch.uint8))
-    return torch.cat(found)
+            edit, _ = editor(planes, conditions)
+            pictures.append((((planes + edit).clamp(-1, 1) + 1) * 127.5).round().to(torch.uint8))
+    return torch.cat(pictures)
 
 
-def figures(editor: Any, studio: GpuStudio, eyes: Eyes, families: Families, held: int, real: Tensor) -> dict[str, Any]:
+def figures(editor: Any, studio: GpuStudio, eyes: Eyes, families: Families, start: int, real: Tensor) -> dict[str, Any]:
     """Return readings at five values of each cue, of generated people and of photographs."""
-    people = families.pictures[families.members[held:, 0]][:PHOTOGRAPHS]
-    found = {"generated": read_along(editor, studio, eyes, people)}
-    return found | ({"photographs": read_along(editor, studio, eyes, real[:PHOTOGRAPHS])} if len(real) else {})
+    people = families.pictures[families.members[start:, 0]][:PHOTOGRAPHS]
+    readings = {"generated": read_along(editor, studio, eyes, people)}
+    return readings | ({"photographs": read_along(editor, studio, eyes, real[:PHOTOGRAPHS])} if len(real) else {})
 
 
 def read_along(editor: Any, studio: GpuStudio, eyes: Eyes, faces: Tensor) -> dict[str, Any]:
     """Return mean readings by cue at STEPS, of steering and of judging networks."""
-    told: dict[str, Any] = {}
+    readings: dict[str, Any] = {}
     for cue, line in enumerate(LINES):
         steps = [edited(editor, faces, cue, value) for value in STEPS]
         with torch.no_grad():
@@ -50,21 +50,21 @@ def read_along(editor: Any, studio: GpuStudio, eyes: Eyes, faces: Tensor) -> dic
                 for one in steps
             ]
         place = cue + 3 if cue else 0
-        told["-".join((line.attribute, *line.poles))] = {
+        readings["-".join((line.attribute, *line.poles))] = {
             "cue": [round(float(one[place]), 2) for one in read],
             "years": [round(float(one[1] + one[2]) * 7.5 + 40, 1) for one in read],
             "judged female": [round(float(studio.female(one).mean()), 3) for one in steps],
             "judged years": [round(float(studio.years(one).mean()), 1) for one in steps],
             "size": [round(float(studio.distance(one, faces).mean()), 1) for one in steps],
         }
-    return told
+    return readings
 
 
-def sheet(editor: Any, families: Families, held: int, out: Path, people: int = 5) -> None:
+def sheet(editor: Any, families: Families, start: int, out: Path, people: int = 5) -> None:
     """Write strips of generated people not trained on, five of each cue."""
     from PIL import Image
 
-    faces = families.pictures[families.members[held:, 0]][: people * 2 : 2]
+    faces = families.pictures[families.members[start:, 0]][: people * 2 : 2]
     rows = []
     for cue in range(len(LINES)):
         steps = [faces, *(edited(editor, faces, cue, value) for value in STEPS)]

@@ -30,33 +30,33 @@ def female_and_years(pictures: Sequence[Any], landmarks: np.ndarray) -> tuple[np
     )
 
 
-def fit_judges(folder: Path, kept: Path) -> dict[str, Judge]:
+def fit_judges(folder: Path, cache: Path) -> dict[str, Judge]:
     """Fit the judges; embeddings are cached in a file for local use only."""
     rows = label_rows(folder)
-    places, embeddings = _embeddings(folder, rows, kept)
-    told = [rows[place] for place in places]
+    places, embeddings = _embeddings(folder, rows, cache)
+    people = [rows[place] for place in places]
     known = {
         "embeddings": embeddings,
-        "group": np.array([GROUPS.index(row["race"]) for row in told]),
-        "years": np.array([YEARS[row["age"]] for row in told]),
-        "female": np.array([row["gender"] == "Female" for row in told]),
+        "group": np.array([GROUPS.index(row["race"]) for row in people]),
+        "years": np.array([YEARS[row["age"]] for row in people]),
+        "female": np.array([row["gender"] == "Female" for row in people]),
     }
     return {name: Judge(**one | {"weights": np.array(one["weights"])}) for name, one in judges(known).items()}
 
 
-def _embeddings(folder: Path, rows: list[dict[str, str]], kept: Path) -> tuple[np.ndarray, np.ndarray]:
+def _embeddings(folder: Path, rows: list[dict[str, str]], cache: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return places and embeddings of adults of GROUPS who are not held out."""
-    if kept.exists():
-        with np.load(kept) as stored:
+    if cache.exists():
+        with np.load(cache) as stored:
             return stored["places"], stored["embeddings"].astype(float)
     apart = held_out(rows)
     wanted = [place for place, row in enumerate(rows) if row["race"] in GROUPS and place not in apart]
     with tarfile.open(folder / "adult_faces.tar") as tar:
-        found = [(place, _embedded(tar.extractfile(rows[place]["file"]))) for place in wanted]
-    seen = [(place, vector) for place, vector in found if vector is not None]
+        vectors = [(place, _embedded(tar.extractfile(rows[place]["file"]))) for place in wanted]
+    seen = [(place, vector) for place, vector in vectors if vector is not None]
     places, embeddings = np.array([place for place, _ in seen]), np.stack([vector for _, vector in seen])
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(kept, places=places, embeddings=embeddings.astype(np.float32))
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(cache, places=places, embeddings=embeddings.astype(np.float32))
     return places, embeddings
 
 

@@ -20,8 +20,8 @@ Maker = Callable[[Adult, Line, Sequence[float]], list[Any]]
 
 def mean_faces(path: Path, strength: float | None = None) -> Maker:
     """Return the baseline of mean-face differences, with its own or a given strength."""
-    found = open_means(path)
-    return laid(found.series) if strength is None else moved(found, strength)
+    means = open_means(path)
+    return laid(means.series) if strength is None else moved(means, strength)
 
 
 def moved(means: Means, strength: float) -> Maker:

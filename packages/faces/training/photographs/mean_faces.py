@@ -31,14 +31,14 @@ STEADY, FARTHEST = 1.0, 8.0  # keeps flat places still (of the mean slope); pixe
 
 def differences(cells: dict[tuple[str, str], np.ndarray]) -> list[Difference]:
     """Return one difference for each of LINES, from mean faces by gender and group."""
-    found = []
+    result = []
     for line in LINES:
         if line.attribute == "gender":
             ends = [np.mean([cells[gender, group] for group in GROUPS], 0) for gender in ("Female", "Male")]
         else:
             ends = [np.mean([cells[gender, pole] for gender in ("Female", "Male")], 0) for pole in line.poles]
-        found.append(difference(*ends))
-    return found
+        result.append(difference(*ends))
+    return result
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> Difference:
@@ -88,9 +88,11 @@ def _even(face: np.ndarray) -> np.ndarray:
 def differing_adults(folder: Path) -> list[Adult]:
     """Return the adults the means are of: GROUPS and BANDS, nobody who is held out."""
     rows = label_rows(folder)
-    kept = held_out(rows)
+    holdout = held_out(rows)
     places = [
-        place for place, row in enumerate(rows) if place not in kept and row["race"] in GROUPS and row["age"] in BANDS
+        place
+        for place, row in enumerate(rows)
+        if place not in holdout and row["race"] in GROUPS and row["age"] in BANDS
     ]
     return list(adults(folder, places))
 
@@ -109,7 +111,7 @@ def mean_faces(people: Sequence[Adult], faces: Sequence[np.ndarray]) -> dict[tup
     for one, face in zip(people, faces, strict=True):
         bands[one.age].setdefault((one.gender, one.race), []).append(face)
     cells = {cell for band in bands.values() for cell in band}
-    weights = {band: min(len(found.get(cell, ())) for cell in cells) for band, found in bands.items()}
+    weights = {band: min(len(by_cell.get(cell, ())) for cell in cells) for band, by_cell in bands.items()}
     used = [band for band in BANDS if weights[band]]
     return {
         cell: np.average([np.mean(bands[band][cell], 0) for band in used], 0, [weights[band] for band in used])

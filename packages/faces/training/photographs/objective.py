@@ -33,7 +33,7 @@ NO_CHANGE = 0.08  # share of pairs whose two pictures are the same
 class Batch:
     """Inputs, targets, masks of change, cues and values."""
 
-    given: Tensor
+    inputs: Tensor
     wanted: Tensor
     mask: Tensor
     cue: Tensor
@@ -64,12 +64,12 @@ class Eyes:
 
     def features(self, faces: Tensor, net: int) -> list[Tensor]:
         """Return a reader's features of faces at a few layers."""
-        found, values = [], resized(face_crop(faces), READ_SIDE)
+        features, values = [], resized(face_crop(faces), READ_SIDE)
         with torch.autocast(faces.device.type, dtype=torch.bfloat16, enabled=faces.is_cuda):
             for place, layer in enumerate(self.nets[net].body[: FEATURES[-1] + 1]):
                 values = layer(values)
-                found += [values.float()] if place in FEATURES else []
-        return found
+                features += [values.float()] if place in FEATURES else []
+        return features
 
 
 def face_crop(faces: Tensor) -> Tensor:
@@ -91,14 +91,14 @@ def draw_pairs(families: Families, eyes: Eyes, count: int, people: Tensor) -> Ba
     laid = below + mask * (above - below)
     with torch.no_grad():
         value = value_of(eyes.read(laid), families.cues[row])
-    given, wanted, seen = views(below, laid, mask)
-    return Batch(given, wanted, seen, families.cues[row], value)
+    inputs, wanted, seen = views(below, laid, mask)
+    return Batch(inputs, wanted, seen, families.cues[row], value)
 
 
 def paired_loss(editor: Any, eyes: Eyes, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
     """Return the terms for generated pairs, and the pictures made."""
-    flow, residual, logits = _parts(editor, batch.given, condition(batch.cue, batch.value))
-    made = laid_together(batch.given, flow, residual, logits)
+    flow, residual, logits = _parts(editor, batch.inputs, condition(batch.cue, batch.value))
+    made = laid_together(batch.inputs, flow, residual, logits)
     missed = (made - batch.wanted) * evened(batch)[:, None, None, None]
     net, some = int(torch.randint(len(eyes.nets), ())), eyes.some()
     with torch.no_grad():
@@ -127,7 +127,7 @@ def evened(batch: Batch) -> Tensor:
     Between a White and a Black face most pixels change, between a woman's and a man's few. Counted by levels the tint of the
     first is all that is learnt, and what it spills onto the others costs less than their own change would save.
     """
-    change = (batch.wanted - batch.given).abs().mean((1, 2, 3))
+    change = (batch.wanted - batch.inputs).abs().mean((1, 2, 3))
     marks = functional.one_hot(batch.cue, len(SHARES)).to(change.dtype)
     by_cue = (marks * change[:, None]).sum(0) / marks.sum(0).clamp(min=1)
     return change.mean().clamp(min=LEAST_CHANGE) / by_cue.clamp(min=LEAST_CHANGE)[batch.cue]
@@ -138,7 +138,7 @@ def where_it_changes(batch: Batch) -> Tensor:
 
     What tells women's faces from men's lies in brows, lips and beards: few pixels, outvoted by cheeks where nothing is to be done.
     """
-    change = (batch.wanted - batch.given).abs().mean(1, keepdim=True)
+    change = (batch.wanted - batch.inputs).abs().mean(1, keepdim=True)
     inside = (change * batch.mask).sum((2, 3), keepdim=True) / batch.mask.sum((2, 3), keepdim=True).clamp(min=1)
     return 1 + 3 * batch.mask * (change / inside.clamp(min=LEAST_CHANGE)).clamp(max=STEEPEST)
 
@@ -158,13 +158,13 @@ def counted_real(cue: Tensor) -> Tensor:
 
 def real_loss(editor: Any, eyes: Eyes, faces: Tensor, regions: Tensor) -> tuple[dict[str, Tensor], Tensor, Tensor]:
     """Return the loss terms of photographs and their changed pictures."""
-    given, region = shifted(faces, regions)
+    inputs, region = shifted(faces, regions)
     count = len(faces)
     cue = torch.multinomial(torch.tensor(SHARES, device=faces.device), count, replacement=True)
     value = 5 * torch.rand(count, device=faces.device) - 2.5
-    flow, residual, logits = _parts(editor, given, condition(cue, value))
-    made = laid_together(given, flow, residual, logits)
-    some, (seen, before) = eyes.some(), _blurred(torch.cat([made, given])).chunk(2)
+    flow, residual, logits = _parts(editor, inputs, condition(cue, value))
+    made = laid_together(inputs, flow, residual, logits)
+    some, (seen, before) = eyes.some(), _blurred(torch.cat([made, inputs])).chunk(2)
     with torch.no_grad():
         wanted = eyes.read(before, some)
         aim = value * torch.tensor(UNITS, device=faces.device)[cue]
@@ -172,9 +172,9 @@ def real_loss(editor: Any, eyes: Eyes, faces: Tensor, regions: Tensor) -> tuple[
     return {
         "readings": _apart(eyes.read(seen, some), wanted, counted_real(cue)),
         "mask": functional.binary_cross_entropy_with_logits(logits, region),
-        "size": (made - given).abs().mean(),
+        "size": (made - inputs).abs().mean(),
         "flow": _rough(flow),
-    }, made, given  # fmt: skip
+    }, made, inputs  # fmt: skip
 
 
 def laid_together(faces: Tensor, flow: Tensor, residual: Tensor, logits: Tensor) -> Tensor:

@@ -14,8 +14,8 @@ def read_pack(path: Path) -> np.ndarray:
     """Return packed faces as uint8, n x 3 x SIDE x SIDE."""
     from PIL import Image
 
-    with np.load(path) as kept:
-        data, ends = kept["data"].tobytes(), kept["ends"].tolist()
+    with np.load(path) as arrays:
+        data, ends = arrays["data"].tobytes(), arrays["ends"].tolist()
     pictures = [
         Image.open(io.BytesIO(data[start:end])).convert("RGB").resize((SIDE, SIDE), Image.Resampling.BICUBIC)
         for start, end in zip([0, *ends[:-1]], ends, strict=True)

@@ -95,14 +95,14 @@ def family_styles(
     able = adults(start, studio.years(pictures))
     styles, start = styles[able], start[able]
     cues = np.column_stack([np.zeros(len(styles), int), random.integers(1, len(LINES), len(styles))])
-    found = np.repeat(styles[:, None, None], CUES, 1).repeat(MEMBERS, 2)
+    families = np.repeat(styles[:, None, None], CUES, 1).repeat(MEMBERS, 2)
     for number, line in enumerate(LINES):
         people, place = np.nonzero(cues == number)
         if not len(people):
             continue
         for member, value in enumerate(drawn_values(line, len(people), random), 1):
-            found[people, place, member] = moved(compass, styles[people], start[people], line, value)
-    return found, cues
+            families[people, place, member] = moved(compass, styles[people], start[people], line, value)
+    return families, cues
 
 
 def candidates(studio: GpuStudio, compass: Compass, count: int) -> np.ndarray:
@@ -156,11 +156,11 @@ def make(
 
 
 def _made(studio: GpuStudio, compass: Compass, styles: np.ndarray, random: np.random.Generator) -> Made:
-    found, cues = family_styles(studio, compass, styles, random)
-    found = found.reshape(-1, MEMBERS, found.shape[-1])
-    pictures = studio.render(found.reshape(-1, found.shape[-1]))
-    readings = read_quick(studio, pictures).reshape(*found.shape[:2], -1)
-    return Made(found, cues.reshape(-1), readings, pictures.view(-1, MEMBERS, *pictures.shape[1:]))
+    families, cues = family_styles(studio, compass, styles, random)
+    families = families.reshape(-1, MEMBERS, families.shape[-1])
+    pictures = studio.render(families.reshape(-1, families.shape[-1]))
+    readings = read_quick(studio, pictures).reshape(*families.shape[:2], -1)
+    return Made(families, cues.reshape(-1), readings, pictures.view(-1, MEMBERS, *pictures.shape[1:]))
 
 
 def _adults(made: Made, judged: np.ndarray) -> Made:
@@ -192,10 +192,10 @@ def keep(path: Path, styles: np.ndarray, cues: np.ndarray) -> None:
     np.savez(path, styles=styles.astype(np.float32), cues=cues, allow_pickle=False)
 
 
-def kept(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read what `keep` wrote."""
-    with np.load(path) as found:
-        return found["styles"].astype(float), found["cues"]
+    with np.load(path) as arrays:
+        return arrays["styles"].astype(float), arrays["cues"]
 
 
 def shrunk(families: Families, side: int) -> Families:

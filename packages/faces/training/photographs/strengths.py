@@ -46,14 +46,14 @@ def best(rows: dict[str, Row]) -> float:
 
     Where none pass, the strongest of those that hold age and gender and leave people themselves; else PLAIN.
     """
-    held = [
+    safe = [
         name for name, row in rows.items()
         if all(abs(row[drift]) * SPARE <= NEEDS[drift] for drift in DRIFTS) and row["themselves"] >= NEEDS["themselves"]
     ]  # fmt: skip
-    able = [name for name in held if rows[name]["second"] >= SPARE * NEEDS["second"]]
+    able = [name for name in safe if rows[name]["second"] >= SPARE * NEEDS["second"]]
     if able:
         return float(max(able, key=lambda name: (rows[name]["far"], -float(name))))
-    return max(map(float, held), default=PLAIN)
+    return max(map(float, safe), default=PLAIN)
 
 
 def judged(folder: Path, local: Path, means: Path, pairs: Sequence[str], count: int) -> None:
@@ -63,59 +63,59 @@ def judged(folder: Path, local: Path, means: Path, pairs: Sequence[str], count: 
         return
     judges, known = fit_judges(folder, local / "judge.npz"), people(folder, count, choosing=True)
     for pair in missing:
-        line, found = PAIRS[pair], kept_of(local, means, pair, count) or {"age": 0.0, "rows": {}}
-        if not found["rows"]:
-            found["age"] = steadying(differing_adults(folder), means, line)
-            print(f"{pair}: {found['age']:+.2f} of the difference of ages", file=sys.stderr, flush=True)
+        line, result = PAIRS[pair], kept_of(local, means, pair, count) or {"age": 0.0, "rows": {}}
+        if not result["rows"]:
+            result["age"] = steadying(differing_adults(folder), means, line)
+            print(f"{pair}: {result['age']:+.2f} of the difference of ages", file=sys.stderr, flush=True)
         for strength in TRIED:
-            if f"{strength:g}" in found["rows"]:
+            if f"{strength:g}" in result["rows"]:
                 continue
-            made = moved(steadied(means, {pair: found["age"]}), strength)
-            found["rows"][f"{strength:g}"] = judge(made, known, line, judges)
+            made = moved(steadied(means, {pair: result["age"]}), strength)
+            result["rows"][f"{strength:g}"] = judge(made, known, line, judges)
             path = kept_at(local, pair, count)
-            path.write_text(json.dumps({_digest(means): found}, indent=1), encoding="utf-8")
-            print(pair, strength, found["rows"][f"{strength:g}"], file=sys.stderr, flush=True)
+            path.write_text(json.dumps({_digest(means): result}, indent=1), encoding="utf-8")
+            print(pair, strength, result["rows"][f"{strength:g}"], file=sys.stderr, flush=True)
 
 
 def steadying(people: Sequence[Adult], means: Path, line: Line) -> float:
     """Return the share of the age difference that cancels a pair's change of age."""
     plain, aged = open_means(means), age_of(means)
     only = replace(plain, differences=dict.fromkeys(plain.differences, aged))
-    asked = [one for one in people if one.race in line.poles]
-    by_pair, by_age = (drift(moved(one, MIDDLE), asked, line) for one in (plain, only))
+    adults = [one for one in people if one.race in line.poles]
+    by_pair, by_age = (drift(moved(one, MIDDLE), adults, line) for one in (plain, only))
     return -by_pair / by_age
 
 
-def drift(made: Maker, asked: Sequence[Adult], line: Line) -> float:
+def drift(made: Maker, adults: Sequence[Adult], line: Line) -> float:
     """Return the change of perceived age from end to end, over two readings."""
     at = places(AGES)
-    ends = (np.stack([np.asarray(one) for one in made(adult, line, (-2.0, 2.0))]) for adult in asked)
+    ends = (np.stack([np.asarray(one) for one in made(adult, line, (-2.0, 2.0))]) for adult in adults)
     return float(np.mean([np.diff(read_faces(pair)[:, at].mean(1))[0] for pair in ends]))
 
 
 def age_of(means: Path) -> Difference:
     """Return the difference of ages."""
-    with np.load(means) as kept:
-        return Difference(kept["age_flow"].astype(float), kept["age_colour"].astype(float))
+    with np.load(means) as arrays:
+        return Difference(arrays["age_flow"].astype(float), arrays["age_colour"].astype(float))
 
 
 def steadied(means: Path, shares: dict[str, float]) -> Means:
     """Return the differences with shares of the age difference added."""
     plain, aged = open_means(means), age_of(means)
-    found = dict(plain.differences)
+    differences = dict(plain.differences)
     for pair, share in shares.items():
         cue = ("race", PAIRS[pair].poles)
-        own = found[cue]
-        found[cue] = Difference(own.flow + share * aged.flow, own.colour + share * aged.colour)
-    return replace(plain, differences=found)
+        own = differences[cue]
+        differences[cue] = Difference(own.flow + share * aged.flow, own.colour + share * aged.colour)
+    return replace(plain, differences=differences)
 
 
 def kept_of(local: Path, means: Path, pair: str, count: int) -> dict[str, Any]:
     """Return a pair's share of the age difference, and its rows by strength."""
     path = kept_at(local, pair, count)
     stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    found: dict[str, Any] = stored.get(_digest(means), {})
-    return found
+    result: dict[str, Any] = stored.get(_digest(means), {})
+    return result
 
 
 def kept_at(local: Path, pair: str, count: int) -> Path:
@@ -133,20 +133,20 @@ def table(local: Path, means: Path, pairs: Sequence[str], count: int) -> str:
     heads = ["pair", "of the difference of ages", "strength", *(HEADS[name] for name in SHOWN), ""]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for pair in pairs:
-        found = kept_of(local, means, pair, count)
-        kept = best(found["rows"])
-        for name, row in found["rows"].items():
+        result = kept_of(local, means, pair, count)
+        choice = best(result["rows"])
+        for name, row in result["rows"].items():
             cells = [cell(one, row[one]) for one in SHOWN]
-            told = [pair, f"{found['age']:+.2f}", name, *cells, "kept" * (float(name) == kept)]
-            lines.append("| " + " | ".join(told) + " |")
+            columns = [pair, f"{result['age']:+.2f}", name, *cells, "kept" * (float(name) == choice)]
+            lines.append("| " + " | ".join(columns) + " |")
     return "\n".join(lines)
 
 
 def write(means: Path, out: Path, chosen: dict[str, dict[str, Any]]) -> None:
     """Write the steadied differences with their strengths."""
-    made = steadied(means, {pair: found["age"] for pair, found in chosen.items()})
+    made = steadied(means, {pair: result["age"] for pair, result in chosen.items()})
     each = list(made.differences.values())
-    strengths = {pair: best(found["rows"]) for pair, found in chosen.items()}
+    strengths = {pair: best(result["rows"]) for pair, result in chosen.items()}
     np.savez_compressed(
         out, flow=np.stack([one.flow for one in each]).astype(np.float16),
         colour=np.stack([one.colour for one in each]).astype(np.float16), landmarks=made.landmarks,
@@ -163,13 +163,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path, help="the file of differences to be written")
     parser.add_argument("--people", type=int, default=240)
     parser.add_argument("--pair", choices=list(PAIRS), help="judge this one only, and write nothing")
-    asked = parser.parse_args(arguments)
-    pairs = [asked.pair] if asked.pair else list(PAIRS)
-    judged(asked.fairface, asked.local, asked.means, pairs, asked.people)
-    print(table(asked.local, asked.means, pairs, asked.people))
-    if not asked.pair:
-        found = {pair: kept_of(asked.local, asked.means, pair, asked.people) for pair in pairs}
-        write(asked.means, asked.out, found)
+    args = parser.parse_args(arguments)
+    pairs = [args.pair] if args.pair else list(PAIRS)
+    judged(args.fairface, args.local, args.means, pairs, args.people)
+    print(table(args.local, args.means, pairs, args.people))
+    if not args.pair:
+        results = {pair: kept_of(args.local, args.means, pair, args.people) for pair in pairs}
+        write(args.means, args.out, results)
 
 
 if __name__ == "__main__":

@@ -65,20 +65,20 @@ def people(folder: Path, count: int, choosing: bool = False) -> list[Known]:
 
 def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Judge]) -> dict[str, float]:
     """Return the judges' readings at the ends, drift of age, and identity."""
-    asked = [one for one in known if not line.poles or one.adult.race in line.poles]
+    people = [one for one in known if not line.poles or one.adult.race in line.poles]
     read, vectors = [], []
-    for one in asked:
+    for one in people:
         pictures = maker(one.adult, line, VALUES)
         read.append(female_and_years([pictures[0], pictures[-1]], one.adult.landmarks))
         vectors.append(embed(pictures, one.adult.landmarks))
     seen = np.stack(vectors)
     female, years = (np.array(part) for part in zip(*read, strict=True))
-    own = [place for place, one in enumerate(known) if one in asked]
+    own = [place for place, one in enumerate(known) if one in people]
     nearest = (
         np.linalg.norm(seen[:, :, None] - np.stack([one.embedding for one in known]), axis=3).argmin(2)
         == np.array(own)[:, None]
     )
-    found = {
+    figures = {
         "years": float((years[:, 1] - years[:, 0]).mean()),
         "themselves": float(nearest[:, 1:3].mean()),
         "far": float(nearest[:, ::3].mean()),
@@ -87,20 +87,20 @@ def judge(maker: Maker, known: Sequence[Known], line: Line, judges: dict[str, Ju
         ends = [judges[line.varied].share(seen[:, at]) for at in (0, -1)]
         second = float((ends[1] - ends[0]).mean())
         other = float((female[:, 1] - female[:, 0]).mean())
-        return {"second": second, "other": other, **found, "n": len(asked)}
+        return {"second": second, "other": other, **figures, "n": len(people)}
     again = judges["female"].share(seen[:, 0]) - judges["female"].share(seen[:, -1])
     return {
         "female": float((female[:, 0] - female[:, 1]).mean()),
         "female again": float(again.mean()),
-        **found,
-        "n": len(asked),
+        **figures,
+        "n": len(people),
     }
 
 
-def table(found: dict[str, dict[str, dict[str, float]]]) -> str:
+def table(figures: dict[str, dict[str, dict[str, float]]]) -> str:
     """Return the Markdown table, a row for each maker and cue."""
     lines = ["| | cue | " + " | ".join(HEADS.values()) + " |", "|---" * (len(HEADS) + 2) + "|"]
-    for maker, cues in found.items():
+    for maker, cues in figures.items():
         lines += [
             f"| {maker} | {cue} | " + " | ".join(cell(name, row.get(name)) for name in HEADS) + " |"
             for cue, row in cues.items()
@@ -117,14 +117,14 @@ def cell(name: str, value: float | None) -> str:
     """Return a figure for the table, bold where it misses its requirement."""
     if value is None:
         return ""
-    told = format(value, FORMS.get(name, ".3f"))
+    text = format(value, FORMS.get(name, ".3f"))
     missed = name in NEEDS and (abs(value) > NEEDS[name] if name in DRIFTS else value < NEEDS[name])
-    return f"**{told}**" if missed else told
+    return f"**{text}**" if missed else text
 
 
-def open_maker(said: str) -> Maker:
+def open_maker(spec: str) -> Maker:
     """Return a maker from what the command line says: KIND, KIND=PATH or KIND=PATH@NUMBER."""
-    kind, path, number = _parts(said)
+    kind, path, number = _parts(spec)
     makers = {
         "nothing": lambda: nothing,
         "means": lambda: mean_faces(Path(path), float(number) if number else None),
@@ -136,41 +136,41 @@ def open_maker(said: str) -> Maker:
     return makers[kind]()
 
 
-def title(said: str) -> str:
-    """Return what a row is called: what was said, without the folder."""
-    kind, path, number = _parts(said)
+def title(spec: str) -> str:
+    """Return the title of a row: the spec without its folder."""
+    kind, path, number = _parts(spec)
     return kind + f"={Path(path).name}" * bool(path) + f"@{number}" * bool(number)
 
 
-def _parts(said: str) -> tuple[str, str, str]:
-    kind, _, rest = said.partition("=")
+def _parts(spec: str) -> tuple[str, str, str]:
+    kind, _, rest = spec.partition("=")
     path, _, number = rest.partition("@")
     return kind, path, number
 
 
-def _key(said: str) -> str:
+def _key(spec: str) -> str:
     """Return a row's cache key: the maker, and its file's content."""
-    path = Path(_parts(said)[1] or "none")  # without one, what was said names the model
+    path = Path(_parts(spec)[1] or "none")  # without a path, the spec names the model
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else ""
-    return f"{title(said)} {digest}".strip()
+    return f"{title(spec)} {digest}".strip()
 
 
 def judged(
-    folder: Path, local: Path, models: Sequence[str], count: int, choosing: bool, kept: Path
+    folder: Path, local: Path, models: Sequence[str], count: int, choosing: bool, cache: Path
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Return each model's figures by cue, from the cache where possible."""
-    stored = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    missing = [said for said in models if _key(said) not in stored]
+    stored = json.loads(cache.read_text(encoding="utf-8")) if cache.exists() else {}
+    missing = [spec for spec in models if _key(spec) not in stored]
     judges = fit_judges(folder, local / "judge.npz") if missing else {}
     right = {name: round(one.right / one.n, 3) for name, one in judges.items() if one.right}
     print("judges are right about", right, file=sys.stderr)
     known = people(folder, count, choosing) if missing else []
-    for said in missing:
-        maker = open_maker(said)
-        stored[_key(said)] = {" to ".join(line.poles) or "gender": judge(maker, known, line, judges) for line in LINES}
-        kept.write_text(json.dumps(stored, indent=1), encoding="utf-8")
-        print(_key(said), stored[_key(said)], file=sys.stderr, flush=True)
-    return {said: stored[_key(said)] for said in models}
+    for spec in missing:
+        maker = open_maker(spec)
+        stored[_key(spec)] = {" to ".join(line.poles) or "gender": judge(maker, known, line, judges) for line in LINES}
+        cache.write_text(json.dumps(stored, indent=1), encoding="utf-8")
+        print(_key(spec), stored[_key(spec)], file=sys.stderr, flush=True)
+    return {spec: stored[_key(spec)] for spec in models}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -185,11 +185,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--choosing", action="store_true", help="people who are not held out, while settings are chosen"
     )
-    asked = parser.parse_args(arguments)
-    which = "choosing-" * asked.choosing
-    kept = asked.local / f"table-{which}{asked.people}.json"
-    rows = judged(asked.fairface, asked.local, asked.model, asked.people, asked.choosing, kept)
-    print(table({title(said): row for said, row in rows.items()}))
+    args = parser.parse_args(arguments)
+    which = "choosing-" * args.choosing
+    cache = args.local / f"table-{which}{args.people}.json"
+    rows = judged(args.fairface, args.local, args.model, args.people, args.choosing, cache)
+    print(table({title(spec): row for spec, row in rows.items()}))
 
 
 if __name__ == "__main__":

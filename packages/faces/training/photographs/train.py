@@ -42,19 +42,19 @@ CRITIC_FROM, REAL_FROM = 0.25, 0.05  # of the training: before that pixels alone
 class Job:
     """Request of one run, its networks, and the folder of its state."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
-        self.asked, self.start = asked, time.time()
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.asked, self.start = args, time.time()
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.studio = GpuStudio(asked.parts, self.device, asked.render)
-        self.studio.nets = [_reader(path, self.device) for path in sorted(asked.state.glob("reader*.pt"))]
+        self.studio = GpuStudio(args.parts, self.device, args.render)
+        self.studio.nets = [_reader(path, self.device) for path in sorted(args.state.glob("reader*.pt"))]
         self.studio.synthesis = hastened(self.studio, self.say)
         self.eyes = Eyes(self.studio)
-        torch.manual_seed(asked.seed)
+        torch.manual_seed(args.seed)
         self.editor = Editor().to(self.device, memory_format=layout(self.device))
         self.mean = copy.deepcopy(self.editor).requires_grad_(False)
         self.critic = Critic().to(self.device, memory_format=layout(self.device))
-        self.chosen = torch.optim.AdamW(self.editor.parameters(), asked.rate, betas=(0.9, 0.98), weight_decay=0.01)
-        self.judging = torch.optim.AdamW(self.critic.parameters(), asked.rate, betas=(0.5, 0.98))
+        self.chosen = torch.optim.AdamW(self.editor.parameters(), args.rate, betas=(0.9, 0.98), weight_decay=0.01)
+        self.judging = torch.optim.AdamW(self.critic.parameters(), args.rate, betas=(0.5, 0.98))
         self.watch = Watch(self.device)
         self.step, self.spent = 0, 0.0  # steps made, and seconds of training in all runs
 
@@ -121,10 +121,10 @@ def asked_for(arguments: list[str] | None) -> argparse.Namespace:
     }
     for name, count in counts.items():
         parser.add_argument(f"--{name}", type=int, default=count)
-    asked = parser.parse_args(arguments)
-    for folder in (asked.state, asked.out):
+    args = parser.parse_args(arguments)
+    for folder in (args.state, args.out):
         folder.mkdir(parents=True, exist_ok=True)
-    return asked
+    return args
 
 
 def _reader(path: Path, device: str) -> Any:
@@ -139,10 +139,10 @@ def gather(job: Job) -> pairs.Families:
     """Make the families, or render those an earlier run chose."""
     compass, path = read_compass(job.asked.state / "compass.npz"), job.asked.state / "families.npz"
     if path.exists():
-        families = pairs.load(job.studio, *pairs.kept(path))
+        families = pairs.load(job.studio, *pairs.read(path))
     else:
-        asked = job.asked
-        families, styles = pairs.make(job.studio, compass, asked.people, asked.making, job.clock, job.say, asked.chunk)
+        args = job.asked
+        families, styles = pairs.make(job.studio, compass, args.people, args.making, job.clock, job.say, args.chunk)
         pairs.keep(path, styles, families.cues.cpu().numpy())
     job.say(
         f"{len(families.cues)} families, {len(families.pictures)} pictures; by cue {torch.bincount(families.cues).tolist()}"
@@ -167,7 +167,7 @@ def photographs(job: Job) -> tuple[Any, Any]:
 def train(job: Job, families: pairs.Families, real: Any, regions: Any) -> None:
     """Train until the time is up; a checkpoint every minute."""
     people = torch.arange(held_from(families), device=job.device)
-    begin, told, already = job.clock(), job.clock(), job.spent
+    begin, last_save, already = job.clock(), job.clock(), job.spent
     # What was left when training began: the rate falls to its end in just that time.
     goal = min(job.asked.training, already + max(1.0, job.asked.until - begin))
     while job.step < job.asked.steps and (job.spent < goal or job.step == 0):
@@ -178,11 +178,11 @@ def train(job: Job, families: pairs.Families, real: Any, regions: Any) -> None:
         job.spent = already + job.clock() - begin
         if job.step % 200 == 1 or job.step == job.asked.steps:
             report(job, terms)
-        if job.clock() - told > 60:
-            told = job.clock()
+        if job.clock() - last_save > 60:
+            last_save = job.clock()
             checkpoint(job)
     checkpoint(job)
-    job.say(job.watch.told())
+    job.say(job.watch.summary())
     job.say(f"{job.step} steps in {job.spent:.0f} seconds of training")
 
 
@@ -215,12 +215,12 @@ def one_step(job: Job, families: Any, real: Any, regions: Any, people: Any, prog
     job.watch("pairs")
     if len(real) and job.asked.real > 0 and progress >= REAL_FROM:
         at = torch.randint(len(real), (job.asked.photographs,), device=job.device)
-        more, changed, given = real_loss(
+        more, changed, inputs = real_loss(
             job.editor, job.eyes, real[at].float() / 127.5 - 1, regions[at][:, None].float()
         )
         loss = loss + job.asked.real * weighed(more, REAL)
         terms = {**terms, **{f"real {name}": one for name, one in more.items()}}
-        fakes, truths = [made, changed], [batch.wanted, given]
+        fakes, truths = [made, changed], [batch.wanted, inputs]
     job.watch("photographs")
     judged = job.asked.critic > 0 and progress >= CRITIC_FROM
     if judged:
@@ -292,15 +292,15 @@ def finish(job: Job, families: pairs.Families, real: Any) -> None:
     """Write weights, ONNX file, figures, and a sheet of generated people."""
     weights = {name: one.half() for name, one in job.mean.state_dict().items()}
     torch.save(weights, job.asked.out / "weights.pt")
-    found = figures(job.mean, job.studio, job.eyes, families, held_from(families), real)
-    found |= {
+    results = figures(job.mean, job.studio, job.eyes, families, held_from(families), real)
+    results |= {
         "steps": job.step,
         "seconds": round(job.spent),
         "families trained on": held_from(families),
         "photographs trained on": len(real),
     }
-    (job.asked.out / "figures.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
-    job.say(json.dumps(found))
+    (job.asked.out / "figures.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    job.say(json.dumps(results))
     sheet(job.mean, families, held_from(families), job.asked.out / "sheet.jpg")
     try:
         job.say(

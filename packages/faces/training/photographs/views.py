@@ -22,9 +22,9 @@ def views(first: Tensor, second: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, 
     count = first.shape[1]
     together = _moved(torch.cat([first, second, mask], 1))
     both = _softened(_relit(together[:, : 2 * count]))
-    given = both[:, :count]
-    noisy = _stored(given + _noise(given))
-    added = noisy - given
+    inputs = both[:, :count]
+    noisy = _stored(inputs + _noise(inputs))
+    added = noisy - inputs
     return (noisy.clamp(-1, 1), (both[:, count:] + added).clamp(-1, 1), together[:, 2 * count :].clamp(0, 1))
 
 
@@ -72,12 +72,12 @@ def _relit(pictures: Tensor) -> Tensor:
 def _softened(pictures: Tensor) -> Tensor:
     """Shrink two thirds of the pictures and enlarge them, like small photographs."""
     side, count = pictures.shape[-1], len(pictures)
-    found = [pictures[: count // 3]]
+    parts = [pictures[: count // 3]]
     for part in pictures[count // 3 :].chunk(3):
         small = max(16, int(side / (1.2 + 2.0 * float(torch.rand(())))))
         tiny = functional.interpolate(part, size=(small, small), mode="bilinear", antialias=True, align_corners=False)
-        found.append(functional.interpolate(tiny, size=(side, side), mode="bicubic", align_corners=False))
-    return torch.cat(found)
+        parts.append(functional.interpolate(tiny, size=(side, side), mode="bicubic", align_corners=False))
+    return torch.cat(parts)
 
 
 def _noise(pictures: Tensor) -> Tensor:

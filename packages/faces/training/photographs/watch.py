@@ -29,7 +29,7 @@ class Watch:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self.last
             self.last = now
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return one line."""
         each = {stage: round(spent / max(1, self.steps), 4) for stage, spent in self.seconds.items()}
         return f"seconds a step, of {self.steps} watched: {each}"

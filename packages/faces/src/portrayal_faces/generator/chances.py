@@ -25,12 +25,12 @@ def likeliest(
     """Return the indices of the likeliest frontal adults, equally many of every cell."""
     expected = middle + (styles - compass.mean) @ compass.slopes
     unforeseen = compass.scale * np.sqrt(1 - np.minimum(compass.explained, MOST_EXPLAINED))
-    found: dict[int, None] = {}
+    indices: dict[int, None] = {}
     for cell in cells:
         chance = chance_of(cell, expected, unforeseen) + _seen_well(expected - middle, unforeseen, compass.scale)
         order = np.argsort(-chance, kind="stable").tolist()
-        found |= dict.fromkeys([one for one in order if one not in found][: count // len(cells)])
-    return np.array(sorted(found), dtype=int)
+        indices |= dict.fromkeys([one for one in order if one not in indices][: count // len(cells)])
+    return np.array(sorted(indices), dtype=int)
 
 
 def chance_of(cell: Cell, expected: np.ndarray, unforeseen: np.ndarray) -> np.ndarray:

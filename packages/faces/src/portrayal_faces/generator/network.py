@@ -55,11 +55,11 @@ def read_network(graph: Path) -> Network:
 
 def _sources(root: Any) -> dict[int, dict[int, Place]]:
     """Return the source node and port of each input port of each node."""
-    found: dict[int, dict[int, Place]] = {}
+    sources: dict[int, dict[int, Place]] = {}
     for edge in root.iterfind("edges/edge"):
-        to = found.setdefault(int(edge.get("to-layer")), {})
+        to = sources.setdefault(int(edge.get("to-layer")), {})
         to[int(edge.get("to-port"))] = (int(edge.get("from-layer")), int(edge.get("from-port")))
-    return found
+    return sources
 
 
 def _node(layer: Any, sources: dict[int, dict[int, Place]]) -> Node:

@@ -104,20 +104,20 @@ def _prelu(writer: OnnxWriter, node: Node) -> object:
 
 
 def _split(writer: OnnxWriter, node: Node) -> object:
-    given, _, lengths = writer.inputs(node)
+    data, _, lengths = writer.inputs(node)
     axis = int(writer.constant(node, 1))
-    return writer.graph.split("Split", [given, lengths], writer.outputs(node), axis=axis)
+    return writer.graph.split("Split", [data, lengths], writer.outputs(node), axis=axis)
 
 
 def _convolution(kind: str, grouped: bool) -> Writer:
     def write(writer: OnnxWriter, node: Node) -> object:
-        given, weights = writer.inputs(node)
+        data, weights = writer.inputs(node)
         shape = writer.constant(node, 1).shape if grouped else ()
         if grouped:
             weights = writer.reshaped(node, 1, [-1, *shape[2:]])
         pads = [*node.numbers("pads_begin"), *node.numbers("pads_end")]
         return writer.graph.node(
-            kind, [given, weights], writer.outputs(node)[0], strides=node.numbers("strides"), pads=pads,
+            kind, [data, weights], writer.outputs(node)[0], strides=node.numbers("strides"), pads=pads,
             dilations=node.numbers("dilations"), group=int(shape[0]) if grouped else 1,
         )  # fmt: skip
 

@@ -26,14 +26,14 @@ def choose(
     """Return indices of `able`: up to `each` of every cell, the plainest first."""
     gender = readings[:, COLUMNS.index("gender")] > 0
     band = (age_read + (years(readings, "age") + years(readings, "age again")) / 2) / 2
-    found: list[int] = []
+    indices: list[int] = []
     for group in groups:
         sure = readings[:, COLUMNS.index(group)] > SURE
         for masculine in (False, True):
             for low, high in BANDS:
                 cell = np.flatnonzero(able & sure & (gender == masculine) & (band >= low) & (band < high))
-                found += cell[np.argsort(_plainness(readings)[cell], kind="stable")][:each].tolist()
-    return np.array(list(dict.fromkeys(found)), dtype=int)  # two groups may both be as good as sure
+                indices += cell[np.argsort(_plainness(readings)[cell], kind="stable")][:each].tolist()
+    return np.array(list(dict.fromkeys(indices)), dtype=int)  # two groups may both be as good as sure
 
 
 def adult(readings: np.ndarray, age_read: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from portrayal_faces.generator.steering import (
     Line,
     Studio,
     levelling,
-    shown,
+    pictures_of,
 )
 
 # Of the ways tried in whole series, one that moves a cue loses first: at a cue's centre a small move turns what is perceived.
@@ -49,9 +49,9 @@ def placebo(
     best, least = np.zeros_like(centre.styles), np.full(len(centre.styles), np.inf)
     for _ in range(effort.tries):
         way = compass.neutral(_drawn_ways(compass, centre, kind, random), PLACEBO_HELD)
-        found, error = _quiet(studio, compass, centre, way, sizes[-1], kind, effort.quiet_rounds)
+        candidates, error = _quiet(studio, compass, centre, way, sizes[-1], kind, effort.quiet_rounds)
         better = error < least
-        best[better], least[better] = found[better], error[better]
+        best[better], least[better] = candidates[better], error[better]
     if kind == WHOLE:
         for reading, names in _levelled(line):
             best = best + levelling(studio, compass, centre, centre.styles + best, reading, names)
@@ -75,7 +75,8 @@ def _lengths(
 ) -> list[np.ndarray]:
     """Return the shares of each face's way that are as large as `sizes`."""
     looked = [
-        studio.distance(shown(studio, centre.styles + scale * way, centre, kind), centre.pictures) for scale in scales
+        studio.distance(pictures_of(studio, centre.styles + scale * way, centre, kind), centre.pictures)
+        for scale in scales
     ]
     grown = np.maximum.accumulate(np.column_stack([np.zeros(len(way)), *looked]), axis=1)
     return [
@@ -103,12 +104,12 @@ def _quiet(
     scale = compass.scale[at]
     way = way / np.maximum(compass.lengths(way), 1e-9)[:, None]
     for _ in range(rounds):
-        pictures = shown(studio, centre.styles + way, centre, kind)
+        pictures = pictures_of(studio, centre.styles + way, centre, kind)
         off = (centre.readings - studio.read(pictures))[:, at] / scale
         larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
         corrected = way + DAMPING * (np.clip(off, -LONGEST, LONGEST) * scale) @ moves
         way = compass.shortened(corrected / np.clip(larger, 0.5, 2.0)[:, None], FARTHEST)
-    pictures = shown(studio, centre.styles + way, centre, kind)
+    pictures = pictures_of(studio, centre.styles + way, centre, kind)
     off = (centre.readings - studio.read(pictures))[:, at] / scale
     larger = np.maximum(studio.distance(pictures, centre.pictures), 1e-3) / np.maximum(sizes, 1e-3)
     return way, _unrest(off, larger, kind)

@@ -57,10 +57,10 @@ def look_at_pool(
     return {"looked at": len(styles), "read as young": int((ages < LEAST).sum()), "people": people}
 
 
-def room(kept: Sequence[dict[str, Any]], people: int) -> list[Cell]:
+def room(members: Sequence[dict[str, Any]], people: int) -> list[Cell]:
     """Return the genders and groups with room left, if all are to be even."""
     each, over = divmod(people, len(CELLS))
-    full = Counter(map(cell_of, kept))
+    full = Counter(map(cell_of, members))
     most = each + (sum(count > each for count in full.values()) < over)
     return [cell for cell in CELLS if full[cell] < most]
 
@@ -71,12 +71,12 @@ def cell_of(person: dict[str, Any]) -> Cell:
 
 
 def next_of(
-    people: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]], cells: Sequence[Cell] = CELLS
+    people: Sequence[dict[str, Any]], members: Sequence[dict[str, Any]], cells: Sequence[Cell] = CELLS
 ) -> int | None:
     """Return the next candidate: the first of the rarest cell and age band."""
     able = [place for place, one in enumerate(people) if cell_of(one) in cells]
-    whole, banded = Counter(map(cell_of, kept)), Counter(map(_banded, kept))
-    genders, races = Counter(one["gender"] for one in kept), Counter(one["race"] for one in kept)
+    whole, banded = Counter(map(cell_of, members)), Counter(map(_banded, members))
+    genders, races = Counter(one["gender"] for one in members), Counter(one["race"] for one in members)
 
     def often(place: int) -> tuple[int, int, int, int]:
         one = people[place]

@@ -68,8 +68,8 @@ def person_series(
         values = [round(value, 4) for value in steps(line.attribute).tolist()]
         centre = find_centre(studio, compass, style[None], line, span_of(line, kind).neutral, effort)
         below = studio.drawn(centre.styles, side)
-        found = between(studio, compass, centre, line, values, kind, effort)
-        made = _made(studio, centre, below, line.attribute, line.poles, values, found, kind)
+        styles = between(studio, compass, centre, line, values, kind, effort)
+        made = _made(studio, centre, below, line.attribute, line.poles, values, styles, kind)
         made = replace(made, reached=_reached(made, line, kind), straight=_straight(made, line))
         yield made
         beside = _placebo_styles(studio, compass, centre, line, made, random, effort, kind)
@@ -120,12 +120,15 @@ def _made(
     attribute: str,
     poles: tuple[str, ...],
     values: list[float],
-    found: list[np.ndarray],
+    styles_of_steps: list[np.ndarray],
     kind: str,
 ) -> Made:
     side = below.shape[1]
-    drawn = [below if value == 0 else studio.drawn(styles, side) for value, styles in zip(values, found, strict=True)]
+    drawn = [
+        below if value == 0 else studio.drawn(styles, side)
+        for value, styles in zip(values, styles_of_steps, strict=True)
+    ]
     laid = [one if one is below or kind != FACE_ONLY else studio.over(one, centre, below) for one in drawn]
     pictures = np.concatenate(laid)
     read, years = studio.read(pictures), studio.years(as_stored(pictures))
-    return Made(attribute, poles, values, np.concatenate(found), pictures, read, years)
+    return Made(attribute, poles, values, np.concatenate(styles_of_steps), pictures, read, years)

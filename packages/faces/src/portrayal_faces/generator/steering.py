@@ -150,9 +150,9 @@ def find_centre(
     near = steer(studio, compass, styles, names, wanted, effort.rounds)
     ways = Ways(_way(compass, line), _way(compass, line))
     looked = [studio.read(studio.render(ways.at(near, share))) for share in effort.shares]
-    found = _placed(near, ways, _seen(looked, line), neutral, effort.shares)
-    pictures = studio.render(found)
-    return Centre(found, pictures, studio.regions(pictures), studio.read(pictures), neutral)
+    neutral_styles = _placed(near, ways, _seen(looked, line), neutral, effort.shares)
+    pictures = studio.render(neutral_styles)
+    return Centre(neutral_styles, pictures, studio.regions(pictures), studio.read(pictures), neutral)
 
 
 def between(
@@ -203,7 +203,7 @@ def _stepped(
 ) -> list[np.ndarray]:
     """Return the styles where the cue reads as wanted, counted from the neutral point."""
     shares = span.within(effort.shares)
-    looked = [shown(studio, ways.at(centre.styles, share), centre, kind) for share in shares]
+    looked = [pictures_of(studio, ways.at(centre.styles, share), centre, kind) for share in shares]
     seen = _seen([studio.read(one) for one in looked], line) - centre.neutral
     wanted = asked_of(line, span)
     return [
@@ -284,8 +284,8 @@ def _placed(
     styles: np.ndarray, ways: Ways, seen: np.ndarray, wanted: float | np.ndarray, shares: Sequence[float]
 ) -> np.ndarray:
     """Return the styles where the cue reads as wanted, within the places seen."""
-    asked = np.broadcast_to(wanted, (len(seen),))
-    share = np.array([np.interp(one, row, shares) for one, row in zip(asked, seen, strict=True)])
+    targets = np.broadcast_to(wanted, (len(seen),))
+    share = np.array([np.interp(one, row, shares) for one, row in zip(targets, seen, strict=True)])
     return ways.at(styles, share)
 
 
@@ -295,7 +295,7 @@ def _reached(seen: np.ndarray, value: float, wanted: float, span: Span) -> np.nd
     return span.part(abs(value) / 2, np.sign(value) * np.clip(farthest, 0.0, wanted))
 
 
-def shown(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
+def pictures_of(studio: Studio, styles: np.ndarray, centre: Centre, kind: str) -> Any:
     """Return the pictures of styles, of the face only or whole."""
     pictures = studio.render(styles)
     return pictures if kind == WHOLE else studio.over(pictures, centre)

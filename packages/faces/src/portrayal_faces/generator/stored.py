@@ -13,9 +13,9 @@ def webp(picture: np.ndarray) -> bytes:
     """Encode a picture as those of a folder are."""
     from PIL import Image
 
-    kept = io.BytesIO()
-    Image.fromarray(picture).save(kept, "WEBP", quality=QUALITY, method=4)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, "WEBP", quality=QUALITY, method=4)
+    return buffer.getvalue()
 
 
 def as_stored(pictures: np.ndarray) -> np.ndarray:

@@ -155,22 +155,22 @@ def resized(planes: np.ndarray, side: int) -> np.ndarray:
 
 
 @cache
-def _weights(given: int, made: int) -> np.ndarray:
-    """Return resampling weights (made x given): triangles two steps of the coarser grid wide."""
-    scale = given / made
-    centres = (np.arange(made) + 0.5) * scale
-    off = np.abs(np.arange(given) + 0.5 - centres[:, None]) / max(scale, 1.0)
+def _weights(source: int, target: int) -> np.ndarray:
+    """Return resampling weights (target x source): triangles two steps of the coarser grid wide."""
+    scale = source / target
+    centres = (np.arange(target) + 0.5) * scale
+    off = np.abs(np.arange(source) + 0.5 - centres[:, None]) / max(scale, 1.0)
     weights = np.maximum(1 - off, 0)
     return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
 def _run(name: str, pictures: np.ndarray, side: int) -> np.ndarray:
     """Run a network a few pictures at a time, which bounds memory."""
-    parts = [_given(pictures[at : at + BATCH], side) for at in range(0, len(pictures), BATCH)]
+    parts = [_network_input(pictures[at : at + BATCH], side) for at in range(0, len(pictures), BATCH)]
     return np.concatenate([small_network(name).run(None, {"given": part})[0] for part in parts])
 
 
-def _given(pictures: np.ndarray, side: int) -> np.ndarray:
+def _network_input(pictures: np.ndarray, side: int) -> np.ndarray:
     """Return a small network's input: n x 3 x side x side, -1 to 1."""
     planes = shrunk(pictures).transpose(0, 3, 1, 2).astype(np.float32) / 127.5 - 1
     return np.ascontiguousarray(resized(planes, side))

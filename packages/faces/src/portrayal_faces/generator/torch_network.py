@@ -20,36 +20,36 @@ class TorchNetwork:
         self.network, self.device = network, device
         self.done = _done_with(network)
         self.constants = {
-            number: torch.from_numpy(np.array(values, dtype=_kept(values))).to(
+            number: torch.from_numpy(np.array(values, dtype=_dtype(values))).to(
                 device if np.issubdtype(values.dtype, np.floating) else "cpu"  # shapes are worked out on the CPU
             )
             for number, values in network.constants.items()
         }
 
-    def __call__(self, given: Any) -> Any:
+    def __call__(self, batch: Any) -> Any:
         """Return the network's output for a batch (a tensor on the network's device)."""
         import torch
 
         values: dict[tuple[int, int], Any] = {}
         with torch.no_grad():
             for node in self.network.nodes:
-                found = self._run(node, [values[place] for place in node.inputs], given)
+                outputs = self._run(node, [values[place] for place in node.inputs], batch)
                 if node.kind == "Result":
-                    return found[0]
-                values.update({(node.number, port): one for port, one in zip(node.outputs, found, strict=True)})
+                    return outputs[0]
+                values.update({(node.number, port): one for port, one in zip(node.outputs, outputs, strict=True)})
                 for place in self.done[node.number]:
                     del values[place]
         raise PortrayalError("this network has no result.")
 
-    def _run(self, node: Node, inputs: list[Any], given: Any) -> list[Any]:
+    def _run(self, node: Node, inputs: list[Any], batch: Any) -> list[Any]:
         if node.kind == "Const":
             return [self.constants[node.number]]
         if node.kind == "Parameter":
-            return [given]
+            return [batch]
         if node.kind not in OPERATIONS:
             raise PortrayalError(f"no operation {node.kind!r} is known. Known: {', '.join(sorted(OPERATIONS))}.")
-        found = OPERATIONS[node.kind](node, inputs)
-        return list(found) if isinstance(found, tuple) else [found]
+        outputs = OPERATIONS[node.kind](node, inputs)
+        return list(outputs) if isinstance(outputs, tuple) else [outputs]
 
 
 def _done_with(network: Network) -> dict[int, set[tuple[int, int]]]:
@@ -62,7 +62,7 @@ def _done_with(network: Network) -> dict[int, set[tuple[int, int]]]:
     return done
 
 
-def _kept(values: np.ndarray) -> Any:
+def _dtype(values: np.ndarray) -> Any:
     return np.float32 if np.issubdtype(values.dtype, np.floating) else np.int64
 
 
@@ -86,15 +86,15 @@ def _shape(_: Node, inputs: list[Any]) -> Any:
 
 def _gather(_: Node, inputs: list[Any]) -> Any:
     values, places, axis = inputs
-    found = values.index_select(int(axis), places.flatten())
-    return found.reshape(values.shape[: int(axis)] + places.shape + values.shape[int(axis) + 1 :])
+    slices = values.index_select(int(axis), places.flatten())
+    return slices.reshape(values.shape[: int(axis)] + places.shape + values.shape[int(axis) + 1 :])
 
 
 def _unsqueeze(_: Node, inputs: list[Any]) -> Any:
-    found = inputs[0]
+    tensor = inputs[0]
     for axis in sorted(inputs[1].flatten().tolist()):
-        found = found.unsqueeze(axis)
-    return found
+        tensor = tensor.unsqueeze(axis)
+    return tensor
 
 
 def _squeeze(_: Node, inputs: list[Any]) -> Any:
@@ -151,12 +151,12 @@ def _group_deconvolution(node: Node, inputs: list[Any]) -> Any:
     import torch
 
     values, weights = inputs
-    found = torch.nn.functional.conv_transpose2d(
+    output = torch.nn.functional.conv_transpose2d(
         values, weights.flatten(0, 1), None, node.numbers("strides"), 0, node.numbers("output_padding"),
         weights.shape[0], node.numbers("dilations"),
     )  # fmt: skip
     (top, left), (bottom, right) = node.numbers("pads_begin"), node.numbers("pads_end")
-    return found[:, :, top : found.shape[2] - bottom, left : found.shape[3] - right]
+    return output[:, :, top : output.shape[2] - bottom, left : output.shape[3] - right]
 
 
 def _padded(values: Any, node: Node) -> Any:

@@ -74,7 +74,7 @@ def make_face_series(
     pictures = read_pictures(Path(table))
     adopt(Path(out).absolute(), "pictures")
     claim(Path(out).absolute(), "pictures")
-    return _said(build(pictures, changer, recipe, Path(out).absolute()))
+    return _report(build(pictures, changer, recipe, Path(out).absolute()))
 
 
 def _recipe(attributes: tuple[str, ...], poles: Sequence[str], size: int) -> Recipe:
@@ -87,7 +87,7 @@ def _recipe(attributes: tuple[str, ...], poles: Sequence[str], size: int) -> Rec
     return Recipe(attributes, ((first, second),), placebo=False, size=size)
 
 
-def _said(folder: Path) -> str:
+def _report(folder: Path) -> str:
     """Report the folder, who was left out and why, and checks missed or not judged."""
     made, left = pl.read_parquet(folder / MADE), pl.read_parquet(folder / LEFT_OUT)
     reasons = left.group_by("reason").len().sort("reason").iter_rows()

@@ -50,17 +50,17 @@ class Editor:
             values x SIDE x SIDE x 3, uint8; where the mask is 0 the photograph's own pixels.
         """
         own = checked(face)
-        told = conditions(attribute, values, poles)
-        given = (own.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
-        return np.stack([self._changed(own, given, row) for row in told])
+        rows = conditions(attribute, values, poles)
+        network_input = (own.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
+        return np.stack([self._changed(own, network_input, row) for row in rows])
 
     def require(self, attribute: str, poles: Sequence[str]) -> None:
         """Refuse a cue that is none of CUES."""
         conditions(attribute, [], poles)
 
-    def _changed(self, own: np.ndarray, given: np.ndarray, told: np.ndarray) -> np.ndarray:
+    def _changed(self, own: np.ndarray, network_input: np.ndarray, condition: np.ndarray) -> np.ndarray:
         """Add the network's output one value at a time, which bounds memory."""
-        edit, mask = self.session.run(["edit", "mask"], {"face": given, "condition": told[None]})
+        edit, mask = self.session.run(["edit", "mask"], {"face": network_input, "condition": condition[None]})
         mixed = np.clip(np.rint(own + 127.5 * edit[0].transpose(1, 2, 0)), 0, 255).astype(np.uint8)
         return np.where(mask[0].transpose(1, 2, 0) > 0, mixed, own)
 
@@ -73,17 +73,17 @@ def conditions(attribute: str, values: Sequence[float], poles: Sequence[str] = (
     >>> conditions("race", [2.0], ("Black", "White")).tolist()
     [[0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0]]
     """
-    asked, turned = (attribute, tuple(poles)), (attribute, tuple(poles)[::-1])
-    if asked not in CUES and turned not in CUES:
+    cue, turned = (attribute, tuple(poles)), (attribute, tuple(poles)[::-1])
+    if cue not in CUES and turned not in CUES:
         known = ", ".join(" ".join((name, *(" to ".join(pair),) * bool(pair))) for name, pair in CUES)
         raise PortrayalError(
             f"photographs are not changed along {' '.join((attribute, ' to '.join(poles))).strip()!r}. Known: {known}."
         )
-    place = CUES.index(asked if asked in CUES else turned)
-    told = np.zeros((len(values), 2 * len(CUES)), np.float32)
-    told[:, place] = 1
-    told[:, len(CUES) + place] = np.asarray(values, float) / 2 * (1 if asked in CUES else -1)
-    return told
+    place = CUES.index(cue if cue in CUES else turned)
+    rows = np.zeros((len(values), 2 * len(CUES)), np.float32)
+    rows[:, place] = 1
+    rows[:, len(CUES) + place] = np.asarray(values, float) / 2 * (1 if cue in CUES else -1)
+    return rows
 
 
 @cache
@@ -101,10 +101,10 @@ def open_editor(path: Path | str) -> Editor:
         raise PortrayalError(
             f"{path} is no network that ONNX Runtime can open. Make one with python -m training.photographs.export."
         ) from error
-    asked = sorted(one.name for one in session.get_inputs())
-    if asked != ["condition", "face"]:
+    inputs = sorted(one.name for one in session.get_inputs())
+    if inputs != ["condition", "face"]:
         raise PortrayalError(
-            f"{path}: expected a network that is given 'face' and 'condition', but this one takes {', '.join(asked)}."
+            f"{path}: expected a network that is given 'face' and 'condition', but this one takes {', '.join(inputs)}."
         )
     return Editor(session, hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16])
 

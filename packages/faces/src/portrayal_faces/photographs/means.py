@@ -83,10 +83,10 @@ class Means:
         self.require(attribute, poles)
         there = (attribute, tuple(poles)) in CUES
         cue = (attribute, tuple(poles) if there else tuple(poles)[::-1])
-        found, sign = self.differences[cue], self.strengths[cue] / 2 * (1 if there else -1)
+        difference, sign = self.differences[cue], self.strengths[cue] / 2 * (1 if there else -1)
         if landmarks is not None:
-            found = found.laid(warp(landmarks, self.landmarks))
-        return np.stack([found.changed(checked(face), sign * value) for value in values])
+            difference = difference.laid(warp(landmarks, self.landmarks))
+        return np.stack([difference.changed(checked(face), sign * value) for value in values])
 
 
 @cache
@@ -94,29 +94,29 @@ def open_means(path: Path) -> Means:
     """Read the differences of a file."""
     if not path.is_file():
         raise PortrayalError(f"expected the differences of mean faces at {path}, but there is no file.")
-    kept = _arrays(path)
-    pairs = zip(kept["flow"].astype(float), kept["colour"].astype(float), strict=True)
-    found = {cue: Difference(*pair) for cue, pair in zip(CUES, pairs, strict=True)}
-    strengths = dict(zip(CUES, kept["strengths"].tolist(), strict=True))
+    arrays = _arrays(path)
+    pairs = zip(arrays["flow"].astype(float), arrays["colour"].astype(float), strict=True)
+    differences = {cue: Difference(*pair) for cue, pair in zip(CUES, pairs, strict=True)}
+    strengths = dict(zip(CUES, arrays["strengths"].tolist(), strict=True))
     identity = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return Means(found, kept["landmarks"].astype(float), strengths, identity)
+    return Means(differences, arrays["landmarks"].astype(float), strengths, identity)
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     """Read the arrays of a file, or name the one that is wrong."""
     try:
         with np.load(path) as opened:
-            kept = {name: opened[name] for name in opened}
+            arrays = {name: opened[name] for name in opened}
     except (OSError, ValueError, TypeError, BadZipFile) as error:  # what numpy says of it is about unpickling
         raise PortrayalError(f"{path} is no file of arrays (.npz). {MAKE_IT}") from error
     for name, shape in SHAPES.items():
-        seen = kept[name].shape if name in kept else "nothing"
+        seen = arrays[name].shape if name in arrays else "nothing"
         if seen != shape:
             raise PortrayalError(f"{path}: expected {name!r} of {shape}, but got {seen}. {MAKE_IT}")
-    return kept
+    return arrays
 
 
-def warp(given: np.ndarray, wanted: np.ndarray, side: int = SIDE) -> np.ndarray:
+def warp(source: np.ndarray, wanted: np.ndarray, side: int = SIDE) -> np.ndarray:
     """Return each pixel's place (rows, columns) in another face, by their landmarks.
 
     Between them it is a thin plate's bending.
@@ -134,14 +134,14 @@ def warp(given: np.ndarray, wanted: np.ndarray, side: int = SIDE) -> np.ndarray:
     edge = np.array([(x, y) for x in ends for y in ends if (x, y) != (side / 2, side / 2)])
     line = np.linspace(0, side - 1, KNOTS)
     knots = np.stack(np.meshgrid(line, line), -1).reshape(-1, 2)
-    bend = RBFInterpolator(np.concatenate([given, edge]), np.concatenate([wanted - given, 0 * edge]))
+    bend = RBFInterpolator(np.concatenate([source, edge]), np.concatenate([wanted - source, 0 * edge]))
     off = bend(knots).reshape(KNOTS, KNOTS, 2)
     return np.indices((side, side)) + np.stack([zoom(off[:, :, axis], side / KNOTS, order=1) for axis in (1, 0)])
 
 
-def log_odds(shown: np.ndarray) -> np.ndarray:
+def log_odds(pixels: np.ndarray) -> np.ndarray:
     """Return levels (0 to 255) as log odds of being lit."""
-    share = np.clip(shown / 255, DARKEST, 1 - DARKEST)
+    share = np.clip(pixels / 255, DARKEST, 1 - DARKEST)
     return np.log(share / (1 - share))
 
 

@@ -63,8 +63,8 @@ class Model:
     @property
     def identity(self) -> str:
         """Digest for names of folders."""
-        told = "".join(f"{name} {one.identity}\n" for name, one in sorted(self.makers.items()))
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        lines = "".join(f"{name} {one.identity}\n" for name, one in sorted(self.makers.items()))
+        return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
     def require(self, axes: Sequence[Sequence[str]]) -> None:
         """Refuse axes (an attribute, and the poles of race) that photographs cannot be changed along."""

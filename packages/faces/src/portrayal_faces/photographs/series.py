@@ -62,5 +62,5 @@ def face_mask(face: np.ndarray) -> np.ndarray:
 
 def _seed(face: np.ndarray, seed: int) -> int:
     """Return a seed that depends on the picture, so that series can be repeated."""
-    told = hashlib.sha256(np.ascontiguousarray(face).tobytes() + seed.to_bytes(8, "big", signed=True))
-    return int.from_bytes(told.digest()[:8], "big")
+    hasher = hashlib.sha256(np.ascontiguousarray(face).tobytes() + seed.to_bytes(8, "big", signed=True))
+    return int.from_bytes(hasher.digest()[:8], "big")

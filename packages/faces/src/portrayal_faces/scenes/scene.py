@@ -80,8 +80,8 @@ def _widened(portrait: np.ndarray, width: int, left: int) -> np.ndarray:
     inside = np.clip(across, 0, have - 1)
     beyond = np.abs(across - inside)[None]
     fallen = np.arange(tall)[:, None] - np.rint(FALL * beyond).astype(int)
-    found = portrait[np.maximum(fallen, 0), inside[None]]
-    return np.where(((beyond == 0) | (fallen >= SHOULDERS * tall))[..., None], found, 0)
+    colours = portrait[np.maximum(fallen, 0), inside[None]]
+    return np.where(((beyond == 0) | (fallen >= SHOULDERS * tall))[..., None], colours, 0)
 
 
 def _pasted(person: np.ndarray, alpha: np.ndarray, place: np.ndarray) -> np.ndarray:

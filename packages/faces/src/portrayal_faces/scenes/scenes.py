@@ -96,17 +96,17 @@ def compose_scenes(
     target = Path(out).absolute()
     _claim(target)
     names = [told_apart({word: _named(word) for word in words}) for words in _words(groups, scenes)]
-    found = [
+    by_series = [
         list(_series(group, scenes, target, look, ages, names))
         for group in track(groups, "composing scenes", quiet=quiet)
     ]
-    made, left_out = [picture for one in found for picture in one], sum(not one for one in found)
+    made, left_out = [picture for one in by_series for picture in one], sum(not one for one in by_series)
     if not made:
         raise PortrayalError(f"nobody of {folder} fits into a scene: {CUT_OFF}. Take other series.")
     write_bytes(target / MANIFEST, json.dumps({"series left out": left_out, "pictures": made}).encode())
     lines = [
         f"{len(made)} pictures of {len({one['person'] for one in made})} people in {len(scenes)} place(s) in {target}",
-        f"{left_out} of {len(found)} series left out: {CUT_OFF}",
+        f"{left_out} of {len(by_series)} series left out: {CUT_OFF}",
         *(f"{number} source picture(s) left out: {reason}" for reason, number in _reasons(taken)),
     ]
     return "\n".join(lines)
@@ -114,8 +114,8 @@ def compose_scenes(
 
 def _scenes(places: Path, size: int, pattern: str) -> list[Scene]:
     """Open the pictures of places, cropped to one size."""
-    found = [places] if places.is_file() else sorted(places.glob(pattern)) if places.is_dir() else []
-    pictures = [path for path in found if path.suffix.lower() in ENDINGS]
+    paths = [places] if places.is_file() else sorted(places.glob(pattern)) if places.is_dir() else []
+    pictures = [path for path in paths if path.suffix.lower() in ENDINGS]
     if not pictures:
         raise PortrayalError(
             f"no place in {places}. Expected a picture, or a folder of pictures ({', '.join(ENDINGS)})."
@@ -129,8 +129,8 @@ def _scenes(places: Path, size: int, pattern: str) -> list[Scene]:
 def _groups(taken: FolderSeries, folder: Path, people: int | None) -> list[pl.DataFrame]:
     """Return the series to compose, in rising order; refuse what an audit would refuse."""
     if taken.stimuli.is_empty():
-        told = ", ".join(f"{reason} ({number} source picture(s))" for reason, number in _reasons(taken))
-        raise PortrayalError(f"everybody in {folder} is left out: {told}. Take series of adults.")
+        reasons = ", ".join(f"{reason} ({number} source picture(s))" for reason, number in _reasons(taken))
+        raise PortrayalError(f"everybody in {folder} is left out: {reasons}. Take series of adults.")
     steps = _first(taken.stimuli, people).drop_nulls("value")
     for of_one in steps.partition_by(["picture", *AXIS], maintain_order=True):
         _check_steps(of_one)
@@ -188,10 +188,10 @@ def _series(
     seen = Seen(steps, middle, look(steps, PARSED[0]), person)
     for scene in scenes:
         for row, picture in zip(rows, compose_scene(seen, scene), strict=True):
-            told = _told(row, scene.name, ages.get(row["stimulus"]), names)
-            (out / told["file"]).parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(out / told["file"], webp(picture))
-            yield told
+            entry = _entry(row, scene.name, ages.get(row["stimulus"]), names)
+            (out / entry["file"]).parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(out / entry["file"], webp(picture))
+            yield entry
 
 
 def _square(path: Path) -> np.ndarray:
@@ -203,7 +203,7 @@ def _square(path: Path) -> np.ndarray:
     return np.asarray(picture)
 
 
-def _told(row: dict[str, Any], scene: str, age: str | None, names: Names) -> dict[str, Any]:
+def _entry(row: dict[str, Any], scene: str, age: str | None, names: Names) -> dict[str, Any]:
     words = (row["picture"], "-".join((row["attribute"], *_poles(row))), scene)
     named = [known[word] for known, word in zip(names, words, strict=True)]
     return {

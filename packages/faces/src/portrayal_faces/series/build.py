@@ -66,11 +66,11 @@ def build(pictures: pl.DataFrame, changer: Changer, recipe: Recipe, folder: Path
         return inside
     claim(inside, "pictures")
     entries, stems = list(pictures.iter_rows(named=True)), file_stems(pictures["picture"].to_list())
-    shown = track(entries, MAKING, quiet=quiet)
-    parts = [_part(entry, stems[entry["picture"]], changer, recipe, inside) for entry in shown]
+    progress = track(entries, MAKING, quiet=quiet)
+    parts = [_part(entry, stems[entry["picture"]], changer, recipe, inside) for entry in progress]
     rows = [row for part in parts for row in part["rows"]]
     left_out = [row for part in parts for row in part["left_out"]]
-    readings = [_readings(told) for part in parts for told in part["readings"]]
+    readings = [_readings(fields) for part in parts for fields in part["readings"]]
     _save(inside, rows, readings, left_out)
     for entry in entries:
         _done(inside, entry).unlink(missing_ok=True)
@@ -118,20 +118,20 @@ def _part(entry: dict[str, Any], stem: str, changer: Changer, recipe: Recipe, fo
 
 def _done(folder: Path, entry: dict[str, Any]) -> Path:
     """Return the note that a picture's series are finished, named by its entry."""
-    told = json.dumps({name: said for name, said in entry.items() if name != "file"}, sort_keys=True)
-    return folder / f"{hashlib.sha256(told.encode()).hexdigest()[:16]}.done.json"
+    text = json.dumps({name: value for name, value in entry.items() if name != "file"}, sort_keys=True)
+    return folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.done.json"
 
 
 def _plain(readings: Readings) -> dict[str, Any]:
     """Return readings as plain data."""
-    told = asdict(readings)
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in told.items()}
+    fields = asdict(readings)
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields.items()}
 
 
-def _readings(told: dict[str, Any]) -> Readings:
-    arrays = {name: np.array(told[name]) for name in ("values", "female", "age")}
-    vectors = None if told["embeddings"] is None else np.array(told["embeddings"])
-    return Readings(**{**told, **arrays, "embeddings": vectors, "poles": tuple(told["poles"])})
+def _readings(fields: dict[str, Any]) -> Readings:
+    arrays = {name: np.array(fields[name]) for name in ("values", "female", "age")}
+    vectors = None if fields["embeddings"] is None else np.array(fields["embeddings"])
+    return Readings(**{**fields, **arrays, "embeddings": vectors, "poles": tuple(fields["poles"])})
 
 
 def _make(entry: dict[str, Any], changer: Changer, recipe: Recipe, left_out: list[dict[str, Any]]) -> Iterator[Series]:
@@ -165,11 +165,11 @@ def _stimulus(
     entry: dict[str, Any], stem: str, axis: Sequence[str], value: float | None, digest: str
 ) -> dict[str, Any]:
     """Return the stimulus of one step; its content is the name of its file."""
-    kept = {name: entry[name] for name in ("source", "license", "consent", "picture", "person")}
+    origin = {name: entry[name] for name in ("source", "license", "consent", "picture", "person")}
     name = "_".join((stem, "-".join(axis).replace(" ", "-"), "unedited" if value is None else f"{value:+.2f}"))
     low, high = axis[1:] or (None, None)
     return {
-        "stimulus": name, "kind": "image", "content": f"{name}.png", "hash": digest, **kept, "attribute": axis[0],
+        "stimulus": name, "kind": "image", "content": f"{name}.png", "hash": digest, **origin, "attribute": axis[0],
         "pole_low": low, "pole_high": high, "condition": "unedited" if value is None else "edited", "value": value,
     }  # fmt: skip
 
@@ -185,7 +185,7 @@ def build_name(pictures: pl.DataFrame, changer: Changer, recipe: Recipe) -> str:
     """Return a build's name: a digest of pictures, entries, model and recipe."""
     stems = file_stems(pictures["picture"].to_list())
     files = [
-        [{name: told for name, told in row.items() if name != "file"}, _content(row), *_renamed(row, stems)]
+        [{name: value for name, value in row.items() if name != "file"}, _content(row), *_renamed(row, stems)]
         for row in pictures.iter_rows(named=True)
     ]
     spans = {attribute: steps(attribute).tolist() for attribute in recipe.attributes}

@@ -51,8 +51,8 @@ def read_series(series: Series, identity: bool = True, person: str = "") -> Read
     original = np.asarray(series.original.convert("RGB")).astype(int)
     stack = [np.asarray(picture).astype(int) for picture in series.pictures]
     outside = max(int(np.abs(made - original)[~series.region].max(initial=0)) for made in stack)
-    shown = [series.original.convert("RGB"), *series.pictures]
-    vectors = embed(shown, landmarks) if identity and can_embed() else None
+    pictures = [series.original.convert("RGB"), *series.pictures]
+    vectors = embed(pictures, landmarks) if identity and can_embed() else None
     return Readings(series.attribute, series.values, female, age, outside, vectors, person, series.poles)
 
 
@@ -61,9 +61,9 @@ def checks_table(readings: Sequence[Readings]) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for attribute, *poles in sorted({(each.attribute, *each.poles) for each in readings}):
         mine = [each for each in readings if (each.attribute, *each.poles) == (attribute, *poles)]
-        found = [*_perceived(attribute, mine), *_stays_fixed(attribute, mine), _background(attribute, mine),
+        checks = [*_perceived(attribute, mine), *_stays_fixed(attribute, mine), _background(attribute, mine),
                  _identity(attribute, mine)]  # fmt: skip
-        rows += [{**row, **dict(zip(("pole_low", "pole_high"), poles, strict=False))} for row in found]
+        rows += [{**row, **dict(zip(("pole_low", "pole_high"), poles, strict=False))} for row in checks]
     return pl.DataFrame([{name: row.get(name) for name in COLUMNS} for row in rows], schema=COLUMNS)
 
 

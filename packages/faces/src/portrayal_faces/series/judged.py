@@ -112,10 +112,10 @@ def check_faces(
 
 def judged_checks(folder: Path, people: int | None = None, others: Path | None = None) -> list[dict[str, Any]]:
     """Return the checks of a folder, in the form of a manifest's."""
-    found = list(_groups(folder, people, others))
-    if not found:
+    groups = list(_groups(folder, people, others))
+    if not groups:
         raise PortrayalError(f"{folder} has no series of at least three steps in which a face is found.")
-    return [row for group in found for row in _rows(group)]
+    return [row for group in groups for row in _rows(group)]
 
 
 def _groups(folder: Path, most: int | None, further: Path | None) -> Iterator[Judged]:
@@ -194,10 +194,10 @@ def _rows(group: Judged) -> list[dict[str, Any]]:
 def _adults(group: Judged) -> dict[str, Any]:
     """Check that everybody is read as an adult at every step."""
     least = group.number("years").min(axis=1)
-    found = wilson(float((least >= ADULT).sum()), len(least))
+    estimate = wilson(float((least >= ADULT).sum()), len(least))
     about = f"the youngest is read as {least.min():.1f} years ({group.people[int(least.argmin())]})"
-    return _row(group, f"everybody is read as {ADULT} or more at every step, {SMALL}", found, "share of people", "all",
-                found.value == 1, about)  # fmt: skip
+    return _row(group, f"everybody is read as {ADULT} or more at every step, {SMALL}", estimate, "share of people", "all",
+                estimate.value == 1, about)  # fmt: skip
 
 
 def _gender(group: Judged) -> list[dict[str, Any]]:
@@ -290,10 +290,10 @@ def _identity(group: Judged) -> list[dict[str, Any]]:
             continue
         apart = np.linalg.norm(group.vectors[:, steps][:, :, None] - centres[None, None], axis=3)
         own = apart.argmin(axis=2) == np.arange(len(group.people))[:, None]
-        found = wilson(float(own.mean()) * len(own), len(own))
+        estimate = wilson(float(own.mean()) * len(own), len(own))
         about = f"worst of both sides {own.mean(axis=0).min():.3f}; among {len(centres)} people"
-        rows.append(_row(group, f"identity stays at {most:.2f} either side", found, "share of faces nearest to their own centre",
-                         f"at least {needed}", found.value >= needed, about))  # fmt: skip
+        rows.append(_row(group, f"identity stays at {most:.2f} either side", estimate, "share of faces nearest to their own centre",
+                         f"at least {needed}", estimate.value >= needed, about))  # fmt: skip
     return rows
 
 
@@ -308,26 +308,28 @@ def _placebo(group: Judged) -> dict[str, Any]:
 
 
 def _moved(group: Judged, check: str, shift: np.ndarray, unit: str, needed: float, about: str) -> dict[str, Any]:
-    found = clustered_mean(shift)
-    return _row(group, check, found, unit, f"at least {needed}", _reached(found, found.value >= needed), about)
+    estimate = clustered_mean(shift)
+    return _row(group, check, estimate, unit, f"at least {needed}", _reached(estimate, estimate.value >= needed), about)
 
 
 def _ordered(group: Judged, check: str, right: np.ndarray, about: str) -> dict[str, Any]:
-    found, needed = wilson(float(right.sum()), len(right)), MONOTONE[group.attribute]
-    return _row(group, check, found, "share of people", f"at least {needed}", found.value >= needed, about)
+    estimate, needed = wilson(float(right.sum()), len(right)), MONOTONE[group.attribute]
+    return _row(group, check, estimate, "share of people", f"at least {needed}", estimate.value >= needed, about)
 
 
 def _stays(group: Judged, check: str, shift: np.ndarray, unit: str, needed: float, about: str = "") -> dict[str, Any]:
     known = shift[~np.isnan(shift)]
-    found = clustered_mean(known)
+    estimate = clustered_mean(known)
     note = (
         about if len(known) == len(shift) else "; ".join(filter(None, [about, f"read in {len(known)} of {len(shift)}"]))
     )
-    return _row(group, check, found, unit, f"within {needed:g}", _reached(found, abs(found.value) <= needed), note)
+    return _row(
+        group, check, estimate, unit, f"within {needed:g}", _reached(estimate, abs(estimate.value) <= needed), note
+    )
 
 
-def _reached(found: Estimate, reached: bool) -> bool | None:
-    return None if np.isnan(found.value) else bool(reached)
+def _reached(estimate: Estimate, reached: bool) -> bool | None:
+    return None if np.isnan(estimate.value) else bool(reached)
 
 
 def _undone(group: Judged, check: str, why: str) -> dict[str, Any]:
@@ -339,9 +341,9 @@ def _right(judge: Judge) -> str:
 
 
 def _row(
-    group: Judged, check: str, found: Estimate, unit: str, needs: str, passed: bool | None, note: str
+    group: Judged, check: str, estimate: Estimate, unit: str, needs: str, passed: bool | None, note: str
 ) -> dict[str, Any]:
-    value, low, high = map(finite, (found.value, found.low, found.high))
+    value, low, high = map(finite, (estimate.value, estimate.low, estimate.high))
     return {
         "check": check, "attribute": group.attribute, "poles": list(group.poles), "kind": group.kind, "value": value,
         "low": low, "high": high, "n": len(group.people), "unit": unit, "needs": needs,
@@ -352,15 +354,15 @@ def _row(
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     head = ("check", "of", "needed", "found", "", "")
     verdicts = {True: "passed", False: "missed", None: "not done"}
-    told = [
+    body = [
         (row["check"], " ".join((row["kind"] + ",", row["attribute"], *row["poles"])), row["needs"],
          "" if row["value"] is None else f"{row['value']:.3f}", verdicts[row["passed"]], row["note"])
         for row in rows
     ]  # fmt: skip
-    wide = [max(len(line[at]) for line in (head, *told)) for at in range(len(head) - 1)]
+    wide = [max(len(line[at]) for line in (head, *body)) for at in range(len(head) - 1)]
     lines = [
         "  ".join([*(cell.ljust(size) for cell, size in zip(line, wide, strict=False)), line[-1]]).rstrip()
-        for line in (head, *told)
+        for line in (head, *body)
     ]
     passed = sum(row["passed"] is True for row in rows)
     return "\n".join([*lines, f"{passed} of {len(rows)} passed, {sum(row['passed'] is False for row in rows)} missed"])

@@ -58,8 +58,8 @@ class Judge:
 @cache
 def judges() -> dict[str, Judge]:
     """Return the judges that ship: female, years, and each pair of groups."""
-    told = json.loads((files("portrayal_faces.series") / "judges.json").read_text(encoding="utf-8"))
-    return {name: Judge(**one | {"weights": np.array(one["weights"])}) for name, one in told.items()}
+    entries = json.loads((files("portrayal_faces.series") / "judges.json").read_text(encoding="utf-8"))
+    return {name: Judge(**one | {"weights": np.array(one["weights"])}) for name, one in entries.items()}
 
 
 def look(paths: Sequence[Path]) -> np.ndarray | None:
@@ -70,10 +70,10 @@ def look(paths: Sequence[Path]) -> np.ndarray | None:
     numpy.ndarray or None
         One row a picture; None where the centre shows no face. Without dlib the embedding is NaN.
     """
-    kept = _place([path.read_bytes() for path in paths])
-    if kept.is_file():
-        with np.load(kept) as found:
-            return found["rows"]
+    cache_file = _place([path.read_bytes() for path in paths])
+    if cache_file.is_file():
+        with np.load(cache_file) as arrays:
+            return arrays["rows"]
     pictures = [_opened(path) for path in paths]
     landmarks = _landmarks(pictures[len(pictures) // 2])
     if landmarks is None:
@@ -81,8 +81,8 @@ def look(paths: Sequence[Path]) -> np.ndarray | None:
     rows = np.array([_numbers(picture, landmarks) for picture in pictures])
     stored = io.BytesIO()
     np.savez(stored, rows=rows)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(kept, stored.getvalue())
+    cache_file.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(cache_file, stored.getvalue())
     return rows
 
 
@@ -93,8 +93,8 @@ def glasses(paths: Sequence[Path]) -> np.ndarray:
     shares = []
     for path in paths:
         small = _opened(path).resize((PARSER_SIDE, PARSER_SIDE), Image.Resampling.BILINEAR)
-        given = np.asarray(small, np.float32).transpose(2, 0, 1)[None] / 127.5 - 1
-        face, worn = _parser().run(None, {"given": given})[0][0, :2]
+        planes = np.asarray(small, np.float32).transpose(2, 0, 1)[None] / 127.5 - 1
+        face, worn = _parser().run(None, {"given": planes})[0][0, :2]
         shares.append(float(worn.sum() / max(float(face.sum()), 1.0)))
     return np.array(shares)
 
@@ -120,8 +120,8 @@ def _opened(path: Path) -> Any:
 
 
 def _landmarks(picture: Any) -> np.ndarray | None:
-    found = find_faces(picture, SMALLEST)
-    return closest_to_centre(found, picture.size).landmarks if found else None
+    faces = find_faces(picture, SMALLEST)
+    return closest_to_centre(faces, picture.size).landmarks if faces else None
 
 
 def _numbers(picture: Any, landmarks: np.ndarray) -> np.ndarray:
@@ -133,8 +133,8 @@ def _numbers(picture: Any, landmarks: np.ndarray) -> np.ndarray:
 
 def pose(picture: Any) -> tuple[float, float]:
     """Return the head's turn in degrees and the mouth's width; NaN without a face."""
-    found = _landmarks(picture)
-    return (np.nan, np.nan) if found is None else _pose(found)
+    landmarks = _landmarks(picture)
+    return (np.nan, np.nan) if landmarks is None else _pose(landmarks)
 
 
 def _pose(landmarks: np.ndarray) -> tuple[float, float]:

@@ -61,8 +61,8 @@ def distil_parser(pictures: Any, regions: Any, epochs: int, say: Say) -> Any:
     def loss(at: Any) -> Any:
         faces = resized(pictures[at].float() / 127.5 - 1, PARSER_SIDE)
         wanted = resized(regions[at].float(), PARSER_SIDE)
-        found = _forward(net, faces)
-        return functional.binary_cross_entropy_with_logits(found, wanted)
+        logits = _forward(net, faces)
+        return functional.binary_cross_entropy_with_logits(logits, wanted)
 
     _fit(net, len(pictures), 96, epochs, 3e-3, loss, lambda line: say(f"small parser {line}"))
     return net.eval()
@@ -71,11 +71,11 @@ def distil_parser(pictures: Any, regions: Any, epochs: int, say: Say) -> Any:
 def agreement(net: Any, pictures: Any, regions: Any, kind: int = 0) -> float:
     """Return the overlap of two parsers' regions (intersection over union)."""
     with torch.no_grad():
-        found = torch.cat(
+        logits = torch.cat(
             [_forward(net, resized(part.float() / 127.5 - 1, PARSER_SIDE)) for part in pictures.split(256)]
         )
     first, second = (
-        found[:, kind] > 0,
+        logits[:, kind] > 0,
         resized((regions if regions.dim() == 4 else regions[:, None]).float(), PARSER_SIDE)[:, 0] > 0.5,
     )
     return float((first & second).sum() / (first | second).sum())

@@ -13,12 +13,16 @@ from torch.nn import functional
 class Block(nn.Module):
     """Two convolutions and a way around them."""
 
-    def __init__(self, given: int, made: int, stride: int) -> None:
+    def __init__(self, in_channels: int, out_channels: int, stride: int) -> None:
         super().__init__()
-        self.first = nn.Conv2d(given, made, 3, stride, 1, bias=False)
-        self.second = nn.Conv2d(made, made, 3, 1, 1, bias=False)
-        self.norms = nn.ModuleList([nn.BatchNorm2d(made), nn.BatchNorm2d(made)])
-        self.around = nn.Conv2d(given, made, 1, stride, bias=False) if stride > 1 or given != made else nn.Identity()
+        self.first = nn.Conv2d(in_channels, out_channels, 3, stride, 1, bias=False)
+        self.second = nn.Conv2d(out_channels, out_channels, 3, 1, 1, bias=False)
+        self.norms = nn.ModuleList([nn.BatchNorm2d(out_channels), nn.BatchNorm2d(out_channels)])
+        self.around = (
+            nn.Conv2d(in_channels, out_channels, 1, stride, bias=False)
+            if stride > 1 or in_channels != out_channels
+            else nn.Identity()
+        )
 
     def forward(self, values: Any) -> Any:
         """Return the block's output."""
@@ -38,9 +42,9 @@ class ResidualReader(nn.Module):
             nn.ReLU(),
             nn.MaxPool2d(2),
         ]
-        for given, made in pairwise(widths):
-            layers += [Block(given, made, 1 if given == made else 2)]
-            layers += [Block(made, made, 1) for _ in range(blocks - 1)]
+        for in_channels, out_channels in pairwise(widths):
+            layers += [Block(in_channels, out_channels, 1 if in_channels == out_channels else 2)]
+            layers += [Block(out_channels, out_channels, 1) for _ in range(blocks - 1)]
         self.body = nn.Sequential(*layers)
         self.head = nn.Sequential(nn.Dropout(drop), nn.Linear(widths[-1], outputs))
 
@@ -55,7 +59,12 @@ class Parser(nn.Module):
     def __init__(self, width: int = 16, outputs: int = 1) -> None:
         super().__init__()
         widths = [width, 2 * width, 3 * width, 4 * width]
-        self.down = nn.ModuleList([_pair(given, made) for given, made in zip([3, *widths[:-1]], widths, strict=True)])
+        self.down = nn.ModuleList(
+            [
+                _pair(in_channels, out_channels)
+                for in_channels, out_channels in zip([3, *widths[:-1]], widths, strict=True)
+            ]
+        )
         self.up = nn.ModuleList(
             [_pair(deep + flat, flat) for deep, flat in zip(widths[:0:-1], widths[-2::-1], strict=True)]
         )
@@ -63,17 +72,17 @@ class Parser(nn.Module):
 
     def forward(self, faces: Any) -> Any:
         """Return n x outputs x side x side."""
-        kept, values = [], faces
+        skips, values = [], faces
         for place, layer in enumerate(self.down):
             values = layer(functional.max_pool2d(values, 2) if place else values)
-            kept.append(values)
-        for layer, flat in zip(self.up, kept[-2::-1], strict=True):
+            skips.append(values)
+        for layer, flat in zip(self.up, skips[-2::-1], strict=True):
             values = layer(torch.cat([functional.interpolate(values, scale_factor=2.0, mode="nearest"), flat], 1))
         return self.last(values)
 
 
-def _pair(given: int, made: int) -> nn.Sequential:
+def _pair(in_channels: int, out_channels: int) -> nn.Sequential:
     return nn.Sequential(
-        nn.Conv2d(given, made, 3, 1, 1, bias=False), nn.BatchNorm2d(made), nn.ReLU(),
-        nn.Conv2d(made, made, 3, 1, 1, bias=False), nn.BatchNorm2d(made), nn.ReLU(),
+        nn.Conv2d(in_channels, out_channels, 3, 1, 1, bias=False), nn.BatchNorm2d(out_channels), nn.ReLU(),
+        nn.Conv2d(out_channels, out_channels, 3, 1, 1, bias=False), nn.BatchNorm2d(out_channels), nn.ReLU(),
     )  # fmt: skip

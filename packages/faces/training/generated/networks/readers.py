@@ -43,10 +43,10 @@ class Labelled:
 
 def read_packed(path: Path, device: str) -> tuple[Labelled, Labelled]:
     """Read the packed adults; the second part is held out, the same for everybody."""
-    with np.load(path) as kept:
-        starts = np.concatenate([[0], kept["ends"][:-1]])
-        data, ends = kept["data"].tobytes(), kept["ends"]
-        genders, races, ages = kept["gender"], kept["race"], kept["age"]
+    with np.load(path) as arrays:
+        starts = np.concatenate([[0], arrays["ends"][:-1]])
+        data, ends = arrays["data"].tobytes(), arrays["ends"]
+        genders, races, ages = arrays["gender"], arrays["race"], arrays["age"]
     with ThreadPoolExecutor(8) as pool:
         faces = np.stack(list(pool.map(lambda span: _decoded(data[span[0] : span[1]]), zip(starts, ends, strict=True))))
     rows = [
@@ -89,16 +89,18 @@ def fine_tune(
         view = augment(known.faces[at].float() / 127.5 - 1, SIDE)
         other = torch.randperm(len(at), device=at.device)
         share = float(np.random.default_rng(int(torch.randint(1 << 30, ()))).beta(0.3, 0.3))
-        found = _forward(net, share * view + (1 - share) * view[other])
-        return share * _objective(found, known.labels[at]) + (1 - share) * _objective(found, known.labels[at[other]])
+        outputs = _forward(net, share * view + (1 - share) * view[other])
+        return share * _objective(outputs, known.labels[at]) + (1 - share) * _objective(
+            outputs, known.labels[at[other]]
+        )
 
     _fit(net, len(known.faces), batch, epochs, 1.5e-3, loss, lambda line: say(f"reader {seed} {line}"))
     return net.eval()
 
 
-def _objective(found: Any, labels: Any) -> Any:
-    gender, race, age, group = found[:, 0], found[:, 1:8], found[:, 8], found[:, 9:]
-    years = MIDDLES.to(found.device)[labels[:, 2].long()]
+def _objective(outputs: Any, labels: Any) -> Any:
+    gender, race, age, group = outputs[:, 0], outputs[:, 1:8], outputs[:, 8], outputs[:, 9:]
+    years = MIDDLES.to(outputs.device)[labels[:, 2].long()]
     return (
         functional.binary_cross_entropy_with_logits(gender, labels[:, 0] * 0.96 + 0.02)
         + functional.cross_entropy(race, labels[:, 1].long(), label_smoothing=0.04)
@@ -143,13 +145,13 @@ def read_raw(nets: list[Any], faces: Any, batch: int = 512) -> Any:
     The first age is the number of the first half of the ensemble, the second the classes of the other half: two readings of
     age by networks and losses of their own.
     """
-    found = []
+    outputs = []
     with torch.no_grad():
         for at in range(0, len(faces), batch):
             seen = resized(faces[at : at + batch], SIDE)
             each = torch.stack([_forward(net, view) for net in nets for view in (seen, seen.flip(3))])
-            found.append(_combined(each.view(len(nets), 2, len(seen), -1).mean(1)))
-    return torch.cat(found)
+            outputs.append(_combined(each.view(len(nets), 2, len(seen), -1).mean(1)))
+    return torch.cat(outputs)
 
 
 def _combined(each: Any) -> Any:
@@ -162,22 +164,22 @@ def _combined(each: Any) -> Any:
     return torch.cat([each[:, :, :1].mean(0), torch.stack(ages, 1), races], 1)
 
 
-def accuracy(nets: list[Any], held: Labelled) -> dict[str, float]:
+def accuracy(nets: list[Any], holdout: Labelled) -> dict[str, float]:
     """Return how right the ensemble is about held-out adults."""
-    read, labels = read_raw(nets, held.faces.float() / 127.5 - 1), held.labels
+    read, labels = read_raw(nets, holdout.faces.float() / 127.5 - 1), holdout.labels
     races, truth = read[:, 3:], labels[:, 1].long()
     years = MIDDLES.to(read.device)[labels[:, 2].long()]
-    found = {
+    figures = {
         "gender": _share((read[:, 0] > 0) == (labels[:, 0] > 0.5)),
         "seven races": _share(races.argmax(1) == truth),
     }
     for first, second in ((0, 1), (0, 2), (1, 2)):
         two = (truth == first) | (truth == second)
         right = (races[two, second] > races[two, first]) == (truth[two] == second)
-        found[f"{RACES[first]} or {RACES[second]}"] = _share(right)
-    found["years, first"] = float((read[:, 1] * 15 + 40 - years).abs().mean())
-    found["years, second"] = float((read[:, 2] * 15 + 40 - years).abs().mean())
-    return found
+        figures[f"{RACES[first]} or {RACES[second]}"] = _share(right)
+    figures["years, first"] = float((read[:, 1] * 15 + 40 - years).abs().mean())
+    figures["years, second"] = float((read[:, 2] * 15 + 40 - years).abs().mean())
+    return figures
 
 
 def _share(right: Any) -> float:

@@ -31,14 +31,14 @@ def reader_onnx(net: ResidualReader, mean: np.ndarray, spread: np.ndarray) -> by
 
 def parser_onnx(net: Parser) -> bytes:
     """Return the parser as ONNX: pictures (-1 to 1) to probabilities of each kind."""
-    graph, kept, now = Graph(), [], "given"
+    graph, skips, now = Graph(), [], "given"
     for place, pair in enumerate(net.down):
         if place:
             now = graph.node("MaxPool", [now], f"down{place}.half", kernel_shape=[2, 2], strides=[2, 2])
         now = _pair(graph, now, pair, f"down{place}")
-        kept.append(now)
+        skips.append(now)
     scales = graph.tensor("scales", np.array([1.0, 1.0, 2.0, 2.0]))
-    for place, (pair, flat) in enumerate(zip(net.up, kept[-2::-1], strict=True)):
+    for place, (pair, flat) in enumerate(zip(net.up, skips[-2::-1], strict=True)):
         wide = graph.node("Resize", [now, "", scales], f"up{place}.wide", mode="nearest", nearest_mode="floor",
                           coordinate_transformation_mode="asymmetric")  # fmt: skip
         now = _pair(graph, graph.node("Concat", [wide, flat], f"up{place}.both", axis=1), pair, f"up{place}")
@@ -48,30 +48,30 @@ def parser_onnx(net: Parser) -> bytes:
     return graph.model({"given": (ANY, 3, PARSER_SIDE, PARSER_SIDE), "found": (ANY, kinds, PARSER_SIDE, PARSER_SIDE)})
 
 
-def _block(graph: Graph, given: str, block: Block, name: str) -> str:
-    inside = graph.node("Relu", [_folded(graph, given, block.first, block.norms[0], f"{name}.first")], f"{name}.on")
+def _block(graph: Graph, tensor: str, block: Block, name: str) -> str:
+    inside = graph.node("Relu", [_folded(graph, tensor, block.first, block.norms[0], f"{name}.first")], f"{name}.on")
     second = _folded(graph, inside, block.second, block.norms[1], f"{name}.second")
-    around = given
+    around = tensor
     if hasattr(block.around, "weight"):
         weight = graph.half(f"{name}.around.weight", _numbers(block.around.weight))
-        around = graph.node("Conv", [given, weight], f"{name}.around", strides=[int(block.around.stride[0])] * 2)
+        around = graph.node("Conv", [tensor, weight], f"{name}.around", strides=[int(block.around.stride[0])] * 2)
     return graph.node("Relu", [graph.node("Add", [second, around], f"{name}.sum")], f"{name}.out")
 
 
-def _pair(graph: Graph, given: str, pair: Any, name: str) -> str:
+def _pair(graph: Graph, tensor: str, pair: Any, name: str) -> str:
     for place in (0, 3):
-        found = _folded(graph, given, pair[place], pair[place + 1], f"{name}.{place}")
-        given = graph.node("Relu", [found], f"{name}.{place}.on")
-    return given
+        output = _folded(graph, tensor, pair[place], pair[place + 1], f"{name}.{place}")
+        tensor = graph.node("Relu", [output], f"{name}.{place}.on")
+    return tensor
 
 
-def _folded(graph: Graph, given: str, convolution: Any, norm: Any, name: str) -> str:
+def _folded(graph: Graph, tensor: str, convolution: Any, norm: Any, name: str) -> str:
     """Write a convolution and the norm after it as one convolution."""
     scale = _numbers(norm.weight) / np.sqrt(_numbers(norm.running_var) + norm.eps)
     weight = graph.half(f"{name}.weight", _numbers(convolution.weight) * scale[:, None, None, None])
     bias = graph.tensor(f"{name}.bias", _numbers(norm.bias) - _numbers(norm.running_mean) * scale)
     stride, pad = int(convolution.stride[0]), int(convolution.padding[0])
-    return graph.node("Conv", [given, weight, bias], name, strides=[stride] * 2, pads=[pad] * 4)
+    return graph.node("Conv", [tensor, weight, bias], name, strides=[stride] * 2, pads=[pad] * 4)
 
 
 def _numbers(values: Any) -> np.ndarray:

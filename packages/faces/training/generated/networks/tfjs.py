@@ -27,9 +27,9 @@ class TfjsNetwork:
             name: torch.from_numpy(values.copy()).to(device) for name, values in _weights(model, folder).items()
         }
 
-    def __call__(self, given: Tensor, wanted: str) -> Tensor:
+    def __call__(self, batch: Tensor, wanted: str) -> Tensor:
         """Return the node `wanted` for a batch."""
-        values: dict[str, Any] = {self.entry: given}
+        values: dict[str, Any] = {self.entry: batch}
         waiting = [wanted]
         while waiting:
             name = waiting[-1]
@@ -50,14 +50,14 @@ class TfjsNetwork:
 
 
 def _weights(model: dict[str, Any], folder: Path) -> dict[str, np.ndarray]:
-    found = {}
+    weights = {}
     for group in model["weightsManifest"]:
         stored, at = b"".join((folder / path).read_bytes() for path in group["paths"]), 0
         for one in group["weights"]:
             count = int(np.prod(one["shape"], dtype=int))
             values = np.frombuffer(stored, NUMBERS[one["dtype"]], count, at).reshape(one["shape"])
-            found[one["name"]], at = values, at + 4 * count
-    return found
+            weights[one["name"]], at = values, at + 4 * count
+    return weights
 
 
 def _pair(node: dict[str, Any], option: str) -> tuple[int, int]:
@@ -78,18 +78,18 @@ def _same(values: Tensor, size: tuple[int, int], stride: tuple[int, int], fill: 
 
 def _padded(node: dict[str, Any], values: Tensor, size: tuple[int, int], stride: tuple[int, int]) -> Tensor:
     """Pad as the node says: SAME, or not at all."""
-    said = base64.b64decode(node["attr"]["padding"]["s"]).decode()
-    return _same(values, size, stride) if said == "SAME" else values
+    padding = base64.b64decode(node["attr"]["padding"]["s"]).decode()
+    return _same(values, size, stride) if padding == "SAME" else values
 
 
-def _finish(node: dict[str, Any], found: Tensor, inputs: list[Tensor]) -> Tensor:
+def _finish(node: dict[str, Any], output: Tensor, inputs: list[Tensor]) -> Tensor:
     """Add the bias and apply what was fused into a convolution."""
     fused = [
         base64.b64decode(word).decode() for word in node["attr"].get("fused_ops", {"list": {}})["list"].get("s", [])
     ]
     if "BiasAdd" in fused:
-        found = found + inputs[2].view(1, -1, 1, 1)
-    return found.relu() if "Relu" in fused else found
+        output = output + inputs[2].view(1, -1, 1, 1)
+    return output.relu() if "Relu" in fused else output
 
 
 def _convolution(node: dict[str, Any], inputs: list[Tensor]) -> Tensor:

@@ -34,53 +34,53 @@ class WildReader:
     def _read(self, crops: Any) -> Any:
         small = functional.interpolate(crops.float(), size=(SIDE, SIDE), mode="bilinear", antialias=True)
         seen = (small - self.means) / 255
-        found = self._plain(seen, "entry_flow/conv_in").relu()
-        found = self._reduced(found, "entry_flow/reduction_block_0", found)
-        found = self._reduced(found, "entry_flow/reduction_block_1", found.relu())
+        features = self._plain(seen, "entry_flow/conv_in").relu()
+        features = self._reduced(features, "entry_flow/reduction_block_0", features)
+        features = self._reduced(features, "entry_flow/reduction_block_1", features.relu())
         for number in range(BLOCKS):
-            found = self._kept(found, f"middle_flow/main_block_{number}")
-        found = self._reduced(found, "exit_flow/reduction_block", found.relu())
-        pooled = self._separable(found, "exit_flow/separable_conv").relu().mean((2, 3))
+            features = self._residual(features, f"middle_flow/main_block_{number}")
+        features = self._reduced(features, "exit_flow/reduction_block", features.relu())
+        pooled = self._separable(features, "exit_flow/separable_conv").relu().mean((2, 3))
         years, odds = (self._last(pooled, name) for name in ("age", "gender"))
         return torch.cat([years, odds[:, :1] - odds[:, 1:]], 1)
 
     def _last(self, pooled: Any, name: str) -> Any:
         return pooled @ self.weights[f"fc/{name}/weights"] + self.weights[f"fc/{name}/bias"]
 
-    def _reduced(self, given: Any, name: str, found: Any) -> Any:
-        found = self._separable(found, f"{name}/separable_conv0")
-        found = self._separable(found.relu(), f"{name}/separable_conv1")
-        found = functional.max_pool2d(_same(found, 3, 2, -torch.inf), 3, 2)
-        return found + self._plain(given, f"{name}/expansion_conv")
+    def _reduced(self, inputs: Any, name: str, features: Any) -> Any:
+        features = self._separable(features, f"{name}/separable_conv0")
+        features = self._separable(features.relu(), f"{name}/separable_conv1")
+        features = functional.max_pool2d(_same(features, 3, 2, -torch.inf), 3, 2)
+        return features + self._plain(inputs, f"{name}/expansion_conv")
 
-    def _kept(self, given: Any, name: str) -> Any:
-        found = given
+    def _residual(self, inputs: Any, name: str) -> Any:
+        features = inputs
         for number in range(3):
-            found = self._separable(found.relu(), f"{name}/separable_conv{number}")
-        return found + given
+            features = self._separable(features.relu(), f"{name}/separable_conv{number}")
+        return features + inputs
 
-    def _plain(self, given: Any, name: str) -> Any:
+    def _plain(self, inputs: Any, name: str) -> Any:
         filters = self.weights[f"{name}/filters"].permute(3, 2, 0, 1)
-        return functional.conv2d(_same(given, filters.shape[2], 2), filters, self.weights[f"{name}/bias"], stride=2)
+        return functional.conv2d(_same(inputs, filters.shape[2], 2), filters, self.weights[f"{name}/bias"], stride=2)
 
-    def _separable(self, given: Any, name: str) -> Any:
+    def _separable(self, inputs: Any, name: str) -> Any:
         deep = self.weights[f"{name}/depthwise_filter"].permute(2, 3, 0, 1)
         across = self.weights[f"{name}/pointwise_filter"].permute(3, 2, 0, 1)
-        found = functional.conv2d(given, deep, padding=1, groups=len(deep))
-        return functional.conv2d(found, across, self.weights[f"{name}/bias"])
+        features = functional.conv2d(inputs, deep, padding=1, groups=len(deep))
+        return functional.conv2d(features, across, self.weights[f"{name}/bias"])
 
 
 def read_weights(folder: Path) -> dict[str, np.ndarray]:
     """Return the weights by name; bytes become numbers by their own scale."""
     (group,) = json.loads((folder / f"{NAME}-weights_manifest.json").read_text(encoding="utf-8"))
-    stored, at, found = (folder / f"{NAME}.bin").read_bytes(), 0, {}
+    stored, at, weights = (folder / f"{NAME}.bin").read_bytes(), 0, {}
     for one in group["weights"]:
         count, small = int(np.prod(one["shape"])), one.get("quantization")
         kind = np.dtype(small["dtype"] if small else one["dtype"])
         values = np.frombuffer(stored, kind, count, at).astype(np.float32).reshape(one["shape"])
-        found[one["name"]] = values * np.float32(small["scale"]) + np.float32(small["min"]) if small else values.copy()  # fmt: skip
+        weights[one["name"]] = values * np.float32(small["scale"]) + np.float32(small["min"]) if small else values.copy()  # fmt: skip
         at += count * kind.itemsize
-    return found
+    return weights
 
 
 def _same(values: Any, size: int, stride: int, fill: float = 0.0) -> Any:
