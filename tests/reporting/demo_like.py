@@ -12,7 +12,7 @@ import polars as pl
 from PIL import Image
 
 from portrayal.reporting.answers.answers import answers_of
-from portrayal.reporting.answers.behind import Bases, level_names
+from portrayal.reporting.answers.behind import Bases
 from portrayal.reporting.page.section import STATES, Section, as_shown, find, shown_names
 from portrayal.run.measurement import measure_evidence
 from portrayal.study.audit import Audit, Measured
@@ -56,7 +56,7 @@ def _section(name: str, earlier: int) -> Section:
         stimuli=evidence.stimuli,
         answers=answers_of(evidence.responses, audit.kind),
         bases=Bases(audit, study.settings, evidence),
-        level_names=level_names(evidence.inputs),
+        level_names=audit.level_names(evidence.inputs),
         documents=audit.documents(evidence.inputs),
         **_shown(audit, measured, study),
     )

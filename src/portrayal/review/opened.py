@@ -12,7 +12,7 @@ import polars as pl
 from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.reporting.answers.answers import answers_of, factors_of, labels_of
-from portrayal.reporting.answers.behind import Bases, level_names
+from portrayal.reporting.answers.behind import Bases
 from portrayal.reporting.page.section import find, read_named
 from portrayal.review.pictures import picture_key
 from portrayal.run.contents import MEND, RECORD, read_inputs, study_of
@@ -44,7 +44,7 @@ class OpenRun:
     systems: list[str]
     factors: dict[str, list[str]]  # what was varied, with its levels
     labels: list[str]  # what systems answered with, the commonest first
-    level_names: dict[str, dict[str, str]]  # of levels that are codes: the places of a contexts study
+    level_names: Mapping[str, Mapping[str, str]]  # of levels that are codes: the places of a contexts study
     bases: Bases  # the answers behind every row
     shown: dict[str, dict[str, Any]]  # the stimuli by their ids
     pictures: dict[str, tuple[str, str, str]]  # path, stimulus and hash by the names of addresses
@@ -69,7 +69,7 @@ def open_run(folder: Path | str) -> OpenRun:
         systems=answers["system"].unique(maintain_order=True).to_list(),
         factors=factors_of(stimuli),
         labels=labels_of(answers, audit.kind),
-        level_names=level_names(inputs),
+        level_names=audit.level_names(inputs),
         bases=Bases(audit, study.settings, Evidence(stimuli, pl.DataFrame(), inputs)),
         shown=by_id,
         pictures={picture_key(name): (row["content"], name, row["hash"]) for name, row in images},

@@ -122,6 +122,8 @@ class Audit:
     basis: Callable[[Mapping[str, Any], Evidence, Any], Basis] = lambda row, evidence, settings: Basis()
     demo: Sequence[Path] = ()  # studies that ship and run on what ships
     names: Mapping[str, str] = field(default_factory=dict)  # measures in words, for the report
+    # What results call levels that are codes in stimuli, by factor: from what `inputs` kept.
+    level_names: Callable[[Mapping[str, Any]], Mapping[str, Mapping[str, str]]] = lambda inputs: {}
     # What the documents that a ranker lists say, in a few words: from what `inputs` kept.
     documents: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda inputs: {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from portrayal.audits.contexts.figures import all_charts, report_tables
 from portrayal.audits.contexts.findings import find_sentences, say_pictures
 from portrayal.audits.contexts.measure import basis, groups_shown, measure
-from portrayal.audits.contexts.measures.design import FAMILY
+from portrayal.audits.contexts.measures.design import FAMILY, place_names
 from portrayal.audits.contexts.power import say_power
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import make_stimuli, read_inputs
@@ -25,6 +25,7 @@ AUDIT = Audit(
     findings=find_sentences,
     groups=groups_shown,
     basis=basis,
+    level_names=lambda inputs: {"context": place_names(inputs["contexts"])} if "contexts" in inputs else {},
     shows=say_pictures,
     tables=report_tables,
     inputs=read_inputs,

@@ -55,11 +55,3 @@ class Bases:
             mine = mine.filter(within=row["within"])
         columns = tuple(name for name in ("axis", "group", "versus", "within") if row.get(name))
         return Basis(columns, stimuli=mine["stimulus"].unique(maintain_order=True).to_list())
-
-
-def level_names(inputs: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the names in results of levels that are codes in stimuli."""
-    places = inputs.get("contexts")
-    if not isinstance(places, pl.DataFrame) or not {"context", "name"} <= set(places.columns):
-        return {}
-    return {"context": dict(places.select("context", "name").drop_nulls().iter_rows())}

@@ -12,7 +12,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.reporting.answers.answers import READ, answers_of
-from portrayal.reporting.answers.behind import Bases, level_names
+from portrayal.reporting.answers.behind import Bases
 from portrayal.reporting.charts.drawing import Draw, Drawing, Drawn, Sketch, draw_here, spec_of
 from portrayal.reporting.charts.looks import Looks, looks_of
 from portrayal.reporting.words.sentences import NAMES, in_order
@@ -193,9 +193,9 @@ def read_section(run: Run, earlier: Sequence[str] = ()) -> Section:
         manifest=manifest,
         anchor=audit.stem if not count else f"{audit.stem}-{count + 1}",
         stimuli=stimuli,
-        bases=Bases(audit, study.settings, Evidence(stimuli, pl.DataFrame(), inputs)),
+        bases=Bases(audit, study.settings, Evidence(stimuli, pl.DataFrame(), inputs)) if run.inputs.is_dir() else None,
         answers=answers_of(responses, audit.kind) if READ[audit.kind][0] in responses.columns else None,
-        level_names=level_names(inputs),
+        level_names=audit.level_names(inputs),
         documents=audit.documents(inputs),
     )
 
