@@ -37,7 +37,7 @@ def demonstrate() -> dict[str, Any]:
     """Run the demonstration into a folder that is thrown away; return what each part took."""
     began, busy = time.perf_counter(), processor_time()
     from portrayal import flow
-    from portrayal.cli import demo
+    from portrayal.flow import demo
 
     parts = {"start": time.perf_counter() - began}
     studies = _watched(demo.run_studies, "the studies, side by side", parts)

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from portrayal import example_study
-from portrayal.cli import demo
+from portrayal.flow import demo
 
 
 def test_side_by_side_is_as_one_after_the_other(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from portrayal.study.registry import AUDITS, EXPERIMENTS, QUESTIONS, get_audit
 
 HEAVY = "scipy altair vl_convert PIL onnxruntime spacy torch rich"  # imported where they are used
-AUDITING = "import portrayal.flow, portrayal.cli.demo, " + ", ".join((*AUDITS.values(), *EXPERIMENTS.values()))
+AUDITING = "import portrayal.flow, portrayal.flow.demo, " + ", ".join((*AUDITS.values(), *EXPERIMENTS.values()))
 
 
 def processor_time(*arguments: str) -> float:

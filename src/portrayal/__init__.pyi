@@ -13,7 +13,6 @@ from portrayal.audits.search.measures.gsr import gsr as gsr
 from portrayal.audits.search.run_files import gsr_of_run as gsr_of_run
 from portrayal.audits.search.run_files import rank_collection as rank_collection
 from portrayal.audits.search.run_files import score_runs as score_runs
-from portrayal.cli.demo import run_demo as run_demo
 from portrayal.edges.parts.table import install_parts as install_parts
 from portrayal.edges.parts.table import part_sizes as part_sizes
 from portrayal.edges.parts.table import part_states as part_states
@@ -25,6 +24,7 @@ from portrayal.flow import record as record
 from portrayal.flow import record_again as record_again
 from portrayal.flow import report as report
 from portrayal.flow import retry as retry
+from portrayal.flow.demo import run_demo as run_demo
 from portrayal.handover.pack import pack as pack
 from portrayal.handover.verify import verify as verify
 from portrayal.reporting.page.diff import diff as diff

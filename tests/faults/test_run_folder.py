@@ -11,8 +11,9 @@ import pytest
 
 from faults.tiny_study import tiny_study
 from portrayal import flow
-from portrayal.cli import demo, main
+from portrayal.cli import main
 from portrayal.errors import PortrayalError
+from portrayal.flow import demo
 from portrayal.recorder.ledger import Ledger
 from portrayal.reporting.page import files
 from portrayal.run.folder import Run, locked

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from portrayal.cli import demo, main
+from portrayal.cli import main
 from portrayal.edges.parts import table
 from portrayal.edges.parts.table import FOLDER, OPTIONAL, PARTS
 from portrayal.errors import MissingPart, PortrayalError
+from portrayal.flow import demo
 
 ROOT = Path(__file__).parents[2]
 HASHED_LISTS = ("parts.txt", OPTIONAL)

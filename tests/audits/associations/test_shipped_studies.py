@@ -60,7 +60,7 @@ def test_it_finds_what_was_planted_and_says_that_it_is_simulated(name: str, tmp_
 
 
 def test_the_demo_runs_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from portrayal.cli import demo
+    from portrayal.flow import demo
 
     asked: list[str] = []
     monkeypatch.setattr(demo, "require_parts", lambda *given: None)

@@ -42,7 +42,7 @@ def test_what_may_be_said_is_what_is_said() -> None:
     name = "differing tuples across stages"
     scenes = make_scenes(4000, 0, PHANTOMS[name].world)
     said = [speak(PHANTOMS[name].system, scene, RATE, draws(name, scene.image)) for scene in scenes]
-    share_without = share(name, RATE, lambda case: not case.said.color)
+    share_without = share(name, RATE, lambda case: not case.account.color)
     assert np.mean([not words.color for words in said]) == pytest.approx(share_without, abs=0.025)  # three errors
 
 
@@ -83,7 +83,7 @@ def test_the_careless_lose_a_wheelchair_as_often_as_other_things() -> None:
 
     def lost(case: Case, wheelchair: bool) -> float:
         shown = [noun for noun in nouns(case.scene) if (noun == "wheelchair") == wheelchair]
-        said = {case.said.worn, ACTIONS[case.said.action][1], *case.said.things, case.said.place}
+        said = {case.account.worn, ACTIONS[case.account.action][1], *case.account.things, case.account.place}
         return np.mean([noun not in said for noun in shown])
 
     shares = [sum(c.probability * lost(c, which) for c in told) / total for which in (True, False)]

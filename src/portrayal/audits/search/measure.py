@@ -72,6 +72,6 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
 
 
 def basis(row: Mapping[str, Any], evidence: Evidence, settings: SearchSettings) -> Basis:
-    """Return the lists behind a row: those of its system, and those they are compared with."""
+    """Return the lists of a row's system and of the one it is compared with."""
     compared = row["versus"] if row["versus"] not in (None, *REFERENCES) else None
     return Basis(("versus",), systems=[compared]) if compared else Basis()
