@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def names(requirements: list[str]) -> set[str]:
     return {IMPORTED_AS.get(package, package.replace("-", "_")) for package in packages}
 
 
+@cache
 def imported(folder: str) -> dict[str, set[str]]:
     """Return every top-level package of others that code under `folder` imports, with the files that do."""
     found: dict[str, set[str]] = {}

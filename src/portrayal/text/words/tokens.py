@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,11 @@ def stop_words(name: str = "lucene", folder: Path | str = ".") -> frozenset[str]
         known = ", ".join(STOP_LISTS)
         expected = f"Expected one of {known}, or the path of a file with one word a line."
         raise PortrayalError(f"no stop list {name!r}.{nearest(name, STOP_LISTS)} {expected}")
+    return _shipped_list(name)
+
+
+@cache
+def _shipped_list(name: str) -> frozenset[str]:
     return frozenset() if name == "none" else frozenset(read_lexicon(f"stop_words_{name}")["word"])
 
 
