@@ -33,7 +33,7 @@ test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	PYTHONPATH=packages/faces $(BIN)/lint-imports --no-cache
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m 'not night'
 
 nightly: $(VENV)/.test
