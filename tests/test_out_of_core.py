@@ -20,7 +20,7 @@ from portrayal.audits.contexts.measures.design import Design, stereotypes_of
 from portrayal.audits.contexts.measures.pictures import WordLists, coverage_by_system, describe_pictures, unknown_tags
 from portrayal.audits.contexts.measures.questions import answer_questions
 from portrayal.engine.pool import ONE_THREAD
-from portrayal.tables.batches import Seen, hashes_of, unit_in_two, whole_units
+from portrayal.tables.batches import Seen, hashes_of, whole_units
 from portrayal.text.words.typology import load_contexts
 
 KEY = ["system", "measure", "place", "group", "versus", "inferred", "attribute", "background", "factor"]
@@ -125,9 +125,10 @@ def test_a_picture_in_two_places_is_told_past_those_in_memory(tags, tmp_path, mo
 def test_a_hash_that_two_units_share_is_no_unit_in_two_places():
     units = [pl.DataFrame({"unit": [name]}) for name in ("a", "b", "a")]
     hashes = np.concatenate([hashes_of(table) for table in units])
-    assert unit_in_two(units[:2], hashes) is None
-    assert unit_in_two(units, hashes) == ("a",)
-    assert unit_in_two(units, hashes[:0]) is None
+    for tables, repeated, unit in ((units[:2], hashes, None), (units, hashes, ("a",)), (units, hashes[:0], None)):
+        seen = Seen()
+        seen._waiting = [repeated, repeated]  # as if each hash had come twice
+        assert seen.in_two(tables) == unit
 
 
 @pytest.mark.parametrize("measure", [lambda f: tag_shares(f, out_of_core.stimuli()), lambda f: unknown_tags(f, LISTS)])
