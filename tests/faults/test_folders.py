@@ -339,7 +339,7 @@ def test_a_lock_dies_with_its_owner_though_its_children_live(tmp_path: Path) -> 
             time.sleep(60)
         """
     )
-    source = str(Path(flow.__file__).parents[1])
+    source = str(Path(flow.__file__).parents[2])
     parent = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": source}
     )

@@ -107,7 +107,7 @@ def write_contexts(folder: Path) -> None:
             ]
     pl.DataFrame(rows).write_csv(folder / "people.csv")
     pl.DataFrame(tags).write_csv(folder / "tags.csv")
-    shutil.copyfile(Path(flow.__file__).parent / "text" / "lexicons" / "typology.csv", folder / "typology.csv")
+    shutil.copyfile(Path(flow.__file__).parents[1] / "text" / "lexicons" / "typology.csv", folder / "typology.csv")
     (folder / "study.toml").write_text(
         'name = "moved"\naudit = "contexts"\n[[systems]]\nname = "mine"\nuse = "replay:tags.csv"\n'
         '[contexts]\npeople = "people.csv"\ntypology = "typology.csv"\nmixed = false\n'
