@@ -1,4 +1,4 @@
-"""Where the time of `portrayal demo` goes: each study's recording and measuring, and the report.
+"""Time of `portrayal demo`: each study's recording and measuring, and the report.
 
     python -m benchmarks.demo
 

@@ -1,4 +1,4 @@
-"""What the engine costs and how it grows: seconds a shard without work, and captions parsed by one and by two workers.
+"""Cost of the engine: seconds a shard without work, captions parsed by one and two workers.
 
     python benchmarks/engine.py [--captions 20000] [--shards 2000] [--nodes] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""How much memory an index takes: gigabytes a million documents of 200 words, measured in a process of its own.
+"""Memory of an index: gigabytes a million documents of 200 words, in its own process.
 
     python benchmarks/index_size.py [--documents 100000] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""What the benchmarks found, as lines on the screen and as docs/benchmarks.md."""
+"""Results of the benchmarks, as lines on the screen and as docs/benchmarks.md."""
 
 from __future__ import annotations
 

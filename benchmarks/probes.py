@@ -1,4 +1,4 @@
-"""What this machine can do at most: small probes of memory, arithmetic and disk, run beside the benchmarks."""
+"""Limits of this machine: small probes of memory, arithmetic and disk beside the benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good the rankers are on collections with judgments: MAP, nDCG@10 and P@10, and seconds, one line each.
+"""Quality of rankers on judged collections: MAP, nDCG@10, P@10 and seconds, one line each.
 
 python benchmarks/quality.py ../shared/data/ir/time --rankers bm25 qlm tfidf add si sentence drmm matchpyramid
 """

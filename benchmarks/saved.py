@@ -1,4 +1,4 @@
-"""What a benchmark found, kept as JSON for the pages that are written from it."""
+"""Results of benchmarks as JSON, for the pages that are written from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark is: one piece of work, prepared at a size, done by us and by peers, with answers that must agree."""
+"""Benchmark: one piece of work at a size, done by us and peers, with equal answers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ LEAST = 0.02  # seconds a timing lasts at least: quicker work is repeated within
 
 
 class Times(NamedTuple):
-    """What each run took, by the clock and in processor time of this process and its children, and the first answer."""
+    """Return each run's clock and processor time, children included, and the first answer."""
 
     seconds: list[float]
     processor: list[float]

@@ -54,7 +54,7 @@ HANGS, STOPS = "hangs", "stops the tests"  # killers that are no single test
 
 @dataclass
 class Verdict:
-    """What became of one mutant."""
+    """Outcome of one mutant."""
 
     mutant: Mutant
     killer: str = ""  # the test that noticed; empty where none did

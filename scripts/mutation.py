@@ -48,7 +48,7 @@ LEFT_FIELDS = {"annotation", "returns", "decorator_list", "args", "type_comment"
 
 @dataclass(frozen=True)
 class Slot:
-    """Where an expression hangs in the tree, so that another can be put there."""
+    """Place of an expression in the tree, so that another can be put there."""
 
     parent: ast.AST
     field: str

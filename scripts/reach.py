@@ -1,4 +1,4 @@
-"""Which tests reach which line: every test file is run once in a fork under `coverage`, and what it reached is kept.
+"""Lines that each test file reaches: run once in a fork under `coverage`.
 
 A file is run again when it, a helper of the tests or the package has changed.
 """

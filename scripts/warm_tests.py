@@ -52,7 +52,7 @@ class Job(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What became of a job: its result, or None and its last words when the child hung past its limit or died."""
+    """Outcome of a job: its result, or None and its last words when the child hung or died."""
 
     name: Any
     result: Mapping[str, Any] | None

@@ -1,4 +1,4 @@
-"""What pyproject.toml declares is what the code imports: nothing undeclared, nothing for nobody."""
+"""The dependencies that pyproject.toml declares are those that the code imports."""
 
 from __future__ import annotations
 

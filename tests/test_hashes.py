@@ -1,4 +1,4 @@
-"""What `make demo` installs is pinned with hashes: all of it, for every Python and processor we support."""
+"""Everything `make demo` installs is pinned with hashes, for every supported Python and processor."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_nothing_that_would_be_installed_is_left_out() -> None:
 
 
 def needed(requirement: str) -> bool:
-    """Whether a requirement holds on some Python and processor that we support."""
+    """Return whether a requirement holds on some Python and processor that we support."""
     marker = requirement.partition(";")[2]
     if "extra" in marker or re.search(r"(?i)win32|windows|darwin|emscripten|pypy|cygwin", marker):
         return False

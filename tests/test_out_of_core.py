@@ -107,7 +107,7 @@ def test_a_picture_in_two_places_is_refused(tags):
 
 @pytest.mark.parametrize("place", [60, 15_000])
 def test_a_picture_in_two_places_is_told_past_those_in_memory(tags, tmp_path, monkeypatch, place):
-    """Of 64 pictures the hashes are in memory, those of the others in files: the first is told at once, the other in the end."""
+    """Hashes of 64 pictures are in memory, the others in files: found at once, or at the end."""
     monkeypatch.setattr(Seen, "HELD", 64)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     whole = pl.read_parquet(tags / "*.parquet")
@@ -133,7 +133,7 @@ def test_a_hash_that_two_units_share_is_no_unit_in_two_places():
 
 @pytest.mark.parametrize("measure", [lambda f: tag_shares(f, out_of_core.stimuli()), lambda f: unknown_tags(f, LISTS)])
 def test_files_with_other_columns_are_named(tags, tmp_path, measure):
-    """What is null in one file is of any kind there, and a further column in one file is not read."""
+    """A column of nulls has any type, and a further column in one file is not read."""
     whole = pl.read_parquet(tags / "*.parquet")
     first, last = tmp_path / "0.parquet", tmp_path / "1.parquet"
     whole[:4000].write_parquet(first)

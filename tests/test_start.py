@@ -1,4 +1,4 @@
-"""How long a command takes to start: processor time, as a ratio to an interpreter that does nothing."""
+"""Start of a command: processor time over that of an empty interpreter."""
 
 from __future__ import annotations
 

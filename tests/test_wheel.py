@@ -1,4 +1,4 @@
-"""What the wheel holds: the package with its data, lists and licenses, and nothing of the repository around it."""
+"""The wheel holds the package with its data, lists and licenses, and nothing else."""
 
 from __future__ import annotations
 

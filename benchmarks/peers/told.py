@@ -1,4 +1,4 @@
-"""How a peer's script tells what it measured: `told(call, version)` at its end. Run by `benchmarks/one.py`.
+"""Answer of a peer's script: it calls `told(call, version)` at its end; `benchmarks/one.py` runs it.
 
     python benchmarks/peers/SCRIPT.py FOLDER RUNS
 

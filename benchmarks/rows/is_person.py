@@ -1,4 +1,4 @@
-"""Whether a word of a caption names a person, beside NLTK's WordNet on the same table."""
+"""Person words of captions, beside NLTK's WordNet on the same table."""
 
 from __future__ import annotations
 

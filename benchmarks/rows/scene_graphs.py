@@ -76,7 +76,7 @@ def equal(captions: list[str], found: list[Any], theirs: dict[str, np.ndarray]) 
 
 
 def limit(captions: list[str]) -> dict[str, float]:
-    """What the network of spaCy's small pipeline multiplies: about 1.2 million weights a word."""
+    """Return the multiplications of spaCy's small pipeline: about 1.2 million weights a word."""
     words = sum(len(text.split()) + 1 for text in captions)
     return {"arithmetic": 2 * 1.2e6 * words}
 

@@ -36,7 +36,7 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Counted:
-    """Of each picture, by its name: how many tags are in each cluster, and the gender inferred (2: neither)."""
+    """Return each picture's tags by cluster and its inferred gender (2: neither), by its name."""
 
     counts: np.ndarray
     inferred: np.ndarray
@@ -129,7 +129,7 @@ def give(data: Tagged, folder: Path) -> None:
 
 
 def limit(data: Tagged) -> dict[str, float]:
-    """Of each row the strings' 16-byte views are read (picture, tag, system, status) and the repeat; counts are written."""
+    """Return the bytes moved: four 16-byte string views and the repeat are read, counts written."""
     rows = len(data.responses)
     return {"memory": rows * (4 * 16 + 8) + rows // TAGS * 8 * 2 * len(data.clusters)}
 

@@ -72,5 +72,5 @@ def run_console(block: Block, folder: Path, programs: Path) -> None:
 
 
 def matches(said: str, got: str) -> bool:
-    """Whether an output is what a page says; a page that says nothing of it lets it be."""
+    """Return whether an output is what a page says; a page without output allows any."""
     return not said or doctest.OutputChecker().check_output(said, got, doctest.ELLIPSIS)

@@ -1,4 +1,4 @@
-"""What the architecture page names is there."""
+"""The architecture page names what exists: walks, the measure it shows, files of papers."""
 
 from __future__ import annotations
 

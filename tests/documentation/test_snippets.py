@@ -85,7 +85,7 @@ def test_python_runs_or_at_least_imports_what_it_names(block: Block, tmp_path: P
 
 
 def is_there(module: str, name: str) -> bool:
-    """Whether a module has a name, be it a module of its own."""
+    """Return whether a module has a name, or a module of that name."""
     return hasattr(import_module(module), name) or bool(import_module(f"{module}.{name}"))
 
 

@@ -1,4 +1,4 @@
-"""What a server does to a connection, over real sockets: kept, closed, cut, said twice, slow, encrypted, through a proxy."""
+"""Connections over real sockets: reused, closed, cut, answered twice, slow, encrypted, through a proxy."""
 
 from __future__ import annotations
 

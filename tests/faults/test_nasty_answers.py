@@ -175,7 +175,7 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize("kind", ["captioner", "encoder"])
 def test_a_program(tmp_path: Path, kind: str) -> None:
-    """What follows the right id is an answer, however bad; none comes to lie on another question."""
+    """A line with the right id is an answer, however bad, and of no other question."""
     answers = {**NASTY, "good": GOOD[kind]}
     (tmp_path / "answers.json").write_text(json.dumps({name: raw.hex() for name, raw in answers.items()}))
     (tmp_path / "program.py").write_text(PROGRAM)

@@ -149,7 +149,7 @@ def test_a_program_that_ended_while_its_child_keeps_the_pipe_does_not_hold_us(tm
 
 
 def alive(process: int) -> bool:
-    """Whether the process runs; one that ended and was not yet collected does not."""
+    """Return whether the process runs; a zombie does not."""
     for _ in range(50):
         try:
             state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]

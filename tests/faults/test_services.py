@@ -1,4 +1,4 @@
-"""What a service says and does, over real sockets: rates, quotas, keys, addresses, connections, packing."""
+"""Services over real sockets: rates, quotas, keys, addresses, connections, packing."""
 
 from __future__ import annotations
 

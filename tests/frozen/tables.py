@@ -117,7 +117,7 @@ def _of_table(frozen: Table, now: Table) -> list[str]:
 
 
 def same(before: Any, after: Any) -> bool:
-    """Whether two values are equal: numbers to 1e-12, relative or absolute, everything else exactly."""
+    """Return whether two values are equal: numbers to 1e-12, all else exactly."""
     if isinstance(before, bool) or isinstance(after, bool):
         return before is after
     if isinstance(before, int | float) and isinstance(after, int | float):

@@ -1,4 +1,4 @@
-"""What is fuzzed: readers by name, each with good examples to begin from."""
+"""Targets of fuzzing: readers by name, each with good examples to begin from."""
 
 from __future__ import annotations
 

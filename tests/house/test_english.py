@@ -22,3 +22,14 @@ def test_first_lines_of_docstrings_are_short_and_say_what_is_done(package: str) 
             if len(words) > EACH["first_line"] or (words and words[0].strip(",:") in REFUSED):
                 bad.append(f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {' '.join(words)}")
     assert not bad, f"{len(bad)} docstrings open badly:\n" + "\n".join(bad[:40])
+
+
+@pytest.mark.parametrize("folder", ["tests", "packages/faces/tests", "benchmarks", "scripts"])
+def test_docstrings_around_the_packages_open_well_too(folder: str) -> None:
+    bad = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in definitions(path):
+            words = (ast.get_docstring(node) or "").split()
+            if words and words[0].strip(",:") in REFUSED:
+                bad.append(f"{path.relative_to(ROOT)}: {' '.join(words[:12])}")
+    assert not bad, "\n".join(bad)

@@ -1,4 +1,4 @@
-"""How large edits are, beside the formula on arrays; a placebo of several axes is opened once."""
+"""Sizes of edits beside the formula on arrays; a shared placebo is opened once."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What every measure must obey, for every audit and every further experiment of the registry.
+"""Properties of every measure, for each audit and experiment of the registry.
 
 Each has a module `tests/properties/case_NAME.py` (a slash in the name is an underscore there) with
 `case() -> (study, evidence)`: a small study and what was recorded for it, and with
@@ -222,7 +222,7 @@ def test_missing_answers_are_counted_missing(name: str) -> None:
 
 @every_audit
 def test_every_way_of_missing_is_the_same_and_its_words_are_not_read(name: str) -> None:
-    """What failed, is unknown, planned or unparsable is missing alike, even where a row still carries an answer."""
+    """Failed, unknown, planned and unparsable questions are missing, even with an answer in the row."""
     _, evidence, _ = case(name)
     third = pl.col("stimulus").is_in(evidence.stimuli["stimulus"].sort().gather_every(3).to_list())
     kept, gone = evidence.responses.filter(~third), evidence.responses.filter(third)

@@ -1,4 +1,4 @@
-"""What the tests of recording share."""
+"""Fixtures that the tests of recording share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in, and what every answer carries."""
+"""Guard of the viewer: people let in, and headers of every answer."""
 
 from __future__ import annotations
 

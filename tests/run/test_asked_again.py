@@ -1,4 +1,4 @@
-"""What is asked again by itself: what a killed process left of a local, free system, and what other code would answer."""
+"""Questions asked again: left by a killed process of a free system, or by changed code."""
 
 from __future__ import annotations
 

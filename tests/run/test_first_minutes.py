@@ -1,4 +1,4 @@
-"""What a new user does first: a study written for them, three questions tried, stimuli exported, failures asked again."""
+"""First minutes: a study is written, three questions tried, stimuli exported, failures retried."""
 
 from __future__ import annotations
 

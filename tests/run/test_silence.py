@@ -1,4 +1,4 @@
-"""What was left unanswered, by hand."""
+"""Unanswered questions, counted by hand."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def tracked() -> list[Path]:
 
 
 def is_picture(begin: bytes) -> bool:
-    """Whether a file that begins so is a picture of pixels, whatever it is called."""
+    """Return whether a file that begins so is a picture of pixels, whatever its name."""
     return begin.startswith(BEGINS) or begin[8:12] == b"WEBP" or begin[4:12] in (b"ftypavif", b"ftypheic", b"ftypmif1")
 
 

@@ -1,4 +1,4 @@
-"""What a live generator may never be asked. Ages and words for the young stand alone here, and so do sexual words."""
+"""Prompts that a live generator never gets. Ages, words for the young and sexual words stand alone."""
 
 import re
 

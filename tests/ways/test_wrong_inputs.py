@@ -1,4 +1,4 @@
-"""What a new user gets wrong, in each way to plug a system in: one line that says what to do, and exit code 2."""
+"""Mistakes of new users in each way to plug in: one line with advice, exit code 2."""
 
 from __future__ import annotations
 

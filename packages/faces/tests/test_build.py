@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from made_up_maker import MADE_UP, Watched
+from phantom_maker import MADE_UP, Watched
 from portrayal import make_face_series, plan_text
 from portrayal.errors import PortrayalError
 from portrayal.pictures.images import generated_people, open_shrunk

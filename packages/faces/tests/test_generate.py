@@ -82,7 +82,7 @@ def test_the_manifest_tells_what_was_asked_who_was_left_out_and_what_was_read(ma
 
 
 class HalfFace(DrawnStudio):
-    """Of its pictures the left half is face."""
+    """Studio whose pictures are face in their left half."""
 
     def regions(self, pictures: np.ndarray) -> np.ndarray:
         face = super().regions(pictures)

@@ -97,7 +97,7 @@ def test_who_is_read_as_young_at_any_step_is_named(tmp_path: Path, monkeypatch: 
 
 
 def test_identity_is_asked_for_among_others_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of three further people one has p0's centre: p0 is told from nobody then, and the share falls to 1 of 2."""
+    """One of three further people has p0's centre: p0 is told from nobody, so 1 of 2."""
     monkeypatch.setattr(judged, "look", looked)
     draw_folder(tmp_path / "own", people=2, pairs=[("White", "Black")])
     draw_folder(tmp_path / "others", people=3, pairs=[("White", "Black")])

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from made_up_maker import MADE_UP
+from phantom_maker import MADE_UP
 from portrayal import make_face_series
 from portrayal.cli.main import main
 from portrayal.errors import PortrayalError

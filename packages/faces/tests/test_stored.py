@@ -1,4 +1,4 @@
-"""What is judged of a picture is judged of the file that others open, by whatever landmarks they find in it."""
+"""Pictures are judged as stored, by the landmarks that others find in the file."""
 
 from __future__ import annotations
 

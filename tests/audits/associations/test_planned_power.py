@@ -1,4 +1,4 @@
-"""What `portrayal plan` says can be found is found as often as it says, through the path that real answers take."""
+"""Power that `portrayal plan` states, held against audits through the path of real answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of systems that say nothing: every kind of silence, through the path that real answers take."""
+"""Sentences about silent systems: every kind of silence, through the path of real answers."""
 
 from __future__ import annotations
 

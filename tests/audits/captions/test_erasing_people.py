@@ -1,4 +1,4 @@
-"""What becomes of person words, against phantoms that plant it at a known rate: held by the interval, and no alarm else."""
+"""Erasing of person words, against phantoms that plant it at a known rate."""
 
 from __future__ import annotations
 

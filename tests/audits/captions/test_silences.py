@@ -1,4 +1,4 @@
-"""What a captions audit says of silence, constancy, one person and many groups, word for word."""
+"""Sentences of a captions audit about silence, constancy, one person and many groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken as ground truth: the study's choice, people's boxes apart from the system's, and only what was labelled."""
+"""Ground truth: the study's choice, people's boxes apart from the system's, labelled images only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What words mean in captions: things that WordNet takes for people, phrases as a whole, and the lists looked through."""
+"""Meaning of words in captions: WordNet's false people, whole phrases, and the lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contexts audit may and may not find: planted harms that must be, and what looked like one and is none."""
+"""Decisions of a contexts audit: planted harms are found, look-alikes are not."""
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,7 @@ from portrayal.audits.contexts.calibration import simulate, study_of
 from portrayal.audits.contexts.figures import all_charts
 from portrayal.audits.contexts.measures.congruence import expectancy_gaps
 from portrayal.audits.contexts.measures.rq4_descriptions import cosine_distance
-from portrayal.reporting.page.asked import shown_view
+from portrayal.reporting.page.provenance import shown_view
 from portrayal.reporting.page.section import find
 from portrayal.stats.models.groups import anova, welch
 

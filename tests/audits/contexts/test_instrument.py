@@ -1,4 +1,4 @@
-"""What an audit of contexts does beside its four questions: confidences, places alone, three genders, ratings, pictures."""
+"""Contexts beside its four questions: confidences, places alone, three genders, ratings, pictures."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a contexts audit says when something is not said: through the flow, each sentence written out."""
+"""Sentences of a contexts audit about missing answers, through the flow, written out."""
 
 from dataclasses import replace
 

@@ -142,7 +142,7 @@ def test_a_missed_placebo_is_said_and_takes_nothing_from_the_axis(tmp_path: Path
 
 
 def test_a_folder_is_gone_through_once_whatever_its_size(tmp_path: Path, monkeypatch):
-    """Which poles have a placebo was asked of all pictures for each picture: 4.5 million looks at the set that ships."""
+    """Poles with a placebo are found once; they were sought for each picture, 4.5 million times."""
     draw_folder(tmp_path, people=4)
     asked: list[int] = []
     poles = folder_module._placebo_poles

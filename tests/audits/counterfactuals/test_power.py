@@ -1,4 +1,4 @@
-"""What `plan` states is what audits of that design find."""
+"""Power that `plan` states is the share of such audits with a finding."""
 
 from __future__ import annotations
 

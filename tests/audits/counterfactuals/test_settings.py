@@ -1,4 +1,4 @@
-"""What a study shows that says little: the set that ships, unless it speaks of pictures to change."""
+"""A short study shows the set that ships, unless it names pictures to change."""
 
 from __future__ import annotations
 

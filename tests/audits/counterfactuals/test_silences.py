@@ -252,7 +252,7 @@ def test_nobody_with_a_whole_series_is_said():
 
 @pytest.mark.parametrize("silence", ["failed", "refused"])
 def test_where_gaps_leave_few_people_nothing_is_said_of_how_often_others_get_a_label(silence: str):
-    """Of 659 people asked half their questions, 3 had a whole series: it was said that fewer than 6 people get the label more often."""
+    """Three of 659 people had a whole series: that, not a rare label, is the reason."""
 
     def answers_three(person: int, attribute: str, value: float) -> list[str] | str:
         return silence if person >= 3 and value == 0 else strict(person, attribute, value)

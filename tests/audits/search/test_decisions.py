@@ -1,4 +1,4 @@
-"""What the search audit says is found: the paper's toy collection, rulers that disagree, rulers and lists that cannot measure."""
+"""Decisions of the search audit: the toy collection, rulers that disagree or cannot measure."""
 
 from __future__ import annotations
 

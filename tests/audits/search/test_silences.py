@@ -1,4 +1,4 @@
-"""What is said where an engine says nothing: each expected sentence, written out."""
+"""Sentences about silent engines, each written out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be true at the end of a world: every answer that was billed is in the ledger or one unknown, none twice, none mixed up."""
+"""Check a world's end: billed answers are in the ledger or unknown, none twice or mixed up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ANSWERED = ("done", "refused", "unreadable")
 
 @dataclass
 class Bills:
-    """What the vendors of a world know: who was asked what, what they billed, and which fault they were made to do."""
+    """Books of a world's vendors: questions, bills and planted faults."""
 
     billed: Counter[tuple[str, str]] = field(default_factory=Counter)  # by system and stimulus
     sent: set[tuple[str, str]] = field(default_factory=set)  # questions of which bytes went out

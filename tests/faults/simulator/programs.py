@@ -65,7 +65,7 @@ class SimulatedProgram:
         return self._stray
 
     def has_ended(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         return self._ended
 
     async def close(self, patience: float) -> None:

@@ -72,7 +72,7 @@ class World:
         return names_in(sent, self.pictures)
 
     def bills_errors(self, vendor: str) -> bool:
-        """Whether this server error is billed; some vendors say that they never do."""
+        """Return whether this server error is billed; some vendors say that they never do."""
         return vendor not in ("openai", "anthropic") and self.random.random() < 0.5
 
     def run(self) -> list[Wrong]:

@@ -85,7 +85,7 @@ def picture(seed=0, size=(90, 70)):
 
 
 def expected(model, texts, pictures, tokens, preparation):
-    """What transformers' own towers say."""
+    """Return the vectors of transformers' own towers."""
     import torch
 
     ids = torch.full((len(texts), CONTEXT), model.config.text_config.eos_token_id)

@@ -1,4 +1,4 @@
-"""Where the centre is cut: torchvision's rounding for OpenAI's and OpenCLIP's models, transformers' for its folders.
+"""Crop at the centre: torchvision's rounding for OpenAI's and OpenCLIP's models, else transformers'.
 
 torchvision.transforms.functional.center_crop takes top = int(round((height - side) / 2.0)), Python's round, which goes to
 the even number; transformers' Pillow processors take (height - side) // 2. Values below are by hand.

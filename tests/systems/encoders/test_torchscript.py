@@ -94,7 +94,7 @@ def test_a_file_without_its_architecture_still_asks_for_it(archive, tmp_path) ->
 
 
 class Runs:
-    """What a file may try: a call when it is read."""
+    """Object of a hostile file: a call when it is read."""
 
     def __init__(self, command: str) -> None:
         self.command = command

@@ -1,4 +1,4 @@
-"""How well a further group is told: by people of folds nothing was fitted on, and in bold where that is less than needed."""
+"""Recognition of a further group: by people of held-out folds, in bold below what is needed."""
 
 import numpy as np
 from training.further_groups import FURTHER, PAIR, READER, recognition, table, told_among, told_apart

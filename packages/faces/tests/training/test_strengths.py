@@ -1,4 +1,4 @@
-"""How far mean faces go and what is taken off for age: chosen by hand, and the whole command with judges that are none."""
+"""Strengths of mean faces and their correction for age: by hand, and the whole command."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from portrayal.edges.inert import inert_cells
 from portrayal.edges.writing import make_inside, replacing, write_bytes, write_parquet, write_text
 from portrayal.edges.writing import without_secrets as without_secrets_in
 from portrayal.reporting.charts.drawing import Draw, draw_here, drawing, svg_to_png
-from portrayal.reporting.page.asked import recording_days
 from portrayal.reporting.page.croissant import croissant
 from portrayal.reporting.page.evidence import answers_table, trace
 from portrayal.reporting.page.first import summary
 from portrayal.reporting.page.page import all_tables, render_drawn, row_pages
+from portrayal.reporting.page.provenance import recording_days
 from portrayal.reporting.page.section import STATES, Section, draw_all, read_section
 from portrayal.run.folder import Run
 from portrayal.study.audit import Finding

@@ -8,8 +8,8 @@ from typing import Any
 
 from portrayal.reporting.charts.drawing import Drawing
 from portrayal.reporting.charts.looks import Looks
-from portrayal.reporting.page.asked import recorded
 from portrayal.reporting.page.pictures import miniature, pictures_view
+from portrayal.reporting.page.provenance import recorded
 from portrayal.reporting.page.section import UNFINISHED, Section
 from portrayal.run.silence import ANSWERED
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED

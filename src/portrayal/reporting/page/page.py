@@ -14,7 +14,10 @@ from markupsafe import Markup
 from portrayal.reporting.charts.drawing import Drawing, prefixed
 from portrayal.reporting.charts.looks import swatch
 from portrayal.reporting.charts.theme import dark_rules
-from portrayal.reporting.page.asked import (
+from portrayal.reporting.page.evidence import Traced, answers_view, examples_view, trace
+from portrayal.reporting.page.first import alarms, answers_in_short, cards
+from portrayal.reporting.page.pictures import pictures_view
+from portrayal.reporting.page.provenance import (
     family,
     manifest_rows,
     recorded,
@@ -24,9 +27,6 @@ from portrayal.reporting.page.asked import (
     system_rows,
     times_and_cost,
 )  # fmt: skip
-from portrayal.reporting.page.evidence import Traced, answers_view, examples_view, trace
-from portrayal.reporting.page.first import alarms, answers_in_short, cards
-from portrayal.reporting.page.pictures import pictures_view
 from portrayal.reporting.page.results import block_id, result_blocks
 from portrayal.reporting.page.section import STATES, Section, draw_all, file_name, report_looks
 from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE

@@ -1,4 +1,4 @@
-"""Description of what was asked: stimuli and systems, waves, the family, the manifest."""
+"""Description of a run: stimuli and systems, waves, the family, the manifest."""
 
 from __future__ import annotations
 
