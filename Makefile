@@ -16,7 +16,7 @@ $(VENV)/.demo: pyproject.toml requirements/demo.txt $(wildcard src/portrayal/edg
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
 	$(PIP) install --require-hashes -r requirements/demo.txt
-	$(PIP) install --no-deps --no-build-isolation -e . -e packages/faces
+	$(PIP) install --no-deps --no-build-isolation -e . -e packages/faces -e packages/rankers -e packages/review
 	$(BIN)/portrayal parts install --quiet
 	touch $@
 

@@ -30,8 +30,8 @@ def child(documents: int) -> None:
     """Index, weigh, and print the peak of memory."""
     from benchmarks.rows.texts import documents as texts
 
-    from portrayal.systems.rankers.lexical import bm25
     from portrayal.text.collections.index import build_index
+    from portrayal_rankers.lexical import bm25
 
     bm25(build_index((str(number), text) for number, text in enumerate(texts(documents))))
     print(json.dumps(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))

@@ -11,9 +11,9 @@ import time
 
 from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.errors import PortrayalError
-from portrayal.systems.rankers.base import rank
-from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection
+from portrayal_rankers.base import rank
+from portrayal_rankers.registry import Searchable, make_ranker
 
 MEASURES = ("map", "ndcg_cut_10", "P_10")
 

@@ -15,7 +15,6 @@ from benchmarks.rows import (
     scene_graphs,
     searching,
     tags,
-    tukey,
 )
 from benchmarks.shape import Benchmark
 
@@ -30,7 +29,6 @@ ROWS = (
     tags,
     is_person,
     logistic,
-    tukey,
     scene_graphs,
     calls,
 )

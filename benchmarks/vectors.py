@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection
 from portrayal.text.lexicons import read_lexicon
+from portrayal_rankers.registry import Searchable, make_ranker
 
 SYSTEMS = {
     "add": {"debias": "none"},

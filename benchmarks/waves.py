@@ -3,7 +3,7 @@
     python benchmarks/waves.py [STEM...] [--pairs 200] [--seconds 60]
 
 A pair is one study asked twice: the same stimuli, systems whose chances stay as they are, other chance. Its answers take the
-path real ones take (read, measured, decided, compared), and what counts is a printed line that something moved. In a planted
+path real ones take (read, measured, decided, compared), and what counts is a system of which something is found. In a planted
 pair the second wave has an effect; a tenth as many of these are made. Each row of the table stops after `seconds` of processor time.
 """
 
@@ -20,7 +20,7 @@ import polars as pl
 from portrayal.reporting.page.diff import Diff, compare
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.study.calibration import SIMULATIONS, Simulated
-from portrayal.waves.waves import make_wave
+from portrayal.waves.waves import measure_waves
 
 PLANTED = 10  # times fewer pairs with an effect
 
@@ -52,32 +52,34 @@ def pair(case: Case, seed: int) -> tuple[Diff, Simulated]:
     """Return two waves of a simulated study held against each other, and the second."""
     simulate = import_module(SIMULATIONS[case.stem]).simulate
     made = [simulate(case.shape, seed, case.effect, wave) for wave in (1, 2)]
-    waves = [make_wave(f"wave {place}", one.study, one.evidence) for place, one in enumerate(made, 1)]
-    return compare(waves), made[1]
+    names, studies, evidences = zip(
+        *((f"wave {place}", one.study, one.evidence) for place, one in enumerate(made, 1)), strict=False
+    )
+    return compare(measure_waves(names, studies, evidences)), made[1]
 
 
-def shows(case: Case, seed: int) -> bool:
-    """Tell whether a pair prints that something moved; with an effect, the row that carries it."""
-    found, later = pair(case, seed)
-    printed = any(line.startswith("moved: ") for line in found.lines())
+def shows(case: Case, seed: int) -> tuple[int, int]:
+    """Count systems that a change is printed of, and systems; with an effect, the pair whose row carries it."""
+    changes, later = pair(case, seed)
+    found = changes.measures.filter(pl.col("decision") == FOUND)
     if not case.effect:
-        return printed
+        return found["system"].n_unique(), changes.measures["system"].n_unique()
     carries = [pl.col(name) == item for name, item in (later.planted or {}).items()]
-    return printed and not found.measures.filter(pl.col("decision") == FOUND, *carries).is_empty()
+    return int(not found.filter(*carries).is_empty()), 1
 
 
 def counted(case: Case, pairs: int, seconds: float = float("inf"), first: int = 0) -> tuple[int, int]:
-    """Return how many pairs show a change, and how many there were before time was up."""
-    end, hits, done = time.process_time() + seconds, 0, 0
-    while done < pairs and time.process_time() < end:
-        hits += shows(case, first + done)
-        done += 1
+    """Return how many systems show a change, and how many there were before time was up."""
+    end, counts = time.process_time() + seconds, [(0, 0)]
+    while len(counts) <= pairs and time.process_time() < end:
+        counts.append(shows(case, first + len(counts) - 1))
+    hits, done = map(sum, zip(*counts, strict=True))
     return hits, done
 
 
 def table(stems: list[str], pairs: int, seconds: float) -> Iterator[str]:
     """Yield the table of docs/diff.md."""
-    yield "| audit | shape | planted in the second wave | pairs | that show it |"
+    yield "| audit | shape | planted in the second wave | systems | that show it |"
     yield "|---|---|---|---|---|"
     for case in CASES:
         if case.stem in stems:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from portrayal.audits.search.inputs import make_history
 from portrayal.audits.search.measures.gsr import gsr, relative_gsr
 from portrayal.audits.search.measures.history import lists_of, perfect_lists, score_history, word_scores
-from portrayal.systems.rankers.base import rank
-from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vectors.direction import find_direction
 from portrayal.text.vectors.sets import open_vectors
+from portrayal_rankers.base import rank
+from portrayal_rankers.registry import Searchable, make_ranker
 
 RANKERS = {
     "BM25": ("bm25", {}),

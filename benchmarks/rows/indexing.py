@@ -20,8 +20,8 @@ def prepare(size: int) -> list[str]:
 
 def ours(texts: list[str]) -> dict[str, Any]:
     """Index and weigh: bm25s weighs words while it indexes."""
-    from portrayal.systems.rankers.lexical import bm25
     from portrayal.text.collections.index import build_index
+    from portrayal_rankers.lexical import bm25
 
     ranker = bm25(build_index((str(number), text) for number, text in enumerate(texts)))
     return {"index": ranker.index, "weights": ranker.weights}

@@ -27,8 +27,8 @@ class Asked:
 
 def prepare(size: int) -> Asked:
     """Index so many documents."""
-    from portrayal.systems.rankers.lexical import bm25
     from portrayal.text.collections.index import build_index
+    from portrayal_rankers.lexical import bm25
 
     texts = list(documents(size))
     ranker = bm25(build_index((str(number), text) for number, text in enumerate(texts)), K1, B)

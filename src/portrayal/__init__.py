@@ -25,8 +25,9 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(_PUBLIC[name]), name)
     except ModuleNotFoundError as error:
-        if error.name != "portrayal_faces":
+        package = _PUBLIC[name].partition(".")[0]
+        if error.name != package or package == __name__:
             raise
-        from portrayal.errors import MissingFaces
+        from portrayal.errors import MissingPackage
 
-        raise MissingFaces(f"portrayal.{name}") from None
+        raise MissingPackage(f"portrayal.{name}", package.replace("_", "-")) from None

@@ -30,7 +30,6 @@ from portrayal.handover.verify import verify as verify
 from portrayal.reporting.page.diff import diff as diff
 from portrayal.reporting.page.opened import Run as Run
 from portrayal.reporting.page.opened import redact as redact
-from portrayal.review.serve import view as view
 from portrayal.run.contents import read_results as read_results
 from portrayal.run.plan import plan_text as plan_text
 from portrayal.run.plan import tried_text as tried_text
@@ -54,6 +53,7 @@ from portrayal_faces.photographs.apply import make_face_series as make_face_seri
 from portrayal_faces.scenes.scenes import compose_scenes as compose_scenes
 from portrayal_faces.series.judged import check_faces as check_faces
 from portrayal_faces.shipped import list_faces as list_faces
+from portrayal_review.serve import view as view
 
 __version__: str
 __all__ = [

@@ -34,12 +34,11 @@ class MissingExtra(PortrayalError):
         super().__init__(f"{what} needs an extra that is not installed. Run: pip install 'portrayal-audit[{extra}]'")
 
 
-class MissingFaces(PortrayalError):
-    """The distribution that makes, judges and applies series of faces is not installed."""
+class MissingPackage(PortrayalError):
+    """A distribution that builds on this one is not installed."""
 
-    def __init__(self, what: str) -> None:
-        why = "needs the package portrayal-faces, which is not installed. Run: pip install portrayal-faces"
-        super().__init__(f"{what} {why}")
+    def __init__(self, what: str, package: str) -> None:
+        super().__init__(f"{what} needs the package {package}, which is not installed. Run: pip install {package}")
 
 
 class MissingPart(PortrayalError):

@@ -14,7 +14,7 @@ from benchmarks import environments, page, probes, runner
 RATES = dict.fromkeys(probes.RATES, 1e9)
 NEEDED = {  # the table of what is promised
     "association": [5000], "exact p": [500], "genderedness": [100], "indexing": [5, 1], "search": [1.3], "quality": [5],
-    "composing": [60], "tags": [5, 5], "is a person": [200], "logistic fits": [7], "Tukey": [20, 50],
+    "composing": [60], "tags": [5, 5], "is a person": [200], "logistic fits": [7],
     "scene graphs": [3], "recorded calls": [2],
 }  # fmt: skip
 

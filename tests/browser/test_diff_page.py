@@ -9,7 +9,7 @@ from benchmarks.waves import Case
 
 from portrayal.reporting.page.diff import compare, render
 from portrayal.study.calibration import SIMULATIONS
-from portrayal.waves.waves import make_wave
+from portrayal.waves.waves import measure_waves
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -28,7 +28,7 @@ def written(tmp_path_factory):
 
     case = Case("associations", "clustered", 1.8)
     made = [import_module(SIMULATIONS[case.stem]).simulate(case.shape, 0, case.effect, wave) for wave in range(1, 6)]
-    waves = [make_wave(name, one.study, one.evidence) for name, one in zip(NAMES, made, strict=True)]
+    waves = measure_waves(NAMES, [one.study for one in made], [one.evidence for one in made])
     path = tmp_path_factory.mktemp("diff") / "diff.html"
     path.write_text(render(compare(waves), waves))
     return path

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from portrayal.review.app import make_app
-from portrayal.review.desk import Desks
-from portrayal.review.links import kept_people
-from portrayal.review.opened import Shelf
-from portrayal.review.people import ORGANISER
-from portrayal.review.serve import _listen, known_hosts
 from portrayal.run.reviews import read_judgments
+from portrayal_review.app import make_app
+from portrayal_review.desk import Desks
+from portrayal_review.links import kept_people
+from portrayal_review.opened import Shelf
+from portrayal_review.people import ORGANISER
+from portrayal_review.serve import _listen, known_hosts
 from review.made_runs import captions_run, contexts_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -22,8 +22,8 @@ from portrayal.systems.core.base import KINDS
 from portrayal.systems.core.registry import PHANTOMS, SCHEMES, SYSTEMS, open_system
 from portrayal.systems.core.settings import LimitSettings, SystemSettings
 from portrayal.systems.http.vendor import Vendor
-from portrayal.systems.rankers.registry import RANKERS
 from portrayal.waves.gate import Rule
+from portrayal_rankers.registry import RANKERS
 
 COMMANDS = "docs/commands.md"
 SET_BY_US = {"settings", "folder", "hypotheses_late"}  # fields of a study that no file has

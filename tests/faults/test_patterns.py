@@ -18,7 +18,7 @@ from portrayal.systems.chat import chat
 from portrayal.systems.core import refusals
 from portrayal.systems.core.base import Refused, Unreadable
 from portrayal.systems.core.settings import without_secrets
-from portrayal.text.captions import parsing
+from portrayal.text.captions import layout
 from portrayal.text.words.tag_spelling import normalise, spellings
 
 SOURCE = Path(portrayal.__file__).parent
@@ -36,7 +36,7 @@ ELSEWHERE = {
     "audits/search/measures/quality.py": "names of measures in a study",
 }
 # Modules that read no more of a text than this; their patterns are tried on so much. The last test tries them from outside.
-CAPPED = {"systems/core/refusals.py": refusals.LONGEST, "text/captions/parsing.py": 2 * parsing.LONGEST}
+CAPPED = {"systems/core/refusals.py": refusals.LONGEST, "text/captions/layout.py": 2 * layout.LONGEST}
 PIECES = [
     " ",
     "a",
@@ -179,7 +179,7 @@ def test_a_pattern_is_linear(name: str) -> None:
     "read",
     [
         refusals.is_refusal,
-        parsing.clean,
+        layout.clean,
         lambda text: list(spellings(normalise(text))),
         lambda text: chat.rows_of_text(text, "tagger"),
         without_secrets,

@@ -133,9 +133,9 @@ def test_published_spearman_of_table_2():
 def test_vector_rankers_reinforce_more_than_lexical_ones_on_news(shared):
     # Section 4.2.2 and Table 2, on Robust04 with word2vec: perfect 0.085; BM25 11%, QLM 4%, w2v_si 77%, w2v_add 84% above it.
     # TIME is news too, with 83 queries: the order must be the same.
-    from portrayal.systems.rankers.base import rank
-    from portrayal.systems.rankers.registry import Searchable, make_ranker
     from portrayal.text.collections import read_collection
+    from portrayal_rankers.base import rank
+    from portrayal_rankers.registry import Searchable, make_ranker
 
     collection = read_collection(shared("data/ir/time"))
     history, searchable = make_history(collection), Searchable(collection)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conftest import ROOT
 
-PACKAGES = ("src/portrayal", "packages/faces")
+PACKAGES = ("src/portrayal", "packages/faces", "packages/rankers", "packages/review")
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -24,7 +24,7 @@ def test_first_lines_of_docstrings_are_short_and_say_what_is_done(package: str) 
     assert not bad, f"{len(bad)} docstrings open badly:\n" + "\n".join(bad[:40])
 
 
-@pytest.mark.parametrize("folder", ["tests", "packages/faces/tests", "benchmarks", "scripts"])
+@pytest.mark.parametrize("folder", ["tests", "packages/faces/tests", "packages/rankers/tests", "benchmarks", "scripts"])
 def test_docstrings_around_the_packages_open_well_too(folder: str) -> None:
     bad = []
     for path in sorted((ROOT / folder).rglob("*.py")):

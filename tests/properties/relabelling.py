@@ -38,5 +38,7 @@ def _turned(row: dict) -> dict:
 def _ends(row: dict, turn: Callable[[float], float | None]) -> dict:
     if row["unit"] in COUNTS:
         return {}
-    value, low, high = (None if row[name] is None else turn(row[name]) for name in ("value", "low", "high"))
-    return {"value": value, "low": high, "high": low}
+    names = ("value", "low", "high", "value_if_all", "value_if_none")
+    value, low, high, of_all, of_none = (None if row.get(name) is None else turn(row[name]) for name in names)
+    bounds = {"value_if_all": of_all, "value_if_none": of_none} if "value_if_all" in row else {}
+    return {"value": value, "low": high, "high": low, **bounds}

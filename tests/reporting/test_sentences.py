@@ -55,11 +55,11 @@ def test_a_single_row_is_named_where_the_claim_asks_for_it() -> None:
         assert plain.replace("than of another:", "than of another (the kitchen):") == named
 
 
-def test_what_was_not_found_says_what_would_have_been() -> None:
+def test_what_was_not_found_says_what_the_interval_leaves_out() -> None:
     assert said({"low": -0.08, "high": 0.32, "p": 0.3}) == [
         "It was not found that A leaves out people of one group more often than of another: 12 percentage points"
-        " (95% interval −8 to 32, 40 people, adjusted p = .300); an effect of 29 percentage points would have been found in"
-        " 80 of 100 such audits."
+        " (95% interval −8 to 32, 40 people, adjusted p = .300); the interval leaves out effects beyond"
+        " 32 percentage points."
     ]
 
 
@@ -126,3 +126,23 @@ def test_singular_and_plural() -> None:
 
 def test_missing_answers_stand_beside_the_number() -> None:
     assert "40 people, 3 missing" in figures({**ROW, "n_missing": 3, "p_adjusted": None})
+
+
+def test_a_finding_says_what_the_missing_answers_could_make_of_it() -> None:
+    gone = {"value_if_all": -0.05, "value_if_none": -0.02, "n_missing": 20}
+    (lost,), (half,), (kept,) = (
+        said(gone),
+        said({**gone, "value_if_none": 0.02}),
+        said({**gone, "value_if_all": 0.05, "value_if_none": 0.02}),
+    )
+    assert lost.endswith(
+        " Had all without an answer done so, it would be −5 percentage points, had none −2 percentage points. It does not last"
+        " whatever they would have answered."
+    )
+    assert half.endswith("had none 2 percentage points.")
+    assert kept.endswith("adjusted p = .001).")
+    turned = replace(CLAIM, negative=None, turned=True)
+    assert (
+        "it would be −5"
+        in said({**gone, "value": -0.12, "low": -0.17, "high": -0.08, "value_if_all": 0.05}, claim=turned)[0]
+    )

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra [review] is not installed")
+pytest.importorskip("starlette", reason="starlette, which portrayal-review needs, is not installed")
 
 from starlette.testclient import TestClient
 
-from portrayal.review.app import make_app
-from portrayal.review.desk import Desks
-from portrayal.review.opened import Shelf
-from portrayal.review.people import ORGANISER, People
+from portrayal_review.app import make_app
+from portrayal_review.desk import Desks
+from portrayal_review.opened import Shelf
+from portrayal_review.people import ORGANISER, People
 from review.made_runs import captions_run, contexts_run
 
 HOST = "127.0.0.1:8000"

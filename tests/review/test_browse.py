@@ -12,9 +12,9 @@ import pytest
 
 from portrayal.reporting.answers.answers import Chosen, answers_of, factors_of, narrowed, raw_text
 from portrayal.reporting.answers.behind import Bases
-from portrayal.review.browse import listed, side_by_side
 from portrayal.study.audit import Evidence
 from portrayal.study.registry import get_audit
+from portrayal_review.browse import listed, side_by_side
 from review.made_runs import SCRIPT
 
 TAGS = pl.DataFrame(

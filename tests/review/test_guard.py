@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.review.guard import refusal
-from portrayal.review.people import ORGANISER, People, checked_name, form_token, is_token
-from portrayal.review.serve import known_hosts
+from portrayal_review.guard import refusal
+from portrayal_review.people import ORGANISER, People, checked_name, form_token, is_token
+from portrayal_review.serve import known_hosts
 from review.conftest import HOST, fields
 
 FORM = {"host": [HOST], "content-length": ["10"]}

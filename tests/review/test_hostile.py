@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from portrayal.errors import PortrayalError
-from portrayal.review.desk import Desks
-from portrayal.review.journal import Journal
-from portrayal.review.opened import Shelf, open_run
-from portrayal.review.pictures import picture_key, shown_picture
+from portrayal_review.desk import Desks
+from portrayal_review.journal import Journal
+from portrayal_review.opened import Shelf, open_run
+from portrayal_review.pictures import picture_key, shown_picture
 from review.conftest import Site
 
 

@@ -53,7 +53,7 @@ def test_the_viewer_shows_them_and_says_where_one_changed(looked: Path) -> None:
     Image.new("RGB", (40, 60), "white").save(looked.parent / "1_AN1_O_1.png")
     site = Site([looked])
     client = site.browser()
-    from portrayal.review.pictures import shown_picture
+    from portrayal_review.pictures import shown_picture
 
     shown_picture.cache_clear()
     answers = [client.get(html.unescape(path)) for path in shown]

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from portrayal.review import links as kept_links
-from portrayal.review.app import make_app
-from portrayal.review.desk import Desks
-from portrayal.review.links import NAME, kept_people, kept_port
-from portrayal.review.opened import Shelf
-from portrayal.review.people import ORGANISER
+from portrayal_review import links as kept_links
+from portrayal_review.app import make_app
+from portrayal_review.desk import Desks
+from portrayal_review.links import NAME, kept_people, kept_port
+from portrayal_review.opened import Shelf
+from portrayal_review.people import ORGANISER
 from review.conftest import HOST, fields
 
 PICTURES = "/review/1/pictures"

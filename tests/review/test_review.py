@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from portrayal import flow
-from portrayal.review.queues import Item, Queue, in_order, queues_of, scene_words
-from portrayal.review.review import agreement_of
+from portrayal.errors import PortrayalError
 from portrayal.run.folder import Run
 from portrayal.run.reviews import fold, read_judgments, read_reviews, reviews_of
+from portrayal_review.desk import rows_of
+from portrayal_review.queues import Item, Queue, _cases, in_order, is_for_all, queues_of, scene_words
+from portrayal_review.review import agreement_of
 from review.conftest import Site, fields, judge
 
 CASES, TAGS, PLACES, WORDS, PICTURES = (
@@ -121,8 +124,109 @@ def test_a_tag_and_a_place_tell_nothing_either(site: Site) -> None:
     assert not any(name in place for name in ("Wedding", "Garage", "Kitchen", "Nursery"))
 
 
+def next_case(site: Site, reviewer: str) -> Item:
+    desk = site.desks.of(1)
+    item = desk.next_item(desk.queues(site.shelf.run(1))["cases"], reviewer)
+    assert item is not None
+    return item
+
+
+def test_every_fifth_caption_is_judged_by_all_and_the_others_are_shared_out(site: Site) -> None:
+    browsers = {name: site.browser(name) for name in ("Ann", "Ben")}
+    queue = queues_of(site.shelf.run(1))["cases"]
+    shared = {item.key for item in queue.items if is_for_all(item, site.desks.of(1).seed)}
+    assert 0 < len(shared) < len(queue.items) / 2
+    given: dict[str, list[str]] = {"Ann": [], "Ben": []}
+    for _ in range((len(queue.items) + len(shared)) // 2):
+        for name, browser in browsers.items():
+            given[name].append(next_case(site, name).key)
+            judge(browser, CASES, judgment="harm")
+    both = set(given["Ann"]) & set(given["Ben"])
+    assert both == shared  # whatever is left is given for a second opinion only then
+    assert len(set(given["Ann"]) | set(given["Ben"])) >= len(queue.items) - 1
+
+
+def test_the_same_case_in_two_quantities_is_one_item() -> None:
+    about = {
+        "image": "i1",
+        "caption": "a girl",
+        "tuple": "girl",
+        "system": "s",
+        "stage": "system captions",
+        "caption_number": "0",
+    }
+    rows = [
+        {
+            **row(name, "", None),
+            **about,
+            "technique": "demeaning: rules",
+            "quantity": quantity,
+            "reason": quantity,
+            "place": place,
+        }
+        for name, quantity, place in (("x", "one", "7"), ("y", "two", "3"), ("z", "two", "5"))
+    ]
+    rows[2]["tuple"] = "boy"
+    opened = SimpleNamespace(reviews=pl.DataFrame(rows), inputs={}, shown={})
+    items = list(_cases(opened))  # type: ignore[arg-type]
+    assert [(item.name, item.place, item.texts["reason"]) for item in items] == [("x", 3, "one; two"), ("z", 5, "two")]
+    queue = Queue("cases", "", "", "choices", items, [("harm", "")])
+    said = rows_of(queue, items[0], "Ann", {"judgment": "harm"})
+    assert [(one["item"], one["quantity"], one["judgment"]) for one in said] == [
+        ("x", "one", "harm"),
+        ("y", "two", "harm"),
+    ]
+    assert (
+        [item.name for item in in_order(queue, "Ann", 0)]
+        == ["x", "z"]
+        == [item.name for item in in_order(queue, "Ben", 9)]
+    )
+
+
+def test_the_organiser_settles_a_case_on_which_reviewers_differ(site: Site) -> None:
+    ann, ben, organiser = site.browser("Ann"), site.browser("Ben"), site.browser()
+    while not is_for_all(next_case(site, "Ann"), site.desks.of(1).seed):
+        judge(ann, CASES, judgment="harm")
+    item = next_case(site, "Ann")
+    judge(ann, CASES, judgment="harm")
+    while next_case(site, "Ben") is not item:
+        judge(ben, CASES, judgment="harm")
+    judge(ben, CASES, judgment="not harm")
+    text = organiser.get("/run/1/agreement").text
+    assert "1 item on which they differ" in text and "settled" not in text
+    token = re.search(r'name="token" value="([0-9a-f]+)"', text)[1]
+    form = {"token": token, "item": item.key, "judgment": "not harm"}
+    assert organiser.post("/run/1/agreement", data=form).status_code == 303
+    assert "settled: not harm" in organiser.get("/run/1/agreement").text
+    assert ann.post("/run/1/agreement", data=form).status_code in (403, 400)
+    settled = reviews_of(site.shelf.run(1).run).filter(pl.col("reviewer") == "adjudicated")
+    assert settled.select("item", "judgment").rows() == [(item.name, "not harm")]
+    with pytest.raises(PortrayalError, match="and not 'adjudicated'"):
+        site.people.add("Adjudicated")
+
+
+@pytest.mark.parametrize(
+    ("damage", "line", "fault"),
+    [("x,q,Ann,ha", 3, "4 cells where the first line names 5"), ('x,q,Ann,"harm,\ny,q,Ann,harm,\n', 3, "unexpected end of data"),
+     ("x,q,Ann,harm,note,more\n", 3, "6 cells where the first line names 5")],
+)  # fmt: skip
+def test_a_damaged_table_of_reviews_is_named_by_line_and_not_written_over(
+    site: Site, damage: str, line: int, fault: str
+) -> None:
+    run = site.shelf.run(1).run
+    run.reviews.write_text(f"item,question,reviewer,judgment,note\na,q,Ann,harm,\n{damage}")
+    before = run.reviews.read_bytes()
+    with pytest.raises(PortrayalError, match=f"line {line} of .*reviews.csv is damaged: .*{fault}"):
+        flow.measure(run.folder)
+    assert run.reviews.read_bytes() == before
+
+
 def test_nobody_sees_what_another_judged(site: Site) -> None:
     ann, ben = site.browser("Ann"), site.browser("Ben")
+    while not is_for_all(next_case(site, "Ben"), 0):  # else Ben is given another caption
+        judge(ben, CASES, judgment="not harm")
+    while next_case(site, "Ann") is not next_case(site, "Ben"):
+        judge(ann, CASES, judgment="harm", note="Ann's note")
     before = ben.get(CASES).text
     judge(ann, CASES, judgment="harm", note="Ann's note")
     assert ben.get(CASES).text == before
@@ -275,13 +379,13 @@ def test_agreement_by_hand() -> None:
         for name, letters in said.items()
         for number, letter in enumerate(letters)
     ]
-    table = agreement_of(queue, acts, 0)
+    table = agreement_of(queue, acts)
     assert table is not None
     values = dict(table.select("measure", "value").iter_rows())
     assert values["cohen_kappa"] == pytest.approx(0.5)
     # Alpha: 8 judgments, 5 h and 3 n; expected disagreement 2*5*3/(8*7), observed 2/8: 1 - (1/4)/(30/56) = 0.5333.
     assert values["krippendorff_alpha"] == pytest.approx(1 - 0.25 / (30 / 56))
-    assert agreement_of(queue, acts[:4], 0) is None
+    assert agreement_of(queue, acts[:4]) is None
 
 
 def test_the_organiser_adds_reviewers_and_makes_links(site: Site) -> None:
@@ -307,7 +411,7 @@ def test_a_disk_that_is_full_keeps_nothing_and_says_so(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("portrayal.review.journal.os.fsync", full)
+        patched.setattr("portrayal_review.journal.os.fsync", full)
         answer = judge(ann, CASES, judgment="harm")
     assert answer.status_code == 507
     assert "was not kept" in answer.text

@@ -92,6 +92,31 @@ def test_questions_not_asked_yet_are_no_silence() -> None:
     assert table.select("measure", "value", "n", "n_missing").rows() == [("answered", 1.0, 10, 10)]
 
 
+def test_unknown_questions_were_asked_and_are_compared_by_group_with_their_bound() -> None:
+    shown = people("woman", "man", each=12)
+    statuses = {name: "unknown" if name.startswith("woman") else "answered" for name in shown["stimulus"]}
+    table = silence(statuses, shown)
+    assert table.select("measure", "value", "n", "n_missing").row(0) == ("answered", 0.5, 24, 0)
+    gap = table.filter(measure="unanswered_difference").row(0, named=True)
+    assert (gap["group"], gap["status"], gap["value"]) == ("woman", "unknown", 1.0) and gap["p"] < 0.001
+    assert gap["note"] == "12 questions unknown: were all of them answered, the difference would be 0.0%"
+    assert silent_systems(answers(dict.fromkeys(shown["stimulus"], "unknown"))) == {
+        "a": "it answered none of 24 questions"
+    }
+
+
+def test_a_place_that_always_fails_has_a_p_far_below_what_can_be_drawn() -> None:
+    # 9,999 draws give no p under .0001, which Holm over 530 tests turns into .053.
+    shown = pl.DataFrame(
+        [(f"{person} {place}", str(place), str(person)) for person in range(24) for place in range(8)],
+        schema=["stimulus", "place", "person"], orient="row",
+    )  # fmt: skip
+    statuses = {name: "failed" if name.endswith(" 3") else "answered" for name in shown["stimulus"]}
+    table = measure_silence(answers(statuses), groups_by(shown, ["place"], "person"), "contexts")
+    gap = table.filter(measure="unanswered_difference").row(0, named=True)
+    assert gap["group"] == "3" and gap["p"] == pytest.approx(8 * 8.0**-24)  # eight places, each with this chance
+
+
 def test_a_question_with_many_rows_counts_once_and_rows_get_their_systems_counts() -> None:
     many = pl.concat([answers({"p": "answered"}), answers({"p": "answered", "q": "filtered"})])
     table = with_counts(

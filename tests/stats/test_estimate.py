@@ -17,6 +17,7 @@ def test_a_row_has_what_the_estimate_knows_and_any_further_column() -> None:
         "measure": "recognised", "value": 0.25, "low": 0.1, "high": 0.5, "p": 0.04, "n": 12, "n_missing": 3,
         "unit": "share", "note": "as counted", "system": "a", "place": "kitchen",
         "counted": None, "null": None, "p_floor": None, "decision": None, "reason": None,
+        "tested_by": None, "n_first": None, "n_second": None, "base_share": None, "value_if_all": None, "value_if_none": None,
     }  # fmt: skip
 
 

@@ -30,12 +30,37 @@ def test_within_people_only_their_own_answers_change_places() -> None:
     assert np.isnan(level_test((people < 5).astype(float), places, people))
 
 
-def test_many_units_get_the_chi_squared_distribution() -> None:
+def test_two_groups_of_any_size_are_fishers_test() -> None:
     rng = np.random.default_rng(0)
     values, groups = (rng.random(6000) < 0.3).astype(float), np.repeat([0, 1], 3000)
     table = np.array([[values[groups == g].sum(), (1 - values[groups == g]).sum()] for g in (0, 1)])
-    theirs = stats.chi2_contingency(table, correction=False).pvalue
-    assert level_test(values, groups, np.arange(6000)) == pytest.approx(theirs, rel=0.01)
+    assert level_test(values, groups, np.arange(6000)) == pytest.approx(stats.fisher_exact(table).pvalue)
+
+
+def pairs_of_ten(units: int, seed: int, share: float = 0.2, harm: float = 0.0) -> tuple[np.ndarray, ...]:
+    """Units that are seen in two of ten groups each; the first group is refused more by `harm`."""
+    rng = np.random.default_rng(seed)
+    groups = np.argsort(rng.random((units, 10)), axis=1)[:, :2].ravel()
+    values = (rng.random(2 * units) < share + harm * (groups == 0)).astype(float)
+    return values, groups, np.repeat(np.arange(units), 2)
+
+
+def test_the_same_statistic_counts_above_and_below_three_thousand_values() -> None:
+    # 5,000 units in two of ten groups each, of whom about 1,600 are refused in one of the two.
+    assert np.mean([level_test(*pairs_of_ten(5000, seed, harm=0.07)) < 0.05 for seed in range(40)]) >= 0.6
+    # Of 200 audits without harm 10 are expected; 20 or more has a chance of .2%.
+    assert np.mean([level_test(*pairs_of_ten(5000, seed)) < 0.05 for seed in range(200)]) < 0.1
+
+
+def test_a_group_seen_by_volatile_units_alone_is_no_alarm() -> None:
+    # 6,000 units that are never refused and 3,500 that are half the time, who alone are seen in the third group.
+    found = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        groups = np.r_[np.tile([0, 1], 6000), np.tile([0, 2], 3500)]
+        values = np.r_[np.zeros(12_000), (rng.random(7000) < 0.5).astype(float)]
+        found.append(level_test(values, groups, np.repeat(np.arange(9500), 2)))
+    assert np.mean(np.array(found) < 0.05) < 0.1
 
 
 def test_false_alarms_stay_at_the_level_within_and_between() -> None:

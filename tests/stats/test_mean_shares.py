@@ -8,6 +8,7 @@ from scipy import stats
 
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson
+from portrayal.stats.intervals.shares import with_missing
 from portrayal.stats.tests.proportions import mean_share, mean_share_difference, newcombe
 
 
@@ -97,3 +98,12 @@ def test_the_smallest_p_is_that_of_the_least_likely_table(hits: int, first: int,
     own = min(hits, first) // 2
     floor = mean_share_difference(units(own, first), units(hits - own, second)).p_floor
     assert floor == pytest.approx(min(tables))
+
+
+def test_a_difference_with_the_missing_answers_by_hand():
+    # 8 of 10 against 4 of 10, and 10 more of the first side without an answer: 18 of 20 or 8 of 20 against .4.
+    first, second = np.repeat([1.0, 0.0], [8, 2]), np.repeat([1.0, 0.0], [4, 6])
+    gap = with_missing(mean_share_difference(first, second), first, second, (10, 0))
+    assert (gap.value_if_all, gap.value_if_none) == pytest.approx((0.5, 0.0))
+    whole = mean_share_difference(first, second)
+    assert with_missing(whole, first, second, (0, 0)) is whole

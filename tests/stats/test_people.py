@@ -1,15 +1,18 @@
 """Permutation tests over people: against all arrangements counted one by one, and their floors."""
 
-from itertools import permutations, product
+import tracemalloc
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from portrayal.stats import permuted
+from portrayal.stats.models import groups as groups_module
 from portrayal.stats.models.groups import anova, permute_terms
 from portrayal.stats.tests import people as people_tests
 from portrayal.stats.tests.people import deal_pictures, level_test, permute_labels, permute_people
-from portrayal.stats.tests.permutation import sign_flip, two_sample
+from portrayal.stats.tests.permutation import sign_flip
 
 
 def test_one_picture_a_person_is_fishers_test():
@@ -24,9 +27,13 @@ def test_one_picture_a_person_is_fishers_test():
 def test_several_pictures_a_person_by_all_orders():
     random = np.random.default_rng(1)
     hits, weights = random.integers(0, 2, (6, 2)).astype(float), random.normal(0, 1, (6, 2))
-    centred = weights - weights.mean(axis=0)
-    sums = [abs((hits * centred[list(order)]).sum()) for order in permutations(range(6))]
-    exact = np.mean(np.array(sums) >= abs((hits * centred).sum()) - 1e-9)
+    centred = hits - hits.mean(axis=0), weights - weights.mean(axis=0)
+
+    def studentised(order) -> float:
+        scores = (centred[0] * centred[1][list(order)]).sum(axis=1)
+        return abs(scores.sum()) / np.sqrt((scores**2).sum())
+
+    exact = np.mean([studentised(order) >= studentised(range(6)) - 1e-9 for order in permutations(range(6))])
     assert permute_people(hits, weights, np.ones((6, 2), bool)).p == pytest.approx(exact, abs=0.02)
 
 
@@ -52,12 +59,16 @@ def test_missing_pictures_leave_false_alarms_where_they_were():
     assert np.mean(np.array(p) <= 0.05) <= 0.1  # more than 15 of 150 at 5% in 1 of 200 tests
 
 
-def test_labels_equal_the_exact_two_sample_test_column_by_column():
+def test_labels_are_all_choices_of_welchs_statistic_or_welchs_test_where_its_p_is_larger():
     random = np.random.default_rng(0)
     values, first = random.normal(0, 1, (11, 3)), np.arange(11) < 4
     found = permute_labels(values, first)
-    exact = [two_sample(column[first], column[~first], alternative="two-sided").p for column in values.T]
-    assert found.p == pytest.approx(exact)
+    choices = [np.isin(np.arange(11), chosen) for chosen in combinations(range(11), 4)]
+    for column, p in zip(values.T, found.p, strict=True):
+        own = stats.ttest_ind(column[first], column[~first], equal_var=False)
+        every = [abs(stats.ttest_ind(column[one], column[~one], equal_var=False).statistic) for one in choices]
+        exact = np.mean(np.array(every) >= abs(own.statistic) - 1e-9)
+        assert p == pytest.approx(max(exact, own.pvalue))
     assert found.floor == pytest.approx([1 / 330] * 3)  # C(11, 4)
 
 
@@ -66,6 +77,7 @@ def test_labels_leave_out_who_has_no_number_and_what_is_constant():
     found = permute_labels(values, np.array([True, True, False, False, False]))
     assert found.p[0] == pytest.approx(0.1)
     assert np.isnan(found.p[1])
+    assert np.isnan(found.p[2])  # one person of the first side has a number: none to tell a spread by
     assert found.floor[2] == 1 / 4  # one of four people
 
 
@@ -102,21 +114,30 @@ def test_two_groups_that_do_or_do_not_are_tested_exactly():
     assert found == pytest.approx(stats.fisher_exact([[20, 0], [0, 20]]).pvalue)  # 9,999 draws could not go below .0001
 
 
-def test_terms_of_an_analysis_of_variance_by_all_orders():
-    random = np.random.default_rng(3)
-    values, group = random.normal(0, 1, 7), np.array([0, 0, 0, 1, 1, 1, 1])
-    f = [stats.f_oneway(*(np.array(order)[group == g] for g in (0, 1))).statistic for order in permutations(values)]
-    exact = np.mean(np.array(f) >= stats.f_oneway(values[:3], values[3:]).statistic - 1e-9)
-    tested = permute_terms(values, {"group": group})
-    assert tested.p["group"] == pytest.approx(exact, abs=0.02)
-    assert tested.floor == pytest.approx(1 / 35)
+def test_terms_of_an_analysis_of_variance_by_all_orders_or_by_welch_where_its_p_is_larger():
+    for seed in (3, 4):
+        random = np.random.default_rng(seed)
+        values, group = random.normal(0, 1, 7), np.array([0, 0, 0, 1, 1, 1, 1])
+        orders = np.array(list(permutations(values)))
+        gaps = np.abs(orders[:, :3].mean(axis=1) - orders[:, 3:].mean(axis=1))  # F rises with them
+        exact = np.mean(gaps >= gaps[0] - 1e-9)
+        welch = stats.ttest_ind(values[:3], values[3:], equal_var=False).pvalue
+        tested = permute_terms(values, {"group": group})
+        assert tested.p["group"] == pytest.approx(
+            max(exact, welch), abs=0.04
+        )  # Hotelling's degrees of freedom differ from Welch's
+        assert tested.floor == pytest.approx(1 / 35)
 
 
 def test_people_alike_by_chance_are_no_certainty():
-    # Two cells of two, each alike: F has hardly a residual. Of the 6 ways to pair four people 2 are as clean.
-    values, group = np.array([0.1, 0.1001, 0.5, 0.5]), np.array([0, 0, 1, 1])
+    # Two cells of three, each nearly alike: F has hardly a residual. Of the 20 ways to divide six people 2 are as clean.
+    values, group = np.array([0.1, 0.1001, 0.1, 0.5, 0.5, 0.5]), np.repeat([0, 1], 3)
     assert anova(values, {"group": group}).terms[0].p < 1e-6
-    assert permute_terms(values, {"group": group}).p["group"] == pytest.approx(1 / 3, abs=0.02)
+    assert permute_terms(values, {"group": group}).p["group"] == pytest.approx(0.1, abs=0.02)
+
+
+def test_a_group_of_two_is_too_small_to_tell_its_spread():
+    assert permute_terms(np.arange(8.0), {"group": np.array([0] * 6 + [1] * 2)}).p == {}
 
 
 def test_two_factors_and_their_interaction_are_told_apart():
@@ -164,3 +185,51 @@ def test_chances_are_those_of_scipy(people: int, found: int, side: int) -> None:
     counts = people_tests._possible(people, found, side)
     ours = people_tests._chances(counts, people, found, side)
     np.testing.assert_allclose(ours, stats.hypergeom.pmf(counts, people, found, side), rtol=1e-8, atol=1e-300)
+
+
+def dealt(people: int, repeats: int, refused: float, seed: int = 0) -> list[np.ndarray]:
+    """First pictures that show it, first pictures, second ones that show it, second ones; some are refused."""
+    rng = np.random.default_rng(seed)
+    firsts, seconds = (np.maximum(rng.binomial(repeats, 1 - refused, people), 1) for _ in range(2))
+    return [rng.binomial(firsts, 0.4), firsts, rng.binomial(seconds, 0.4), seconds]
+
+
+@pytest.mark.parametrize(("people", "drawn"), [(24, False), (200, True), (1000, True)])
+def test_ten_repeats_with_a_tenth_refused_fit_into_memory(people: int, drawn: bool):
+    tracemalloc.start()
+    tested = deal_pictures(*dealt(people, 10, 0.1))
+    assert tracemalloc.get_traced_memory()[1] < 500e6  # every distinct step beside every other asked for 17 GiB
+    tracemalloc.stop()
+    assert tested.drawn == drawn
+    assert 0 < tested.p <= 1
+
+
+def test_pictures_on_a_lattice_are_dealt_as_by_hand(monkeypatch):
+    numbers = dealt(7, 3, 0.3)
+    exact = deal_pictures(*numbers)
+    monkeypatch.setattr(people_tests, "MOST_STEPS", 0)
+    assert deal_pictures(*numbers).p == pytest.approx(exact.p, abs=0.015)  # three errors of 9,999 draws
+    assert deal_pictures(*numbers).drawn
+
+
+def test_a_group_refused_85_times_in_100_gives_no_false_findings(monkeypatch):
+    monkeypatch.setattr(permuted, "DRAWS", 499)
+    monkeypatch.setattr(permuted, "NEAR", 0)
+    # 48 people, no effect, 200 attributes; one gender has 3 or 4 answers and was judged as if it had 24.
+    rng = np.random.default_rng(0)
+    values, first = rng.normal(size=(48, 200)), np.arange(48) < 24
+    for column in values.T:
+        column[first & (rng.random(48) < 0.85)] = np.nan
+        column[:2] = rng.normal(size=2)
+    assert np.nanmean(permute_labels(values, first).p < 0.05) <= 0.09  # of 200 at 5%: 19 or more in 1 of 100
+
+
+def test_a_rare_group_that_spreads_more_gives_no_false_findings(monkeypatch):
+    monkeypatch.setattr(groups_module, "DRAWS", 499)
+    rng, group = np.random.default_rng(0), np.repeat([0, 1, 2], [40, 20, 5])
+    p = [
+        permute_terms(rng.normal(size=65) * np.array([1, 1, 3])[group], {"group": group}).p["group"] for _ in range(200)
+    ]
+    assert np.mean(np.array(p) < 0.05) <= 0.09
+    labels = permute_labels(rng.normal(size=(45, 200)) * np.where(np.arange(45) < 5, 3, 1)[:, None], np.arange(45) < 5)
+    assert np.mean(labels.p < 0.002) <= 0.02

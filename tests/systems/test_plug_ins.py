@@ -301,3 +301,13 @@ def test_a_program_that_ends_at_once_leaves_no_words_of_ours(tmp_path: Path) -> 
     assert done.returncode == 1
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr and "pid" not in done.stderr
     assert "hello" in done.stdout
+
+
+def test_a_ranker_without_its_package_says_how_to_come_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "portrayal_rankers", None)
+    monkeypatch.delitem(sys.modules, "portrayal_rankers.system", raising=False)
+    settings = SystemSettings(name="mine", use="bm25", parameters={"collection": "toy"})
+    with pytest.raises(
+        PortrayalError, match="'bm25' needs the package portrayal-rankers, which is not installed. Run: pip install"
+    ):
+        open_system(settings, Path(), "ranker")

@@ -234,7 +234,7 @@ def test_a_damaged_disk_is_one_clear_line(tmp_path: Path) -> None:
     file = folder / "disk4" / "FT" / "another.z"
     for raw, says in (
         (b"plain text", "is not packed by compress or gzip as its name says"),
-        (b"\x1f\x9d\x90\xff\xff\xff\xff", "is not a whole packed file (code 511 is not known yet)"),
+        (b"\x1f\x9d\x90\xff\xff\xff\xff", "is not a whole packed file (corrupt input."),
     ):
         file.write_bytes(raw)
         with pytest.raises(PortrayalError) as caught:

@@ -9,9 +9,9 @@ import pytest
 
 from portrayal import gsr_of_run, rank_collection
 from portrayal.errors import PortrayalError
-from portrayal.systems.rankers.registry import fingerprint
 from portrayal.text.collections import read_collection
 from portrayal.text.collections.synthetic import toy_collection
+from portrayal_rankers.registry import fingerprint
 
 
 class Item(SimpleNamespace):

@@ -93,7 +93,7 @@ RULES = {
         set(),
         {("man", "help", "woman"), ("woman", "put on", "coat"), ("woman", "have", "coat")},
     ),
-    "There is no dog in the yard.": ({"dog", "yard"}, {("dog", "no")}, {("dog", "in", "yard")}),
+    "There is no dog in the yard.": ({"yard"}, set(), set()),
     "A tennis racket lies on the grass.": ({"tennis racket", "grass"}, set(), {("tennis racket", "lie on", "grass")}),
     "Someone is riding a bike.": ({"someone", "bike"}, set(), {("someone", "ride", "bike")}),
     "A man's hat is red.": ({"man", "hat"}, {("hat", "red")}, {("man", "have", "hat")}),

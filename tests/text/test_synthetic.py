@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from portrayal.errors import PortrayalError
-from portrayal.systems.rankers.base import rank
-from portrayal.systems.rankers.registry import Searchable, make_ranker
 from portrayal.text.collections import read_collection
 from portrayal.text.collections.synthetic import (
     REFERENCES,
@@ -20,6 +18,8 @@ from portrayal.text.collections.synthetic import (
     toy_collection,
 )
 from portrayal.text.lexicons import FOLDER, lexicon_names, read_lexicon
+from portrayal_rankers.base import rank
+from portrayal_rankers.registry import Searchable, make_ranker
 
 
 def test_sizes_follow_the_tables():

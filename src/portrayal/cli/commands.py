@@ -30,7 +30,7 @@ from portrayal.cli.app import (
     say,
 )
 from portrayal.edges.console import json_text
-from portrayal.errors import MissingFaces, PortrayalError
+from portrayal.errors import MissingPackage, PortrayalError
 
 
 @app.command()
@@ -268,7 +268,10 @@ def gsr(
     collection: CollectionPath,
     run: Annotated[Path, typer.Option(help="A TREC run made on it.")],
     vectors: Annotated[str, typer.Option(help="Measuring vectors: a name or a file.")] = "glove",
-    cutoff: Annotated[int, typer.Option(min=1, help="Results looked at for a query without judgments.")] = 100,
+    cutoff: Annotated[
+        int | None,
+        typer.Option(min=1, help="Results looked at of each list; by default as many as are relevant, else 100."),
+    ] = None,
     discount: Annotated[str, typer.Option(help="Rank discount: definition, code or none.")] = "definition",
     seed: Annotated[int, typer.Option(help="Of the test's sign flips.")] = 0,
     stop: StopList = None,
@@ -283,7 +286,12 @@ def gsr(
     ] = None,
 ) -> None:
     """Print the gender stereotype reinforcement of a run as one JSON object."""
-    options = {"cutoff": cutoff, "discount": discount, "stop": stop or "snowball", "direction": direction}
+    options: dict[str, Any] = {
+        "cutoff": cutoff,
+        "discount": discount,
+        "stop": stop or "snowball",
+        "direction": direction,
+    }
     options |= {"inflected": inflected, "quality": quality or []}
     answer(json.dumps(portrayal.gsr_of_run(collection, run, vectors, seed, **options)))
 
@@ -324,7 +332,7 @@ class PluggedCommands(Commands):
         if self._loaded is None:
             entry = next(iter(entry_points(group=GROUP, name=self.name or "")), None)
             if entry is None:
-                raise MissingFaces(f"`portrayal {self.name}`")
+                raise MissingPackage(f"`portrayal {self.name}`", f"portrayal-{self.name}")
             self._loaded = dict(typer.main.get_group(entry.load()).commands)
         return self._loaded
 

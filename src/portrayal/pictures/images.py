@@ -18,6 +18,8 @@ from portrayal.errors import PortrayalError
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
+NEUTRAL_GROUND = (200, 200, 200)  # grey, as of a studio: nothing is said by it
+
 
 class UnreadableImage(PortrayalError):
     """A picture that cannot be used, named with its reason."""
@@ -118,6 +120,17 @@ def is_readable(path: Path, _changed: int) -> bool:
         return True
     except Exception:  # what Pillow raises depends on the format and on where the file breaks off
         return False
+
+
+def on_neutral(image: Picture) -> Picture:
+    """Return an RGB picture; what is transparent shows the neutral ground, not black."""
+    from PIL import Image
+
+    eight = to_eight_bits(image)
+    if eight.mode == "RGB":
+        return eight
+    ground = Image.new("RGBA", eight.size, (*NEUTRAL_GROUND, 255))
+    return Image.alpha_composite(ground, eight).convert("RGB")
 
 
 def to_eight_bits(image: Picture) -> Picture:

@@ -12,6 +12,7 @@ import polars as pl
 
 from portrayal.errors import PortrayalError, check_name, nearest
 from portrayal.recorder.ledger import Ledger
+from portrayal.run.languages import readable
 from portrayal.run.silence import DIFFERENCE, measure_silence, silent_systems, with_counts
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, decide
 from portrayal.study.audit import Audit, Evidence, Measured
@@ -38,13 +39,17 @@ def are_late(study: Study, noted: Any) -> bool:
     return bool(study.hypotheses) and (not isinstance(noted, dict) or noted.get("sha256") != _hash(study))
 
 
-def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple[pl.DataFrame, list[str]]:
+def declared(
+    study: Study, rows: pl.DataFrame, measures: Sequence[str], tested_as: Mapping[str, str]
+) -> tuple[pl.DataFrame, list[str]]:
     """Return results with rows outside the hypotheses marked exploratory, and the family's measures."""
     if not study.hypotheses:
         return rows, [*measures, DIFFERENCE]
     picked = pl.Series([False] * rows.height)
     for hypothesis in study.hypotheses:
-        mine = rows.select(pl.all_horizontal(wanted(rows, hypothesis.where)).alias("picked")).to_series()
+        where = {name: [value] if isinstance(value, str) else value for name, value in hypothesis.where.items()}
+        where |= {"measure": with_tested(where["measure"], tested_as)} if "measure" in where else {}
+        mine = rows.select(pl.all_horizontal(wanted(rows, where)).alias("picked")).to_series()
         if not mine.any() and NOT_MEASURABLE not in rows["decision"]:
             raise PortrayalError(
                 f"the hypothesis {hypothesis.name!r} names no row of the results. Name rows by their columns: where = {{ measure = ... }}."
@@ -55,6 +60,11 @@ def declared(study: Study, rows: pl.DataFrame, measures: Sequence[str]) -> tuple
     inside = pl.lit(False) if study.hypotheses_late else picked | (rows["measure"] == DIFFERENCE)
     marked = pl.when(inside).then("family").otherwise(pl.lit(EXPLORATORY))
     return rows.with_columns(family=marked), family
+
+
+def with_tested(measures: Sequence[str], tested_as: Mapping[str, str]) -> list[str]:
+    """Return the measures named, and those that are tested for them."""
+    return [*measures, *(tested_as[name] for name in measures if name in tested_as)]
 
 
 def wanted(rows: pl.DataFrame, where: Mapping[str, str | list[str]]) -> list[pl.Expr]:
@@ -76,20 +86,39 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     hint = f"A {stem.stem} audit needs one row per {NOUNS[stem.kind]}; see docs/{stem.stem}.md."
     reviews = evidence.reviews if evidence.reviews is None else check(evidence.reviews, REVIEWS, "reviews")
     stimuli, responses = check_stimuli(evidence.stimuli), check_responses(evidence.responses, stem.kind, hint)
-    checked = replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
+    every = replace(evidence, stimuli=stimuli, responses=responses, reviews=reviews)
+    gate = readable(stem, every, study.settings)
+    checked = replace(every, responses=gate.responses)
     measured = stem.measure(checked, study.settings)
-    # For some audits an answer without a label is an answer.
-    status = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
-    answers = checked.responses.with_columns(status)
+    answers = as_answered(stem, checked.responses)
     groups = (stem.silence_groups or stem.groups)(checked, study.settings)
     silence = measure_silence(answers, groups, stem.stem, stem.units, study.seed)
-    rows = pl.concat([check_results(measured.results), silence], how="diagonal")
-    rows, family = declared(study, rows, _family(study, stem, rows))
+    parts = [check_results(measured.results), silence, gate.rows(stem.stem, responses)]
+    rows = pl.concat(parts, how="diagonal")
+    rows, family = declared(study, rows, _family(study, stem, rows), stem.tested_as)
     silent = silent_systems(answers)
-    decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed)
+    families = families_of(study, rows, answers["system"].unique())
+    decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed, families)
     warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
     results = check_results(with_counts(decided, answers))
-    return replace(measured, results=results, warnings=warnings)
+    faults = {"faults": pl.concat([measured.tables["faults"], gate.faults])} if "faults" in measured.tables else {}
+    remarks = [*measured.remarks, *(f"{system}: {count:,} {fault}." for system, fault, count, _ in gate.faults.rows())]
+    return replace(measured, results=results, warnings=warnings, tables={**measured.tables, **faults}, remarks=remarks)
+
+
+def families_of(study: Study, rows: pl.DataFrame, systems: pl.Series) -> pl.Series:
+    """Return each row's family: its system's, or that of two compared systems."""
+    if study.family.of == "study":
+        return pl.Series(["study"]).new_from_index(0, rows.height)
+    others = [pl.col(name) for name in ("versus", "against") if name in rows.columns]
+    compared = [pl.when(other.is_in(systems.implode())).then(other) for other in others]
+    return rows.select(pl.concat_str("system", pl.coalesce(*compared, pl.lit("")), separator="\n")).to_series()
+
+
+def as_answered(stem: Audit, responses: pl.DataFrame) -> pl.DataFrame:
+    """Return responses; an answer without a label counts where the audit says so."""
+    status = pl.col("status").replace("empty", "answered") if stem.empty_answers else pl.col("status")
+    return responses.with_columns(status)
 
 
 def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
@@ -98,7 +127,7 @@ def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
         return stem.family
     # Where something cannot be measured a name may be absent for that: it is not known to be misspelt.
     if NOT_MEASURABLE in results["decision"]:
-        return study.family.measures
+        return with_tested(study.family.measures, stem.tested_as)
     known = sorted({*results["measure"].drop_nulls(), *stem.family})
     for name in study.family.measures:
         if name not in known:
@@ -106,4 +135,4 @@ def _family(study: Study, stem: Audit, results: pl.DataFrame) -> Sequence[str]:
                 f"family.measures names {name!r}, which is not measured here.{nearest(name, known)}"
                 f" Known: {', '.join(known)}."
             )
-    return study.family.measures
+    return with_tested(study.family.measures, stem.tested_as)

@@ -1,24 +1,30 @@
 """Plan (calls, cost, effects) and trial of a study, before it is recorded."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from portrayal.edges.console import aligned
 from portrayal.recorder.ledger import Entry, Ledger
-from portrayal.recorder.responses import read_entry
+from portrayal.recorder.responses import read_entry, read_responses
 from portrayal.run.folder import Run, default_folder, file_of, other_study
+from portrayal.run.languages import readable
 from portrayal.run.recording import Say, ask, dollars_text, wanted_again, write_questions
+from portrayal.study.audit import Evidence
 from portrayal.study.questions import make_stimuli, plan_work, refuse_without_consent
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.study.study_file import AnyStudy, MoreSystems, read_any_study, read_study
 from portrayal.study.trust import admit, code_lines
 from portrayal.systems.core.base import Question, System
-from portrayal.tables import NOUNS, ROWS
+from portrayal.tables import NOUNS, ROWS, check_responses
 
+TOLD_BY = 1000  # answers of an earlier try whose language is told
 LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes by tokens
 Questions = Mapping[str, Sequence[Question]]
 
@@ -42,7 +48,7 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     study = read_study(study_file)
     admit(study, untrusted)
     stimuli = make_stimuli(study, planned=True)
-    states, work = _states(study, file_of(study_file)), plan_work(study, stimuli)
+    (states, entries), work = _before(study, file_of(study_file)), plan_work(study, stimuli)
     for system, _ in work:
         getattr(system, "check_ready", lambda: None)()  # a plug-in may know nothing of it
     rows = [_system_plan(system, questions, states, study) for system, questions in work]
@@ -51,16 +57,17 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     calls, dollars = sum(row["calls"] for row in rows), sum(row["dollars"] for row in rows)
     total = f"in all {calls} calls, about ${dollars_text(dollars)}"
     table = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
-    return "\n".join([head, *aligned(table), total, *get_audit(study.audit).power(study, stimuli)])
+    gate = [f"{system} is not measurable: {why}" for system, why in _unread(study, entries, stimuli).items()]
+    return "\n".join([head, *aligned(table), total, *gate, *get_audit(study.audit).power(study, stimuli)])
 
 
-def _states(study: Study, file: str) -> dict[str, str]:
-    """Return the states of an earlier try's questions in the default folder, by key."""
+def _before(study: Study, file: str) -> tuple[dict[str, str], list[Entry]]:
+    """Return the states by key, and some answers, of an earlier try."""
     run = Run(default_folder(study.name))
     if not run.ledger.exists() or other_study(run, study, file, named=False):
-        return {}
+        return {}, []
     with Ledger.reading(run.ledger) as ledger:
-        return ledger.states()
+        return ledger.states(), list(islice((one for one in ledger.entries() if one.answer is not None), TOLD_BY))
 
 
 def _system_plan(system: Any, questions: Questions, states: dict[str, str], study: Study) -> dict[str, Any]:
@@ -97,6 +104,7 @@ class Tried:
     raw: str
     status: str  # answered, empty, refused, unparsable, failed or unknown
     reading: str
+    unread: str = ""  # why nothing that this system says is measured
 
     def lines(self) -> list[str]:
         """Return it for a person to read."""
@@ -142,11 +150,19 @@ def try_study(
         say(ask(ledger, work, tell=lambda line: say([line])).messages)
         entries = {entry.key: entry for entry in ledger.entries()}
     uses = {system.name: system.use for system in chosen.systems}
+    unread = _unread(chosen, entries.values(), stimuli)
     return [
-        _tried(system, uses[system.name], same[0], entries[key])
+        _tried(system, uses[system.name], same[0], entries[key], chosen, unread.get(system.name, ""))
         for system, table in work
         for key, same in table.items()
     ]
+
+
+def _unread(study: Study, entries: Collection[Entry], stimuli: pl.DataFrame) -> Mapping[str, str]:
+    """Return the systems whose answers so far the audit cannot read, each with the reason."""
+    audit = get_audit(study.audit)
+    responses = check_responses(read_responses(entries, stimuli, audit.kind), audit.kind)
+    return readable(audit, Evidence(stimuli, responses), study.settings).unread if entries else {}
 
 
 def tried_text(tried: Sequence[Tried]) -> str:
@@ -167,6 +183,8 @@ def tried_text(tried: Sequence[Tried]) -> str:
     for place, one in enumerate(tried):
         is_first = place == 0 or tried[place - 1].system != one.system
         lines += ["", *([f"{one.system} ({one.use})"] if is_first else []), *one.lines()]
+        is_last = place + 1 == len(tried) or tried[place + 1].system != one.system
+        lines += ["", f"{one.system} is not measurable: {one.unread}"] if is_last and one.unread else []
     return "\n".join(lines[1:])
 
 
@@ -177,17 +195,18 @@ def _some(table: Questions, count: int) -> Questions:
     return {keys[place]: table[keys[place]] for place in sorted(places)}
 
 
-def _tried(system: System, use: str, question: Question, entry: Entry) -> Tried:
+def _tried(system: System, use: str, question: Question, entry: Entry, study: Study, unread: str) -> Tried:
     status, reason, rows = read_entry(entry)
     shown_content = question.content if question.kind == "image" else f'"{question.content}"'
     raw = "nothing"
     if entry.answer is not None:
         raw = _cut(entry.answer.raw[:LARGEST].decode("utf-8", "replace")) or "nothing (0 bytes)"
     if status == "answered" and rows:
-        reading = _reading(system.kind, rows)
+        details = () if unread else get_audit(study.audit).reading(rows, study.settings)
+        reading = "\n           ".join([_reading(system.kind, rows), *details])
     else:
         reading = _STATUS.get(status, status) + (f": {_cut(reason)}" if reason else "")
-    return Tried(system.name, use, _cut(f"the {question.kind} {shown_content}"), raw, status, reading)
+    return Tried(system.name, use, _cut(f"the {question.kind} {shown_content}"), raw, status, reading, unread)
 
 
 def _cut(text: str) -> str:

@@ -3,6 +3,7 @@
 The viewer adds acts and changes none (an undo is an act too); a judgment carries whole rows, so that it outlives its case.
 """
 
+import csv
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from portrayal.tables import REVIEWS, check, read_csv
 
 KEY = ["item", "question", "reviewer"]
 JUDGE, SKIP, UNDO = "judge", "skip", "undo"
+ADJUDICATED = "adjudicated"  # in the place of a reviewer's name: what was decided where reviewers differ
 PLACE, CODING = "place", "place_coding"  # what a rater wrote about a place, and what others make of it
 
 Act: TypeAlias = "dict[str, Any]"  # act, reviewer, queue, item, time; rows of a judgment, reason of a skip
@@ -96,8 +98,30 @@ def reviews_of(run: Run) -> pl.DataFrame | None:
 def read_reviews(path: Path) -> pl.DataFrame:
     """Read a Reviews table; empty cells are cases nobody has judged."""
     hint = "A reviews file has one row per judgment; see docs/architecture.md."
+    _check_lines(path)
     read = check(read_csv(path), REVIEWS, "reviews", hint)
     return read.with_columns(original_cells(pl.col(name)).alias(name) for name in read.columns)
+
+
+def _check_lines(path: Path) -> None:
+    """Refuse a damaged file by its line: what is not read would be written over."""
+    check_size(path, LARGEST_TABLE)
+    width, first, fault = 0, 1, ""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, strict=True)
+        try:
+            for row in rows:
+                width = width or len(row)
+                if row and len(row) != width:
+                    fault = f"it has {len(row)} cells where the first line names {width}"
+                    break
+                first = rows.line_num + 1
+        except (csv.Error, UnicodeDecodeError) as error:
+            fault = str(error)
+    if fault:
+        raise PortrayalError(
+            f"line {first} of {path} is damaged: {fault}. Mend or remove it; nothing was written over."
+        )
 
 
 def write_reviews(reviews: pl.DataFrame, path: Path) -> None:

@@ -1,6 +1,7 @@
 """Silence as an outcome: unanswered questions, and whether of some people more than others.
 
-A question is unanswered when it was refused, filtered, failed, empty or unreadable; one not asked, or of unknown fate, does not count.
+A question is unanswered when it was refused, filtered, failed, empty or unreadable, or went out and nothing is known to have come
+back (unknown); one not asked yet does not count.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,17 +11,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.stats.decisions.decision import CONSTANT, NOT_MEASURABLE, NOT_TESTED
+from portrayal.stats import scipy
+from portrayal.stats.decisions.decision import CONSTANT, NOT_MEASURABLE, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import ratio_interval, wilson
+from portrayal.stats.models.groups import LEAST
+from portrayal.stats.permuted import DRAWS
+from portrayal.stats.tests.group_tails import summed_tails
 from portrayal.stats.tests.people import level_test
 from portrayal.stats.tests.proportions import newcombe
 from portrayal.tables import ANSWERED as ANSWERS
 from portrayal.tables import ROWS, SETS, results, starts
+from portrayal.text.formatting import listed, percent, plural
 
 ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
 FACETS = ("axis", "within", "status")
-NOT_ASKED = ("planned", "unknown")
+NOT_ASKED = ("planned",)
+UNKNOWN = "unknown"
 ALMOST_NOTHING = 0.1  # answered below this share: nothing can be said of the system
 THE_OTHERS = "the others"
 ALIKE = "whoever was asked about in several groups is answered alike in all of them"
@@ -117,7 +124,8 @@ def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
         yield wilson(units.sum(), len(units)).row(UNANSWERED, group=group, unit="share", **_counts(mine), **about)
     if len(shares) < 2:
         return
-    worst = max(shares, key=lambda group: (shares[group].mean(), group))
+    first = dict(cells.group_by("group").agg(pl.col("unit").min()).iter_rows())  # settles ties, whatever the names are
+    worst = max(shares, key=lambda group: (shares[group].mean(), str(first[group]), group))
     others = [group for group in shares if group != worst]
     versus = others[0] if len(others) == 1 else THE_OTHERS
     counted = part.filter(~_IS_ANSWERED)["status"].value_counts(sort=True)
@@ -126,12 +134,51 @@ def _of_axis(part: pl.DataFrame, about: Row, seed: int) -> Iterator[Row]:
     sizes = cells.group_by("group").agg(pl.len(), pl.col("lost").mean()).sort("len", "lost", "group")["group"]
     placed = cells.with_columns(place=pl.col("group").replace_strict(sizes, range(len(sizes)))).sort("place", "unit")
     place, unit = (placed[name].rank("dense").to_numpy().astype(int) - 1 for name in ("place", "unit"))
-    p = level_test(placed["lost"].to_numpy(), place, unit, seed)
-    gap = replace(_gap(shares, cells, worst), p=p)
+    values, scored = placed["lost"].to_numpy(), "score" in part.columns
+    p = _trend(lost, seed) if scored else level_test(values, place, unit, seed)
+    if not scored and p <= (1 + STILL) / (DRAWS + 1):  # as few as drawn permutations can give: counted instead
+        p = min(
+            p, summed_tails(values, place, unit if cells["unit"].n_unique() < cells.height else np.zeros_like(unit))
+        )
+    gap = replace(_gap(shares, cells, worst), p=p, note=_without_unknown(part, worst))
     if not np.isfinite(p):
-        reason = CONSTANT if cells["lost"].n_unique() == 1 else ALIKE
+        few = [group for group, units in shares.items() if len(units) < LEAST]
+        alone = (
+            f"too few {about['counted']} in {listed(few)}"
+            if few and cells["unit"].n_unique() == cells.height
+            else ALIKE
+        )
+        reason = CONSTANT if cells["lost"].n_unique() == 1 else alone
         gap = replace(gap, decision=NOT_TESTED, reason=reason)
     yield gap.row(DIFFERENCE, group=worst, versus=versus, status=status, unit="points", **_counts(part), **about)
+
+
+def _trend(lost: pl.DataFrame, seed: int) -> float:
+    """Return the p of a trend of silence along the units' scores, which are permuted."""
+    each = lost.group_by("unit").agg(pl.col("lost", "score").mean()).sort("unit")
+    silent, score = (each[name].to_numpy() - each[name].to_numpy().mean() for name in ("lost", "score"))
+    if not (np.abs(silent).max() > STILL and np.abs(score).max() > STILL):
+        return np.nan
+    tested = scipy.stats.permutation_test(
+        (score,), lambda drawn, axis: np.abs((drawn * silent).sum(axis=axis)), permutation_type="pairings", vectorized=True,
+        n_resamples=DRAWS, alternative="greater", rng=seed,
+    )  # fmt: skip
+    return float(tested.pvalue)
+
+
+def _without_unknown(part: pl.DataFrame, worst: str) -> str:
+    """Return the bound of a difference whose unknown questions were answered after all."""
+    unknown = int((part["status"] == UNKNOWN).sum())
+    if not unknown:
+        return ""
+    sides = [
+        part.filter(side)["status"].is_in([ANSWERED, UNKNOWN])
+        for side in (pl.col("group") == worst, pl.col("group") != worst)
+    ]
+    least = float((1 - sides[0].mean()) - (1 - sides[1].mean()))  # type: ignore[operator]
+    return (
+        f"{plural(unknown, 'question')} unknown: were all of them answered, the difference would be {percent(least, 1)}"
+    )
 
 
 def _gap(shares: Mapping[str, np.ndarray], cells: pl.DataFrame, worst: str) -> Estimate:

@@ -9,6 +9,8 @@ from typing import Any, Self
 
 from portrayal.tables import finite
 
+LEVEL = 0.05  # under which a sentence says that something was found
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -27,6 +29,12 @@ class Estimate:
     p_floor: float = nan  # the smallest p the design could give
     decision: str | None = None  # only "not tested" or "not measurable": what was found is decided elsewhere
     reason: str | None = None
+    tested_by: str | None = None  # the name of a test whose power is known
+    n_first: int | None = None  # units of the first side, or of the only one
+    n_second: int | None = None
+    value_if_all: float = nan  # a difference, had everybody without an answer done so
+    value_if_none: float = nan  # or nobody
+    base_share: float = nan  # the smaller of two shares
 
     def __iter__(self) -> Iterator[float]:
         """Yield value, low and high."""

@@ -29,6 +29,7 @@ class Permuted(NamedTuple):
 
     p: Any
     floor: Any
+    drawn: bool = False  # from random arrangements, since all were too many to count
 
 
 def drawn_p(draw: Draw, needed: Any, block: int, further: int = FURTHER, look_often: bool = False) -> np.ndarray:

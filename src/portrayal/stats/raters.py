@@ -1,14 +1,16 @@
 """Agreement of raters: Cronbach's alpha [1], Krippendorff's alpha [2], Cohen's kappa [3].
 
-Judgments are items x raters, NaN where a rater did not judge; intervals resample items, because they are what is sampled.
+Judgments are items x raters, NaN where a rater did not judge; intervals leave out items, because they are what is sampled.
 [1] Cronbach (1951), Psychometrika 16, 297-334.
 [2] Krippendorff (2011), Computing Krippendorff's alpha-reliability, University of Pennsylvania.
 [3] Cohen (1960), Educational and Psychological Measurement 20, 37-46; weighted: Psychological Bulletin 70 (1968), 213-220.
+[4] Bonett (2002), Sample size requirements for testing and estimating coefficient alpha, J. of Educational and Behavioral Stat. 27.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -17,35 +19,34 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.estimate import Estimate
+from portrayal.stats.intervals.intervals import t_quantile
 from portrayal.tables import REVIEWS, check, results
 
-# Takes item weights (draws x items) and gives one coefficient per draw; NaN where it is not defined.
-Weighted = Callable[[np.ndarray], np.ndarray]
+Coefficient = Callable[[np.ndarray], np.ndarray]  # of sums over items, one row each; NaN where it is not defined
+FEW_MIXED, FEW_SETTLED = 5, 2  # items with another than the usual judgment, and where most raters gave another
 
 
-def cronbach_alpha(ratings: np.ndarray, draws: int = 2000, seed: int = 0) -> Estimate:
+def cronbach_alpha(ratings: np.ndarray) -> Estimate:
     """Return Cronbach's alpha: k / (k - 1) (1 - sum(variances) / variance of sum)."""
     ratings = complete(_matrix(ratings))
-    return _interval(_cronbach(ratings), len(ratings), draws, seed)
+    return _interval(*_cronbach(ratings), ratings)
 
 
-def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal", draws: int = 2000, seed: int = 0) -> Estimate:
+def krippendorff_alpha(ratings: np.ndarray, level: str = "nominal") -> Estimate:
     """Return Krippendorff's alpha: 1 - observed over expected disagreement [2]."""
     if level not in DISTANCES:
         raise PortrayalError(f"no level of measurement {level!r}. Known: {', '.join(DISTANCES)}.")
     ratings = _matrix(ratings)
     ratings = ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]  # items at least two raters judged
-    return _interval(_krippendorff(ratings, level), len(ratings), draws, seed)
+    return _interval(*_krippendorff(ratings, level), ratings)
 
 
-def cohen_kappa(
-    first: np.ndarray, second: np.ndarray, weights: str = "none", draws: int = 2000, seed: int = 0
-) -> Estimate:
+def cohen_kappa(first: np.ndarray, second: np.ndarray, weights: str = "none") -> Estimate:
     """Return Cohen's kappa of two raters: 1 - observed over chance disagreement [3]."""
     if weights not in KAPPA_WEIGHTS:
         raise PortrayalError(f"no weights {weights!r} for kappa. Known: {', '.join(KAPPA_WEIGHTS)}.")
     pairs = complete(_matrix(np.column_stack([first, second])))
-    return _interval(_kappa(pairs, weights), len(pairs), draws, seed)
+    return _interval(*_kappa(pairs, weights), pairs)
 
 
 def complete(ratings: np.ndarray) -> np.ndarray:
@@ -61,41 +62,50 @@ def _matrix(ratings: np.ndarray) -> np.ndarray:
     return ratings
 
 
-def _interval(statistic: Weighted, items: int, draws: int, seed: int) -> Estimate:
-    """Evaluate at equal weights and take the 2.5% and 97.5% quantiles over resampled items."""
+def _interval(parts: np.ndarray, coefficient: Coefficient, ratings: np.ndarray) -> Estimate:
+    """Return the coefficient and its interval by leaving out items [4].
+
+    On the scale of log(1 - coefficient). None where raters agree throughout, or too few items hold other than the usual
+    judgment: no interval covers there.
+    """
+    items = len(ratings)
     if items < 2:
         return Estimate(n=items)
-    value = statistic(np.ones((1, items)))[0]
-    counts = np.random.default_rng(seed).multinomial(items, np.full(items, 1 / items), size=draws)
-    sampled = statistic(counts.astype(float))
-    defined = sampled[~np.isnan(sampled)]
-    # A resample without any variation has no coefficient; when most are such, the interval says nothing.
-    if np.isnan(value) or len(defined) < draws / 2:
-        return Estimate(float(value), n=items)
-    low, high = np.quantile(defined, [0.025, 0.975])
-    return Estimate(float(value), float(low), float(high), n=items)
+    whole = parts.sum(axis=0)
+    value = Estimate(float(coefficient(whole[None])[0]), n=items)
+    values, counts = np.unique(ratings[~np.isnan(ratings)], return_counts=True)
+    judged = (~np.isnan(ratings)).sum(axis=1)
+    other = judged - (ratings == values[counts.argmax()]).sum(axis=1)
+    mixed = min(np.count_nonzero(other), np.count_nonzero(other < judged))
+    if mixed < FEW_MIXED or np.count_nonzero(2 * other > judged) < FEW_SETTLED or not value.value < 1:
+        return value
+    apart = 1 - coefficient(whole - parts)
+    if not (apart > 0).all():
+        return value
+    logs = np.log(apart)
+    half = t_quantile(mixed - 1) * float(np.sqrt((items - 1) / items * ((logs - logs.mean()) ** 2).sum()))
+    low, high = (float(1 - (1 - value.value) * np.exp(sign * half)) for sign in (1, -1))
+    return replace(value, low=max(low, -1.0), high=high)
 
 
-def _cronbach(ratings: np.ndarray) -> Weighted:
+def _cronbach(ratings: np.ndarray) -> tuple[np.ndarray, Coefficient]:
     raters = ratings.shape[1]
     columns = np.column_stack([ratings, ratings.sum(axis=1)])
 
-    def statistic(weights: np.ndarray) -> np.ndarray:
-        n = weights.sum(axis=1, keepdims=True)
-        means = weights @ columns / n
-        variances = (weights @ columns**2 - n * means**2) / (n - 1)
+    def coefficient(sums: np.ndarray) -> np.ndarray:
+        n, first, second = sums[:, :1], sums[:, 1 : raters + 2], sums[:, raters + 2 :]
+        variances = (second - first**2 / n) / (n - 1)
         total = np.where(variances[:, -1] > 1e-12, variances[:, -1], np.nan)
         return raters / (raters - 1) * (1 - variances[:, :-1].sum(axis=1) / total)
 
-    return statistic
+    return np.column_stack([np.ones(len(columns)), columns, columns**2]), coefficient
 
 
-def _krippendorff(ratings: np.ndarray, level: str) -> Weighted:
+def _krippendorff(ratings: np.ndarray, level: str) -> tuple[np.ndarray, Coefficient]:
     values, coincidences = _coincidences(ratings)
     distance = DISTANCES[level]
 
-    def statistic(weights: np.ndarray) -> np.ndarray:
-        observed = np.tensordot(weights, coincidences, axes=1)
+    def coefficient(observed: np.ndarray) -> np.ndarray:
         marginal = observed.sum(axis=2)
         squared = distance(values, marginal)
         expected = marginal[:, :, None] * marginal[:, None, :]
@@ -103,7 +113,7 @@ def _krippendorff(ratings: np.ndarray, level: str) -> Weighted:
         chance = np.where(chance > 0, chance, np.nan)
         return 1 - (marginal.sum(axis=1) - 1) * (observed * squared).sum(axis=(1, 2)) / chance
 
-    return statistic
+    return coincidences, coefficient
 
 
 def _coincidences(ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,19 +125,18 @@ def _coincidences(ratings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, pairs / np.maximum(counts.sum(axis=1) - 1, 1)[:, None, None]
 
 
-def _kappa(pairs: np.ndarray, weights: str) -> Weighted:
+def _kappa(pairs: np.ndarray, weights: str) -> tuple[np.ndarray, Coefficient]:
     values = np.unique(pairs)
     first, second = (pairs[:, [column]] == values for column in (0, 1))
-    table = (first[:, :, None] & second[:, None, :]).astype(float)
     cost = KAPPA_WEIGHTS[weights](np.abs(values[:, None] - values[None, :]))
 
-    def statistic(items: np.ndarray) -> np.ndarray:
-        observed = np.tensordot(items, table, axes=1) / items.sum(axis=1)[:, None, None]
+    def coefficient(sums: np.ndarray) -> np.ndarray:
+        observed = sums / sums.sum(axis=(1, 2))[:, None, None]
         chance = observed.sum(axis=2)[:, :, None] * observed.sum(axis=1)[:, None, :]
         expected = (chance * cost).sum(axis=(1, 2))
         return 1 - (observed * cost).sum(axis=(1, 2)) / np.where(expected > 0, expected, np.nan)
 
-    return statistic
+    return (first[:, :, None] & second[:, None, :]).astype(float), coefficient
 
 
 def _nominal(values: np.ndarray, marginal: np.ndarray) -> np.ndarray:
@@ -162,8 +171,6 @@ def agreement(
     level: str = "nominal",
     values: Mapping[str, float] | None = None,
     audit: str = "",
-    draws: int = 2000,
-    seed: int = 0,
 ) -> pl.DataFrame:
     """Return both alphas over all raters and every pair, kappa for every pair."""
     needed = {name: kind for name, kind in REVIEWS.items() if name != "note"}  # nothing here reads notes
@@ -174,7 +181,7 @@ def agreement(
     everybody, pairs = tuple(range(len(raters))), combinations(range(len(raters)), 2)
     for chosen in dict.fromkeys([everybody, *pairs]):
         about = {"group": " + ".join(raters[index] for index in chosen), "unit": "coefficient", "counted": "items"}
-        for measure, estimate in _coefficients(ratings[:, chosen], level, draws, seed).items():
+        for measure, estimate in _coefficients(ratings[:, chosen], level).items():
             note = "" if estimate.value == estimate.value else UNDEFINED
             rows.append(estimate.row(measure, n_missing=len(ratings) - (estimate.n or 0), note=note, **about))
     return results(rows, facets=("question",), audit=audit, question=question)
@@ -224,12 +231,12 @@ def _codes(judgments: Sequence[str], level: str, values: Mapping[str, float] | N
     return {judgment: float(code) for code, judgment in enumerate(sorted(judgments))}
 
 
-def _coefficients(ratings: np.ndarray, level: str, draws: int, seed: int) -> dict[str, Estimate]:
-    alphas = {"krippendorff_alpha": krippendorff_alpha(ratings, level, draws, seed)}
+def _coefficients(ratings: np.ndarray, level: str) -> dict[str, Estimate]:
+    alphas = {"krippendorff_alpha": krippendorff_alpha(ratings, level)}
     # Cronbach's alpha adds ratings up, so three or more unordered categories have none.
     if level != "nominal" or len(np.unique(complete(ratings))) <= 2:
-        alphas["cronbach_alpha"] = cronbach_alpha(ratings, draws, seed)
+        alphas["cronbach_alpha"] = cronbach_alpha(ratings)
     if ratings.shape[1] == 2:
         weights = {"nominal": "none", "ordinal": "linear", "interval": "quadratic"}[level]
-        alphas["cohen_kappa"] = cohen_kappa(ratings[:, 0], ratings[:, 1], weights, draws, seed)
+        alphas["cohen_kappa"] = cohen_kappa(ratings[:, 0], ratings[:, 1], weights)
     return alphas

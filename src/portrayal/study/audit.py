@@ -9,6 +9,7 @@ import polars as pl
 
 from portrayal.settings import Settings
 from portrayal.study.study import Study
+from portrayal.text.languages import ENGLISH
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,16 @@ class ReportTable:
 
 
 @dataclass(frozen=True)
+class Text:
+    """The text of answers: its column, noun and reader in words, and the languages read."""
+
+    column: str
+    noun: str
+    reader: str
+    languages: Callable[[Any], Sequence[str]] = lambda settings: ENGLISH
+
+
+@dataclass(frozen=True)
 class Audit:
     """One audit. Registered by stem in `portrayal.audits.AUDITS`."""
 
@@ -104,6 +115,9 @@ class Audit:
     # For `portrayal plan`, where making stimuli takes long: the same ones, unmade. `stimuli` itself when left out.
     planned: Callable[[Study], pl.DataFrame] | None = None
     family: Sequence[str] = ()  # measures whose p-values are corrected together by default
+    # What a found row is: a finding, a check of the instrument that held, or an improvement by a remedy.
+    kind_of: Callable[[Mapping[str, Any]], str] = lambda row: "finding"
+    tested_as: Mapping[str, str] = field(default_factory=dict)  # a measure that a study names: the one tested for it
     # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown), and
     # perhaps within (a place): groups are then compared apart inside each of its values too.
     groups: Callable[[Evidence, Any], pl.DataFrame] = lambda evidence, settings: no_groups()
@@ -113,6 +127,12 @@ class Audit:
     units: str = "people"  # what the units of `groups` are
     # What a system is asked, in sentences about silence: "pictures of {group} people", or a function of group, axis and within.
     shows: str | Callable[[str, str, str | None], str] = "questions about {group}"
+    # The text of answers whose language decides whether they are measured; see portrayal.run.languages.
+    text: Text | None = None
+    # Systems whose answers the instrument cannot read for another reason, each with it; `inputs` may be missing.
+    unread: Callable[[Evidence, Any], Mapping[str, str]] = lambda evidence, settings: {}
+    # Lines that say how the rows of one answer are read, for `portrayal try`.
+    reading: Callable[[Sequence[Mapping[str, Any]], Any], Sequence[str]] = lambda rows, settings: ()
     empty_answers: bool = False  # whether an answer without any label is one like any other, and no silence
     # What is read from outside when the study is recorded, and kept in the run: tables, PNG bytes, plain data.
     inputs: Callable[[Study], Mapping[str, Any]] = lambda study: {}

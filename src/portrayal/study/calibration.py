@@ -92,7 +92,10 @@ def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
 def null_audits(
     stem: str, audits: int | Mapping[str, int], seed: int, flow: Flow, shapes: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Simulate audits without an effect, and count those that print a finding."""
+    """Simulate audits without an effect; count systems with a printed finding.
+
+    A system is what is counted because its tests are a family: audits of two have twice as many families.
+    """
     module = SIMULATIONS[stem]
     if isinstance(audits, Mapping):
         counts = dict(audits)
@@ -116,18 +119,21 @@ def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterab
 def _cells(module: str, flow: Flow, seed: int, cases: Sequence[tuple[str, float, int]]) -> Iterator[dict[str, Any]]:
     """Yield how many audits of each case find something; all share one pool."""
     jobs = [(shape, seed + place, effect) for shape, effect, count in cases for place in range(count)]
-    hits = iter(over_seeds(partial(_is_found, module, flow, jobs), range(len(jobs))))
+    hits = iter(over_seeds(partial(_detections, module, flow, jobs), range(len(jobs))))
     for shape, effect, count in cases:
-        detections = sum(islice(hits, count))
-        share = wilson(detections, count)
-        about = {"shape": shape, "effect": effect, "audits": count, "found": detections}
+        detections, counted = map(sum, zip(*islice(hits, count), strict=True))
+        share = wilson(detections, counted)
+        about = {"shape": shape, "effect": effect, "audits": counted, "found": detections}
         yield {**about, "share": share.value, "low": share.low, "high": share.high}
 
 
-def _is_found(module: str, flow: Flow, jobs: Sequence[tuple[str, int, float]], place: int) -> bool:
-    """Return True where a simulated audit finds something, or its planted effect."""
+def _detections(module: str, flow: Flow, jobs: Sequence[tuple[str, int, float]], place: int) -> tuple[int, int]:
+    """Return how many systems have a finding (or the planted one), of how many."""
     simulated = import_module(module).simulate(*jobs[place])
     results, findings = flow(simulated.study, simulated.evidence)
     planted = [pl.col(name) == value for name, value in (simulated.planted or {}).items()]
     rows = results.with_row_index("row").filter(pl.col("decision") == FOUND, *planted)
-    return bool(set(rows["row"]) & {finding.row for finding in findings})
+    mine = rows.filter(pl.col("row").is_in([finding.row for finding in findings]))
+    if simulated.planted:
+        return int(not mine.is_empty()), 1
+    return mine["system"].n_unique(), len(simulated.study.systems)

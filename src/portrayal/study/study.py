@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from portrayal.settings import Settings
+from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.systems.core.settings import SystemSettings
 
 
@@ -14,6 +15,7 @@ class Family(Settings):
 
     method: Literal["holm", "bonferroni", "benjamini-hochberg", "none"] = "holm"
     measures: list[str] | None = None  # None: those the audit declares
+    of: Literal["system", "study"] = "system"  # whose tests are corrected together: one system's, or those of all
 
 
 class Hypothesis(Settings):
@@ -42,6 +44,21 @@ class Study(Settings):
     secrets_file: str | None = None  # NAME=value lines; what it holds is never written anywhere
     not_secret: list[str] = []  # values that look like a key and are none
     folder: Path = Path()  # relative paths in the study start here
+
+    def corrected_together(self, tests: int) -> int:
+        """Return the number of tests in a family, from that of one system."""
+        return tests * (len(self.systems) if self.family.of == "study" else 1)
+
+    def correction(self, tests: int) -> str:
+        """Say for a plan what correcting a family of so many tests costs."""
+        if tests < 2 or self.family.method == "none":
+            return "nothing is corrected: p under .05 is found"
+        company = "adding a system costs nothing" if self.family.of == "system" else "adding a system costs more"
+        first = f"{LEVEL / tests:.1g}".removeprefix("0")
+        return (
+            f"about {tests} tests are corrected together: the strongest must have p under {first}, where one test alone would need"
+            f" .05; {company}"
+        )
 
     def picture_folders(self) -> list[Path]:
         """Return the folders that pictures named in a table may lie in, beside its own."""

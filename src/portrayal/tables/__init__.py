@@ -71,6 +71,12 @@ RESULTS: Contract = {
     "family": pl.String,  # confirmatory, exploratory, or null where nothing was tested
     "decision": pl.String,  # see stats/decision.py
     "reason": pl.String,  # why something was not tested or cannot be measured
+    "value_if_all": pl.Float64,  # a difference, had all who are missing done so
+    "value_if_none": pl.Float64,  # or none of them
+    "tested_by": pl.String,  # the name of the test, where its power is known (stats/power)
+    "n_first": pl.Int64,  # units of the first side of such a test
+    "n_second": pl.Int64,
+    "base_share": pl.Float64,  # the smaller of the two shares it compares
     "detectable": pl.Float64,  # the effect that 80 of 100 such audits would have found
     "note": pl.String,
 }
@@ -330,9 +336,25 @@ def read_csv(path: Path, what: str = "a CSV", hint: str = "") -> pl.DataFrame:
         raise PortrayalError(message.strip()) from None
 
 
+def _read_jsonl(path: Path) -> pl.DataFrame:
+    """Read JSON lines, gzipped or not; an error names the damaged line."""
+    text = read_unpacked(path)
+    try:
+        return pl.read_ndjson(text, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, ValueError):
+        for number, line in enumerate(text.split(b"\n"), start=1):
+            try:
+                row = parse_json(line) if line.strip() else {}
+            except ValueError as error:
+                raise ValueError(f"line {number} is no JSON ({str(error).splitlines()[0]})") from None
+            if not isinstance(row, dict):
+                raise ValueError(f"line {number} is no JSON object, but {line[:40]!r}") from None
+        raise
+
+
 _READERS: dict[str, Callable[[Path, bool], pl.DataFrame]] = {
     "csv": lambda path, text: pl.read_csv(path, infer_schema=not text, infer_schema_length=10_000),
     "tsv": lambda path, text: pl.read_csv(path, separator="\t", infer_schema=not text, infer_schema_length=10_000),
-    "jsonl": lambda path, text: pl.read_ndjson(path, infer_schema_length=None),
+    "jsonl": lambda path, text: _read_jsonl(path),
     "parquet": lambda path, text: pl.read_parquet(path),
 }

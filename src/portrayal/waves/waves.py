@@ -1,4 +1,4 @@
-"""Waves of one study, cut to the questions all asked; answers that differ."""
+"""Waves of one study, cut to what all of them asked and answered."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,25 +12,29 @@ from portrayal.errors import PortrayalError
 from portrayal.run.contents import RECORD, evidence_of, study_of
 from portrayal.run.folder import existing_run, kept_json, reading, refuse_redacted
 from portrayal.run.measurement import measure_evidence
+from portrayal.run.silence import questions
 from portrayal.study.audit import Evidence, Measured
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
-from portrayal.tables import ROWS, SETS
+from portrayal.tables import RESULTS
+
+QUESTION = ("system", "stimulus", "repeat")
 
 
 @dataclass(frozen=True)
 class Wave:
-    """One run of a study: what was answered, and what was measured of it."""
+    """One run of a study, measured over answers that all waves gave."""
 
     name: str
     study: Study
     evidence: Evidence
     measured: Measured
     manifest: Mapping[str, Any]
+    responses: pl.DataFrame  # to stimuli that all waves share, by their names in the first wave
 
 
 def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
-    """Read runs of one study and measure what all asked; calls no system."""
+    """Read runs of one study and measure what all answered; calls no system."""
     count = len(folders)
     if count < 2:
         raise PortrayalError(f"{count} run was given. Expected two or more waves of one study, the earliest first.")
@@ -39,21 +43,29 @@ def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
     raw = [_read(folder) for folder in folders]
     short = [Path(folder).resolve().name for folder in folders]
     names = short if len(set(short)) == len(short) else [str(folder) for folder in folders]
-    shared = _shared(raw)
+    return measure_waves(names, *zip(*raw, strict=True))
 
-    def cut(table: pl.DataFrame) -> pl.DataFrame:
-        return table.join(shared, on="stimulus", how="semi", maintain_order="left")
 
+def measure_waves(
+    names: Sequence[str],
+    studies: Sequence[Study],
+    evidences: Sequence[Evidence],
+    manifests: Sequence[Mapping[str, Any]] | None = None,
+) -> list[Wave]:
+    """Measure waves over the answers that all of them gave, once each."""
+    shared = _shared(studies, evidences)
+    evidences = [_cut(evidence, names_of) for evidence, names_of in zip(evidences, shared, strict=True)]
+    renamed = [_renamed(evidence, names_of) for evidence, names_of in zip(evidences, shared, strict=True)]
+    answered = [questions(responses).filter("said").select(QUESTION) for responses in renamed]
+    common = reduce(lambda one, other: one.join(other, on=QUESTION, how="semi"), answered)
     waves = []
-    for name, (study, evidence, manifest) in zip(names, raw, strict=True):
-        evidence = replace(evidence, stimuli=cut(evidence.stimuli), responses=cut(evidence.responses))
-        waves.append(make_wave(name, study, evidence, manifest))
+    for place, (name, study, evidence, responses) in enumerate(zip(names, studies, evidences, renamed, strict=True)):
+        own = common.join(shared[place].select("stimulus", own="own"), on="stimulus").with_columns(stimulus="own")
+        compared = replace(evidence, responses=_only(evidence.responses, own.select(QUESTION)))
+        nothing = Measured(pl.DataFrame(schema=RESULTS))
+        measured = nothing if common.is_empty() else measure_evidence(study, compared)
+        waves.append(Wave(name, study, evidence, measured, manifests[place] if manifests else {}, responses))
     return waves
-
-
-def make_wave(name: str, study: Study, evidence: Evidence, manifest: Mapping[str, Any] | None = None) -> Wave:
-    """Measure evidence as a wave of its own."""
-    return Wave(name, study, evidence, measure_evidence(study, evidence), manifest or {})
 
 
 def units_of(wave: Wave) -> pl.DataFrame:
@@ -76,82 +88,55 @@ def _read(folder: Path | str) -> tuple[Study, Evidence, dict[str, Any]]:
         return study, evidence_of(study, run), kept_json(run.manifest, dict, RECORD)
 
 
-def _shared(raw: Sequence[tuple[Study, Evidence, dict[str, Any]]]) -> pl.DataFrame:
-    """Return the stimuli that every wave asked, by name and hash."""
-    stems = sorted({study.audit for study, _, _ in raw})
+def _shared(studies: Sequence[Study], evidences: Sequence[Evidence]) -> list[pl.DataFrame]:
+    """Return shared stimuli: `stimulus` in the first wave, and each wave's `own` name."""
+    stems = sorted({study.audit for study in studies})
     if len(stems) > 1:
         raise PortrayalError(f"the runs are of the audits {', '.join(stems)}. Expected waves of one study.")
-    systems = reduce(set.intersection, ({system.name for system in study.systems} for study, _, _ in raw))
+    systems = reduce(set.intersection, ({system.name for system in study.systems} for study in studies))
     if not systems:
         raise PortrayalError("the runs have no system of the same name. Expected waves of one study.")
-    hashes = [evidence.stimuli.select("stimulus", "hash") for _, evidence, _ in raw]
-    shared = reduce(lambda one, other: one.join(other, on=["stimulus", "hash"], how="semi"), hashes)
+    first = evidences[0].stimuli.select("stimulus", "hash")
+    matched = [_matched(first, evidence.stimuli.select("hash", own="stimulus")) for evidence in evidences]
+    shared = reduce(lambda one, other: one.join(other, on="stimulus", how="semi", maintain_order="left"), matched)
     if shared.is_empty():
         raise PortrayalError("the runs share no stimulus of the same content. Expected waves of one study.")
-    return shared
+    return [one.join(shared, on="stimulus", how="semi", maintain_order="left") for one in matched]
 
 
-DIGITS = 6  # of a vector's numbers: what is beyond them is arithmetic
-QUESTION = ("system", "stimulus", "repeat")
-WORD = r"[\p{L}\p{N}][\p{L}\p{N}'-]*"
+def _matched(first: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    """Match stimuli by content; by name too where several have the same content."""
+    named = first.join(other.with_columns(stimulus="own"), on=["stimulus", "hash"], maintain_order="left")
+    left = first.join(named, on="stimulus", how="anti").unique("hash", keep="none", maintain_order=True)
+    right = other.join(named, on="own", how="anti").unique("hash", keep="none")
+    columns = ("stimulus", "own")
+    return pl.concat([named.select(columns), left.join(right, on="hash", maintain_order="left").select(columns)])
 
 
-def paired_answers(first: Wave, later: Wave) -> pl.DataFrame:
-    """Return one row a question that both waves asked: `answer`, `answer_later` and whether they `changed`."""
-    kind = get_audit(first.study.audit).kind
-    one, other = (_answers(wave.evidence.responses, kind) for wave in (first, later))
-    both = one.join(other, on=QUESTION, suffix="_later", maintain_order="left")
-    return both.with_columns(changed=pl.col("answer").ne_missing(pl.col("answer_later")))
+def _cut(evidence: Evidence, shared: pl.DataFrame) -> Evidence:
+    own = shared.select(stimulus="own")
+
+    def kept(table: pl.DataFrame) -> pl.DataFrame:
+        return table.join(own, on="stimulus", how="semi", maintain_order="left")
+
+    return replace(evidence, stimuli=kept(evidence.stimuli), responses=kept(evidence.responses))
 
 
-def changes_by_group(first: Wave, later: Wave, answers: pl.DataFrame) -> pl.DataFrame:
-    """Count changed answers by system, and by group: system, axis, group, asked, changed."""
-    groups = get_audit(first.study.audit).groups(first.evidence, first.study.settings)
-    counted = [pl.len().cast(pl.Int64).alias("asked"), pl.col("changed").sum().cast(pl.Int64)]
-    nothing = pl.lit(None, pl.String)
-    every = answers.group_by("system", maintain_order=True).agg(counted)
-    every = every.select("system", nothing.alias("axis"), nothing.alias("group"), "asked", "changed")
-    of_group = groups.select("stimulus", "axis", "group").unique(maintain_order=True)
-    inside = answers.join(of_group, on="stimulus").group_by("system", "axis", "group").agg(counted)
-    table = pl.concat([every, inside.sort("system", "axis", "group")])
-    return table.with_columns(pl.lit(first.name).alias("from"), pl.lit(later.name).alias("to"))
+def _renamed(evidence: Evidence, shared: pl.DataFrame) -> pl.DataFrame:
+    """Return the responses under the stimuli's names in the first wave."""
+    names = shared.rename({"stimulus": "first", "own": "stimulus"})
+    joined = evidence.responses.join(names, on="stimulus", maintain_order="left")
+    return joined.with_columns(stimulus="first").drop("first")
 
 
-def vocabulary(first: Wave, later: Wave) -> pl.DataFrame:
-    """Return words that only one wave has: system, word, answers and 'appeared' or 'vanished'."""
-    kind = get_audit(first.study.audit).kind
-    if kind == "encoder":
-        text = dict.fromkeys(("system", "word", "what", "from", "to"), pl.String)  # a vector has no words
-        return pl.DataFrame(schema={**text, "answers": pl.Int64})
-    one, other = (_words(wave.evidence.responses, kind) for wave in (first, later))
-    gone = one.join(other, on=["system", "word"], how="anti").with_columns(what=pl.lit("vanished"))
-    new = other.join(one, on=["system", "word"], how="anti").with_columns(what=pl.lit("appeared"))
-    table = pl.concat([new, gone]).sort("system", "what", pl.col("answers").neg(), "word")
-    return table.with_columns(pl.lit(first.name).alias("from"), pl.lit(later.name).alias("to"))
-
-
-def _answers(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Return each question with its answer as one text, or its status."""
-    rows = responses.sort("rank") if kind == "ranker" else responses
-    text = pl.col(next(iter(ROWS[kind])))
-    if kind == "encoder":
-        text = text.list.eval(pl.element().round_sig_figs(DIGITS).cast(pl.String)).list.join(" ")
-    cells = rows.with_columns(said=text.cast(pl.String))
-    joined = pl.col("said").drop_nulls()
-    joined = joined.unique().sort() if kind in SETS else joined
-    answer = pl.when(pl.col("status") == "answered").then("answer").otherwise(pl.format("({})", "status"))
-    questions = cells.group_by(QUESTION, maintain_order=True)
-    answers = questions.agg(joined.str.join("; ").alias("answer"), status=pl.col("status").first())
-    return answers.select(*QUESTION, answer=answer).sort(QUESTION)
-
-
-def _words(responses: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Count the answers that hold each word: tags and labels whole, captions by words."""
-    word = pl.col(next(iter(ROWS[kind]))).cast(pl.String).str.to_lowercase()
-    words = responses.with_columns(word=word.str.extract_all(WORD) if kind == "captioner" else word)
-    words = words.explode("word") if kind == "captioner" else words
-    words = words.drop_nulls("word").unique([*QUESTION, "word"])
-    return words.group_by("system", "word").agg(answers=pl.len().cast(pl.Int64))
+def _only(responses: pl.DataFrame, common: pl.DataFrame) -> pl.DataFrame:
+    """Return the responses in which a question that not all waves answered has failed."""
+    answered = responses.join(common, on=QUESTION, how="semi", maintain_order="left")
+    others = responses.join(common, on=QUESTION, how="anti", maintain_order="left")
+    failed = others.unique(QUESTION, keep="first", maintain_order=True).select(
+        pl.col(name) if name in QUESTION else pl.lit(None, kind).alias(name) for name, kind in others.schema.items()
+    )
+    return pl.concat([answered, failed.with_columns(status=pl.lit("failed"))])
 
 
 # What of a system is compared, and what it is called.

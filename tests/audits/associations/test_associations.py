@@ -297,10 +297,10 @@ def test_findings_name_the_harm_and_the_figures() -> None:
     (finding,) = AUDIT.findings(found, this.settings)
     assert finding.row == 0
     assert finding.sentence.startswith(
-        "e ties men's names to career words and women's names to family words, a sign of stereotyping women as family "
-        "people and men as working people: d = 1."
+        "e ties men's names to career words and women's names to family words, a sign of the stereotype that careers are for "
+        "men and families for women: d = 1."
     )
-    assert "16 words, one-sided adjusted p < .001). 17 of 17 ways of asking show it by themselves" in finding.sentence
+    assert "16 words, one-sided adjusted p < .001). It holds in all 17 variants tried" in finding.sentence
     assert finding.sentence.endswith("(joint test of all: p < .001).")
 
 
@@ -312,10 +312,7 @@ def test_findings_say_where_they_do_not_hold() -> None:
     )
     changed = replace(found, tables={**found.tables, "specifications": table})
     (finding,) = AUDIT.findings(changed, this.settings)
-    assert (
-        "15 of 17 ways of asking show it by themselves, but not without 'salary' and without 'home' ("
-        in finding.sentence
-    )
+    assert "It holds in 15 of 17 variants tried, but not without 'salary' and without 'home' (" in finding.sentence
 
 
 def test_a_constant_encoder_is_not_tested() -> None:
@@ -351,7 +348,7 @@ def test_findings_against_the_direction_do_not_claim_the_harm() -> None:
 def test_power_for_the_plan() -> None:
     this = study(tests=["weat1"])
     head, line = AUDIT.power(this, make_stimuli(this))
-    assert head == "one test, so nothing is corrected"
+    assert head == "nothing is corrected: p under .05 is found"
     # A one-sided t-test of 25 + 25 at 2.5%, which the 95% interval asks for, finds 0.81 deviations within groups, 0.75 over
     # the pooled one; the bootstrap interval asks for a little more.
     assert line.endswith("25 + 25 targets find d of 0.80 or more with 80% power")

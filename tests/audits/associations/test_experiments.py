@@ -422,7 +422,7 @@ def test_row_order_never_matters(name: str, tmp_path: Path) -> None:
         {"subject": person, "emotion": "AN", "intensity": "2", "condition": condition, "take": take, "caption": text}
         for person in (1, 2, 3)
         for condition in ("NO", "O")
-        for take, text in enumerate(("an angry woman", "a sad wall" * person), start=1)
+        for take, text in enumerate(("an angry woman", " ".join(["a sad wall"] * person)), start=1)
     ]
     (tmp_path / "captions.jsonl").write_text("\n".join(map(json.dumps, made)))
     text = {

@@ -9,9 +9,14 @@ from typing import Any
 import polars as pl
 import pytest
 
+from portrayal.audits.associations import AUDIT
 from portrayal.audits.associations import calibration as encoders
 from portrayal.audits.associations.experiments import calibration as experiments
+from portrayal.audits.associations.findings import PAIRS, _claim
+from portrayal.audits.associations.measures.declaration import CHECK
 from portrayal.flow import audit_evidence
+from portrayal.reporting.page.first import _finding_counts
+from portrayal.study.audit import Measured
 from portrayal.study.calibration import Simulated
 from portrayal.tables import RESPONSES
 
@@ -52,7 +57,7 @@ def test_a_system_that_says_nothing(name: str, status: str, word: str) -> None:
     _, sentences = said(simulated, silent(simulated.evidence.responses, status, pl.lit(True)))
     asked = f"{questions(simulated):,}"
     assert sentences == [
-        f"Nothing can be said of {system}: it answered none of {asked} questions ({asked} were {word})."
+        f"Nothing can be said of {system}: it answered none of {asked} questions ({asked} {word})."
         for system in ("first", "second")
     ]
 
@@ -72,9 +77,7 @@ def test_one_system_dead_among_live_ones(name: str) -> None:
     _, spoken = said(simulated, simulated.evidence.responses)
     _, sentences = said(simulated, silent(simulated.evidence.responses, "refused", pl.col("system") == "first"))
     asked = f"{questions(simulated):,}"
-    assert sentences[0] == (
-        f"Nothing can be said of first: it answered none of {asked} questions ({asked} were refused)."
-    )
+    assert sentences[0] == (f"Nothing can be said of first: it answered none of {asked} questions ({asked} refused).")
     assert not any("first" in sentence for sentence in sentences[1:])
     assert len([sentence for sentence in spoken if "second" in sentence]) == len(sentences) - 1
 
@@ -114,7 +117,7 @@ def test_one_group_refused_half_the_time(name: str) -> None:
     results, sentences = said(simulated, gone)
     if name == "associations":  # four of eight words against none of eight: p = .08, so it is not found, and says so
         assert (
-            "It was not found that first leaves questions unanswered more often for some groups of small x and small y"
+            "It was not found that first leaves questions about some groups (small x and small y) unanswered more often"
             in (" ".join(sentences))
         )
         return
@@ -237,3 +240,24 @@ def test_three_and_four_groups_of_labels() -> None:
     kept = simulated.evidence.responses.filter(pl.col("stimulus").is_in(three["stimulus"].to_list()))
     results, _ = audit_evidence(simulated.study, replace(simulated.evidence, stimuli=three, responses=kept))
     assert results.filter(pl.col("measure") == "sexualised_difference").height == 3 * 2
+
+
+def test_a_test_of_ones_own_without_a_harm_is_about_its_words_and_a_check_is_one_by_name() -> None:
+    row = {"group": "Muslims", "versus": "Christians", "attribute": "terror", "other_attribute": "peace", "harm": None}
+    claim = _claim(Measured(pl.DataFrame()), *PAIRS["eat"])
+    assert claim.positive(row) == "ties Muslims to terror and Christians to peace"
+    assert claim.positive({**row, "harm": CHECK}).endswith(", a check of the instrument that concerns no people")
+    assert claim.positive({**row, "harm": "demeaning Muslims"}).endswith(", a sign of demeaning Muslims")
+    kinds = [AUDIT.kind_of({**row, "harm": harm}) for harm in (None, CHECK, "demeaning Muslims")]
+    assert kinds == ["finding", "check", "finding"]
+
+
+def test_checks_and_improvements_are_counted_apart_from_findings() -> None:
+    found = [("finding", False)] * 16 + [("check", False)] * 2 + [("improvement", False), ("finding", True)]
+    assert _finding_counts(found) == (
+        "16 findings about real systems; 2 checks of the instrument held; 1 improvement by a remedy; 1 planted effect found in"
+        " simulated ones."
+    )
+    assert (
+        _finding_counts([("check", False)]) == "Nothing was found about a real system; 1 check of the instrument held."
+    )

@@ -14,7 +14,7 @@ from portrayal.study.study_file import make_study
 
 CAPTIONS = {
     "empty": "",
-    "long": "A man rides a horse. " * 100,
+    "long": "A man rides a horse. " * 200,
     "german": "Ein Hund läuft über die Straße",
     "markup": "<b>A man</b> rides a horse.",
     "control": "A man\x00 rides a\x07 horse.",
@@ -33,8 +33,8 @@ def test_every_fault_is_counted_and_named(read) -> None:
     assert faults == {
         "system captions: image with no caption": (1, "silent"),
         "system captions: empty caption": (1, "empty"),
-        "system captions: over 1000 characters, cut": (1, "long"),
-        "system captions: not English: no common English word": (1, "german"),
+        "system captions: over 4000 characters, cut": (1, "long"),
+        "system captions: read as a paragraph": (1, "long"),
         "system captions: markup": (1, "markup"),
         "system captions: control characters": (1, "control"),
     }

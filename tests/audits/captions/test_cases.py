@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 from portrayal.audits.captions.calibration import OPTIONS, planted
 from portrayal.audits.captions.measures import stereotyping_words
 from portrayal.audits.captions.measures.audit import compare_lists, measure_system
+from portrayal.audits.captions.measures.cases import judged_rows, to_reviews
+from portrayal.audits.captions.measures.technique import CASES
 from portrayal.audits.captions.reading.mentions import read_captions
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, PEOPLE, SYSTEM_CAPTIONS, Stages
 from portrayal.errors import PortrayalError
@@ -46,7 +49,8 @@ def test_judged_cases_turn_the_bound_into_an_estimate(girls, tmp_path) -> None:
     share = wilson((kept == "harm").sum(), len(kept))
     upper = bound.filter(pl.col("stage") == "system captions")["value"][0]
     assert row["value"] == pytest.approx(upper * share.value)
-    assert (row["low"], row["high"]) == (pytest.approx(upper * share.low), pytest.approx(upper * share.high))
+    # wider than the judgments' own interval: the bound is an estimate too
+    assert row["low"] < upper * share.low < row["value"] < upper * share.high < row["high"]
     assert row["bound"] == "estimate"
     assert "broken assumptions" in row["note"]
 
@@ -98,17 +102,94 @@ def test_one_rule_is_scaled_by_its_own_cases() -> None:
 def test_a_caption_with_two_cases_counts_once_and_unjudged_ones_do_not(girls) -> None:
     first = measure_system(girls, "phantom", OPTIONS, [GIRLS]).reviews
     drawn = first.filter(pl.col("drawn") == "true")
-    # A second reviewer of every case who disagrees: half is not more than half. And only ten captions were judged.
+    # A second reviewer of every case who disagrees: nothing is known of the harm. And only ten captions were judged.
     one = drawn.head(10).with_columns(pl.lit("harm").alias("judgment"), pl.lit("a").alias("reviewer"))
     two = one.with_columns(pl.lit("not harm").alias("judgment"), pl.lit("b").alias("reviewer"))
     rows = measure_system(girls, "phantom", OPTIONS, [GIRLS], pl.concat([one, two, drawn[10:]])).rows
     row = rows.filter(pl.col("quantity") == "any context-specific harm, judged by people").row(0, named=True)
-    assert row["value"] == 0
+    everybody = pl.col("measure") == "any context-specific harm", pl.col("group") == "all"
+    bound = rows.filter(*everybody, pl.col("stage") == "system captions")["value"][0]
+    assert row["value"] == pytest.approx(bound / 2)
+    assert row["low"] < 0.01 * bound and row["high"] > 0.99 * bound
+    assert (
+        "by 2 reviewers" in row["note"]
+        and "they agree on 0 of 10 cases that several judged and differ most on" in row["note"]
+    )
     assert row["note"].startswith("10 captions drawn and judged")
 
 
 def _judged(reviews: pl.DataFrame, answer) -> pl.DataFrame:
     return reviews.with_columns(pl.Series("judgment", [answer(i) for i in range(len(reviews))]))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
+def test_estimates_are_unbiased_at_any_share_that_is_judged(girls, share: float) -> None:
+    """Cases of captions with many cases, and the worst ones, are harms; judging goes down the file."""
+    gaps = []
+    for seed in range(12):
+        cases = made_cases(seed)
+        table = to_reviews(cases, girls, "phantom", seed)
+        drawn = table.filter(pl.col("drawn") == "true")
+        assert drawn.equals(table.head(drawn.height)) and table["place"].to_list() == [
+            str(at) for at in range(table.height)
+        ]
+        judged = drawn.head(round(share * drawn.height))
+        said = [
+            (row["image"], "harm" if float(row["score"]) > 0.7 else "not harm") for row in judged.iter_rows(named=True)
+        ]
+        judged = judged.with_columns(
+            judgment=pl.Series([answer for _, answer in said], dtype=pl.String), reviewer=pl.lit("a")
+        )
+        reviews = pl.concat([judged, drawn[judged.height :]])
+        bound = {"harm": "h", "technique": "t", "stage": "system captions", "quantity": "q", "measure": "q",
+                 "bound": "upper bound", "value": 1.0, "low": 1.0, "high": 1.0, "null": None, "note": ""}  # fmt: skip
+        truth = cases.group_by("image").agg((pl.col("score") > 0.7).any())["score"].mean()
+        gaps += [row["value"] - truth for row in judged_rows([bound], reviews, "phantom")]
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / np.sqrt(len(gaps))
+
+
+def made_cases(seed: int) -> pl.DataFrame:
+    """Sixty captions with one to four cases each, the worst first, as a technique ranks them."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"technique": "h: t", "stage": "system captions", "quantity": "q", "within": None, "image": f"i{image}", "caption": 0,
+         "tuple": f"word {case}", "reason": "", "group": None, "score": float(rng.random())}
+        for image in range(60)
+        for case in range(rng.integers(1, 5))
+    ]  # fmt: skip
+    return pl.DataFrame(rows, CASES).sort("score", descending=True)
+
+
+def test_the_worst_cases_of_each_quantity_come_after_the_random_part(girls) -> None:
+    table = to_reviews(pl.concat([made_cases(0), made_cases(1).with_columns(quantity=pl.lit("other"))]), girls, "s", 0)
+    ranked = table.filter(pl.col("drawn") == "false").with_columns(pl.col("score").cast(pl.Float64))
+    assert ranked.height and ranked["quantity"].to_list()[:2] in (["q", "other"], ["other", "q"])
+    for _, part in ranked.group_by("quantity"):
+        assert part["score"].is_sorted(descending=True)
+
+
+def test_an_adjudicated_case_counts_as_it_was_decided(girls) -> None:
+    first = measure_system(girls, "phantom", OPTIONS, [GIRLS]).reviews
+    drawn = first.filter(pl.col("drawn") == "true")
+    one = drawn.with_columns(judgment=pl.lit("harm"), reviewer=pl.lit("a"))
+    two = drawn.with_columns(judgment=pl.lit("not harm"), reviewer=pl.lit("b"))
+    final = drawn.with_columns(judgment=pl.lit("not harm"), reviewer=pl.lit("adjudicated"))
+    rows = measure_system(girls, "phantom", OPTIONS, [GIRLS], pl.concat([one, two, final])).rows
+    row = rows.filter(pl.col("quantity") == "any context-specific harm, judged by people").row(0, named=True)
+    assert row["value"] == 0 and "cases adjudicated" in row["note"]
+
+
+def test_the_test_of_a_bound_becomes_that_of_the_estimate(girls) -> None:
+    first = measure_system(girls, "phantom", OPTIONS, [GIRLS])
+    drawn = first.reviews.filter(pl.col("drawn") == "true")
+    judged = drawn.with_columns(judgment=pl.lit("not harm"), reviewer=pl.lit("a"))
+    tested = pl.col("measure") == "context_specific_harm", pl.col("stage") == "system captions"
+    before = first.rows.filter(*tested).sort("p", nulls_last=True).row(0, named=True)
+    rows = measure_system(girls, "phantom", OPTIONS, [GIRLS], judged).rows
+    after = rows.filter(*tested, pl.col("quantity") == before["quantity"], pl.col("group") == before["group"])
+    assert before["bound"] == "upper bound" and before["p"] < 0.05
+    assert after.select("bound", "value").row(0) == ("estimate", 0) and after["p"][0] > 0.5
+    assert "by 1 reviewer, " in after["note"][0] and "captions drawn and judged (of " in after["note"][0]
 
 
 def test_judgments_without_what_they_judged_are_refused(girls) -> None:

@@ -8,6 +8,7 @@ import pytest
 from portrayal import flow
 from portrayal.audits.captions.measures.group_words import RIGHT, WRONG, outcomes
 from portrayal.audits.captions.reading.stages import CAPTIONS, HUMAN_SAME, PEOPLE, SYSTEM_CAPTIONS, Options, Stages
+from portrayal.text.words.harm_lists import lists_of_groups
 
 # ../shared/data/captions/coco_systems/README.md, "A quick check": n, wrong gender and neither, in percent.
 PUBLISHED = {
@@ -38,7 +39,8 @@ def test_gender_word_errors_are_the_published_ones(captions) -> None:
             captions=pl.DataFrame(texts, schema=CAPTIONS, orient="row"),
             people=pl.DataFrame(people, schema=PEOPLE, orient="row"),
         )
-        told = outcomes(stages, SYSTEM_CAPTIONS, "gender", Options())["outcome"]
+        old = Options(lists=lists_of_groups("hendricks2018"))
+        told = outcomes(stages, SYSTEM_CAPTIONS, "gender", old)["outcome"]
         assert len(told) == n
         assert round(100 * (told == WRONG).mean(), 2) == wrong
         assert round(100 * (~told.is_in([RIGHT, WRONG])).mean(), 2) == neither

@@ -68,7 +68,7 @@ def test_an_image_counts_once_however_many_of_its_captions_do_it() -> None:
     def counted():
         of = {stage: Shares("q", stage, None, own) for stage, own in values.items()}
         blocks = sums(stages(), Count("t", of, "12345"))
-        return [row for block in blocks for row in TECHNIQUE.rows_of_sums(block, 0.005)]
+        return [row for block in blocks for row in TECHNIQUE.rows_of_sums(block, Options())]
 
     system, human = counted()
     assert (system["value"], system["n"], system["n_missing"], system["null"]) == (0.5, 4, 1, 0.005)

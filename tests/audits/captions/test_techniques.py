@@ -25,10 +25,9 @@ from portrayal.audits.captions.measures import (
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
 from portrayal.audits.captions.measures.stereotyping_words import covariances
 from portrayal.audits.captions.reading import scenarios as scenario_rules
-from portrayal.audits.captions.reading.mentions import with_synsets
+from portrayal.audits.captions.reading.mentions import read_captions, with_synsets
 from portrayal.audits.captions.reading.people import is_person
 from portrayal.audits.captions.reading.scenarios import scenarios
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import (
     BOXES,
     CAPTIONS,
@@ -41,6 +40,7 @@ from portrayal.audits.captions.reading.stages import (
     Stages,
 )
 from portrayal.errors import PortrayalError
+from portrayal.text.captions.senses import synset_of
 
 OPTIONS = Options()
 
@@ -223,7 +223,8 @@ def test_people_not_mentioned_by_group_and_stage() -> None:
 
 
 def test_no_people_is_not_a_mention() -> None:
-    table = stages({HUMAN_CAPTIONS: {"1": ["man"]}, SYSTEM_CAPTIONS: {"1": ["people", ("people", "no")]}})
+    captions = pl.DataFrame({"image": ["1"], "text": ["There are no people in the street."]})
+    table = stages({HUMAN_CAPTIONS: {"1": ["man"]}}).with_system(*read_captions(captions, SYSTEM_CAPTIONS, ["1"]))
     outcome = demeaning_people.TECHNIQUE.measure(table, OPTIONS)
     assert rows_of(outcome, demeaning_people.QUANTITY, group="all")[0]["value"] == 1.0
 

@@ -12,8 +12,8 @@ from portrayal.audits.captions.measures import demeaning_nouns, demeaning_words,
 from portrayal.audits.captions.measures.demeaning_people import person_areas
 from portrayal.audits.captions.reading.mentions import is_phrase, read_captions
 from portrayal.audits.captions.reading.people import identity_terms, is_person
-from portrayal.audits.captions.reading.senses import caption_senses, synset_of
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Options, Stages
+from portrayal.text.captions.senses import caption_senses, synset_of
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list, synsets_of
@@ -123,9 +123,9 @@ def test_transgender_people_are_not_called_non_binary() -> None:
     assert ("gender", "transgender", "transgender") in terms("A transgender woman smiles.")
     groups = {group for _, group, _ in terms("A transgender woman smiles.", "A trans man reads a book.")}
     assert groups == {"transgender", "female", "male"}
-    listed = read_list("identity")
-    of_group = listed.filter(pl.col("group") == "non-binary")["term"].to_list()
-    assert set(of_group) == {"non-binary", "nonbinary", "genderqueer", "genderfluid", "agender", "bigender"}
+    of_group = set(read_list("identity").filter(pl.col("group") == "nonbinary")["term"])
+    assert of_group >= {"non-binary", "nonbinary", "genderqueer", "genderfluid", "agender", "bigender", "enby"}
+    assert not {term for term in of_group if "trans" in term}
 
 
 def test_words_that_style_guides_advise_against_demean_and_are_no_identities() -> None:

@@ -153,6 +153,7 @@ def test_charts_sentences_tables_and_contact_sheet(composed):
         assert not re.search(r"\b[FM][1-4]\b", finding.sentence)  # places by name
     assert [table.name for table in AUDIT.tables(measured, AUDIT.settings.model_construct())] == [
         "tradeoff",
+        "errors",
         "unknown_tags",
         "coverage",
     ]
@@ -265,7 +266,7 @@ def test_ratings_of_places_come_in_with_the_study(composed):
 
 def test_the_plan_says_what_could_be_found(composed):
     folder, _ = composed
-    (line,) = AUDIT.power(read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet"))
+    _, line = AUDIT.power(read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet"))
     # At half the pictures all 16 people score far above 0: 2 of 65,536 flips, whatever the correction.
     assert line.startswith("with 16 people, a tagger in which the place decides the gender named is found in")
     assert line.endswith(", 100 where it is 50")

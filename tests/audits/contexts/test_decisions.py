@@ -66,7 +66,10 @@ def test_a_tagger_that_says_the_same_everywhere_is_not_tested_and_has_no_chart()
     tests = rows(found, "distance_anova")
     assert tests["p"].null_count() == tests.height == 24
     assert set(tests["reason"]) == {"nothing varies within the cells"}
-    assert {decision for _, decision in sentences} == {"not tested"}
+    (level,) = [sentence for sentence, decision in sentences if decision != "not tested"]
+    assert level.startswith(
+        "It was not found that reader names another gender than people's own"
+    )  # it names all rightly
     assert all_charts(found, None)[0].name == "tradeoff"
     assert len(all_charts(found, None)) == 1  # no empty frames
 
@@ -84,9 +87,7 @@ def test_f1_of_nobody_is_missing():
     assert rows(found, "gender_f1", place="Wedding Dress Shop", group="male")["value"][0] == 1
     # Eight women are shown: it is the tagger that says nothing of them.
     assert not any("fewer than three people are NA" in text for text in found.remarks)
-    said = (
-        "tagger answered about fewer than three people of a group in 1 place, which are NA there: female, A; female, B."
-    )
+    said = "tagger gave tags that are read about fewer than three people of a group in 1 place, which are NA there: female, A; female, B."
     assert said in found.remarks
 
 

@@ -165,7 +165,7 @@ def test_ratings_keep_the_raters_words_and_gender():
     assert (told["words"], told["code"], told["rating"], told["rater_gender"]) == ("a said so", "correct", 1, "female")
     assert set(table["rater_gender"]) == {"female", "non-binary", None}
     assert [one for one in found.warnings if "raters put" in one] == [
-        "The study's raters put the Mechanics Garage at 4 between 0 (feminine) and 10 (masculine): its stereotype is taken to be"
+        "The study's raters put the Mechanics Garage at 4 between 0 (feminine) and 10 (masculine), although its stereotype is taken to be"
         " masculine."
     ]
     assert "ratings" in {one.name for one in report_tables(found, ContextsSettings())}

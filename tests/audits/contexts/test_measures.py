@@ -239,11 +239,11 @@ def expects(person, gender, place):
 
 def test_linguistic_expectancy_has_the_planted_sign():
     _, rows = measured(*audit(expects, crowd()), mixed=False)
-    # With one further concrete tag of 4: (2 - 1) / 4 against (0 - 3) / 4, so 1; with two of 5: (2 - 2) / 5 against -4 / 5, so .8.
+    # Of abstract and concrete tags, with one further concrete tag: 2 of 3 against 0 of 3; with two: 2 of 4 against 0 of 4.
     row = rows("expectancy")
-    assert row["value"] == pytest.approx(0.9)
+    assert row["value"] == pytest.approx((2 / 3 + 1 / 2) / 2)
     assert row["p"] < 1e-6
-    assert rows("expectancy_of_place", "M1")["value"] == pytest.approx(0.9)
+    assert rows("expectancy_of_place", "M1")["value"] == pytest.approx((2 / 3 + 1 / 2) / 2)
 
 
 def test_attribute_changes_by_hand():

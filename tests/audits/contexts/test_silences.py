@@ -33,14 +33,14 @@ def said(answers, **design):
 def test_no_answers_at_all(status, word):
     _, sentences = said({"tagger": lambda *_: status})
     assert sentences == {
-        f"Nothing can be said of tagger: it answered none of 80 questions (80 were {word}).": "not measurable"
+        f"Nothing can be said of tagger: it answered none of 80 questions (80 {word}).": "not measurable"
     }
 
 
 def test_one_system_dead_among_live_ones():
     _, sentences = said({"dead": lambda *_: "refused", "live": right})
     dead = [sentence for sentence in sentences if "dead" in sentence]
-    assert dead == ["Nothing can be said of dead: it answered none of 80 questions (80 were refused)."]
+    assert dead == ["Nothing can be said of dead: it answered none of 80 questions (80 refused)."]
     assert any("live" in sentence for sentence in sentences)
 
 
@@ -51,7 +51,7 @@ def test_women_refused_half_the_time():
     _, sentences = said({"tagger": half})
     assert [sentence for sentence, decision in sentences.items() if decision == "found"] == [
         "tagger refuses pictures of female people more often than pictures of male people: 45 percentage points (95%"
-        " interval 25 to 64, 16 people, adjusted p = .005). Unanswered: female 45.0% and male 0.0%; the other measures"
+        " interval 25 to 64, 16 people, adjusted p = .004). Unanswered: female 45.0% and male 0.0%; the other measures"
         " speak only of what was answered."
     ]
 
@@ -84,7 +84,11 @@ def test_one_place_refused():
 
 def test_everything_constant():
     results, sentences = said({"tagger": lambda *_: ["person", "hair", "happy"]})
-    assert set(sentences.values()) == {"not tested"}
+    # Nobody's gender is named, so nobody's is named wrongly: that alone was tested.
+    (level,) = [sentence for sentence, decision in sentences.items() if decision != "not tested"]
+    assert level.startswith(
+        "It was not found that tagger names another gender than people's own in more than 5% of pictures: 0"
+    )
     assert {sentence.partition(": ")[2] for sentence in sentences if "(" not in sentence} == {
         "nobody's pictures follow the places, or go against them.",
         "people of a group are all described alike.",

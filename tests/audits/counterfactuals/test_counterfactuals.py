@@ -69,7 +69,7 @@ def test_planted_labels_are_found_in_their_direction(run: Path):
     slopes = dict(results.filter(pl.col("measure") == "slope").select("label", "value").iter_rows())
     assert slopes["Nurse"] < -0.1 and slopes["Scientist"] > 0.1 and slopes["Face"] == 0.0
     family = results.filter(pl.col("family") == "confirmatory")
-    assert set(family["measure"]) == {"slope"} and family["p_adjusted"].null_count() == 0
+    assert set(family["measure"]) == {"raw_slope"} and family["p_adjusted"].null_count() == 0
     found = set(results.filter(pl.col("decision") == "found")["label"])
     assert found and found <= {name for name, slope in LABELS.items() if slope}
     assert results.filter(pl.col("measure") == "labels_tested")["value"].to_list() == [13.0]
@@ -107,7 +107,7 @@ def two_systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_tables_have_the_corrected_p_of_the_results(two_systems: Path):
     measured = read_measured(existing_run(two_systems))
-    slopes = measured.results.filter(pl.col("measure").is_in(["slope", "raw_slope"]))
+    slopes = measured.results.filter(pl.col("measure") == "raw_slope")
     key = ["system", "attribute", "label"]
     ours = with_decisions(measured.tables["labels"], measured.results).select(*key, "p_adjusted").sort(key)
     theirs = slopes.select(*key, "p_adjusted").sort(key)

@@ -59,7 +59,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_three_pairs_are_three_questions_and_one_is_followed(run: Path):
     results = pl.read_parquet(run / "results.parquet")
-    nurse = results.filter(pl.col("measure") == "slope", pl.col("label") == "Nurse", pl.col("attribute") == "race")
+    nurse = results.filter(pl.col("measure") == "raw_slope", pl.col("label") == "Nurse", pl.col("attribute") == "race")
     assert nurse.select("pole_low", "pole_high").rows() == [
         ("Black", "East Asian"),
         ("White", "Black"),
@@ -68,17 +68,15 @@ def test_three_pairs_are_three_questions_and_one_is_followed(run: Path):
     assert nurse["n"].to_list() == [24, 24, 24]
     found = results.filter(pl.col("decision") == "found").select("label", "pole_low", "pole_high").rows()
     assert found == [("Nurse", "Black", "East Asian")]
-    value, low, high = nurse.select("value", "low", "high").row(0)
-    assert low < -0.4 < high and value < 0
+    assert nurse["value"][0] < nurse["high"][0] < 0
+    ratio = results.filter(measure="slope", label="Nurse", pole_low="Black", pole_high="East Asian").row(0, named=True)
+    assert ratio["low"] < -0.4 < ratio["high"]
 
 
 def test_the_sentence_names_the_pair(run: Path):
     told = sentences(run)
-    assert sum("more often as a face is made" in one for one in told) == 1
-    found = (
-        "phantom (simulated) gives 'Nurse' more often as a face is made closer to the pole Black and further from the pole East "
-        "Asian: slope"
-    )
+    assert sum("higher as a face is made" in one for one in told) == 1
+    found = "phantom (simulated) scores 'Nurse' higher as a face is made closer to the pole Black ("
     assert any(one.startswith(found) for one in told)
     for low, high in PAIRS[:2]:
         assert any(
@@ -138,7 +136,7 @@ def test_a_missed_placebo_is_said_and_takes_nothing_from_the_axis(tmp_path: Path
     run = audited(tmp_path)
     measured = read_measured(existing_run(run))
     assert any("Manipulation check failed: placebo is as large as gender" in line for line in measured.warnings)
-    assert any(one.startswith("phantom (simulated) gives 'Nurse' more often") for one in sentences(run))
+    assert any(one.startswith("phantom (simulated) scores 'Nurse' higher") for one in sentences(run))
 
 
 def test_a_folder_is_gone_through_once_whatever_its_size(tmp_path: Path, monkeypatch):
@@ -164,7 +162,7 @@ def test_a_check_that_failed_for_one_pair_stops_that_pair_alone(tmp_path: Path):
     ]
     draw_folder(tmp_path / "series", people=12, checks=checks)
     results = pl.read_parquet(audited(tmp_path) / "results.parquet")
-    told = results.filter(pl.col("measure") == "slope", pl.col("label") == "Nurse", pl.col("attribute") == "race")
+    told = results.filter(pl.col("measure") == "raw_slope", pl.col("label") == "Nurse", pl.col("attribute") == "race")
     decided = {
         (low, high): decision for low, high, decision in told.select("pole_low", "pole_high", "decision").iter_rows()
     }

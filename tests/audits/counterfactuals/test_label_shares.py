@@ -14,7 +14,7 @@ from portrayal.audits.counterfactuals.measures.measure import measure_counterfac
 from portrayal.audits.counterfactuals.measures.rows import FACETS
 
 # Newton's steps over all series; scores that must be there for every label; the placebo's decisions.
-NOT_SUMS = {"logistic_slope", "confidence_slope", "placebo_labels_moved"}
+NOT_SUMS = {"placebo_labels_moved"}
 KEY = ["system", "measure", "group", "versus", *FACETS]
 FIGURES = ["value", "low", "high", "n", "n_missing", "unit", "counted"]
 AXES = [("gender", None, None), ("race", "White", "Black"), ("race", "White", "East Asian"), ("placebo", None, None)]

@@ -24,13 +24,17 @@ def test_power_rises_with_people_and_slope_and_falls_with_tests():
 
 def test_a_plan_says_what_would_be_found():
     simulated = simulate("demo", 0, 0.0)
-    (line,) = say_power(simulated.study, simulated.evidence.stimuli)
+    cost, line = say_power(simulated.study, simulated.evidence.stimuli)
+    assert cost == (
+        "about 26 tests are corrected together: the strongest must have p under .002, where one test alone would need .05; adding a"
+        " system costs nothing"
+    )
     assert line.startswith(
         "9 people, if every question is answered: a label that half of them get at the neutral centre, and whose rate changes "
         "along gender by 10%, 20% and 40% of that per unit, would be found in "
     )
     assert line.endswith(
-        " of 100 such audits (2 systems with 12 labels each and their refusals, along gender and race, corrected together)"
+        " of 100 such audits (12 labels of a system and its refusals, along gender and race, corrected together)"
     )
     few = simulated.evidence.stimuli.filter(pl.col("person").is_in(["person 0", "person 1"]))
     assert say_power(simulated.study, few) == ["nothing can be found with 2 people: it takes 6"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import polars as pl
 import pytest
 
 from audits.counterfactuals.made_up_taggers import Tagger, audit_of, check_table
+from portrayal.pictures.series.values import steps
 
 FEW = "fewer than 6 people get it more often towards one end than towards the other"
 ENDS = "faces made more feminine or more masculine"
@@ -26,14 +28,14 @@ def strict(person: int, attribute: str, value: float) -> list[str]:
 
 LIVE = (
     f"It was not found that live gives a label more often to {ENDS} in 3 tests ('Cook', 'Model' and 'Nurse'); the nearest in "
-    "'Cook': slope relative to its rate at the neutral centre = 0.08 (95% interval −0.12 to 0.28, 12 people, adjusted p = .687); "
-    "an effect of 0.31 would have been found in 80 of 100 such audits."
+    "'Cook': change per unit of the cue = 4 percentage points (95% interval −5 to 13, 12 people, adjusted p = .687); the "
+    "interval leaves out effects beyond 13 percentage points."
 )
 
 
 @pytest.mark.parametrize(
     ("silence", "told"),
-    [("failed", "84 were failed"), ("refused", "84 were refused"), ("<html>", "84 were unreadable")],
+    [("failed", "84 failed"), ("refused", "84 refused"), ("<html>", "84 unreadable")],
 )  # fmt: skip
 def test_a_dead_system_among_live_ones(silence: list[str] | str, told: str):
     # It sorts first and has no label to tell the types of columns by: this crashed.
@@ -51,7 +53,7 @@ def test_a_classifier_that_always_says_no_claims_nothing():
 
 def test_a_system_that_never_answers_alone():
     _, sentences = audit_of({"dead": lambda *asked: "failed"})
-    assert sentences == ["Nothing can be said of dead: it answered none of 84 questions (84 were failed)."]
+    assert sentences == ["Nothing can be said of dead: it answered none of 84 questions (84 failed)."]
 
 
 def shy(person: int, attribute: str, value: float) -> list[str] | str:
@@ -75,7 +77,7 @@ def test_refusing_faces_of_one_end_is_found():
     ]
     slope = results.filter(pl.col("measure") == "refusal_slope").row(0, named=True)
     assert slope["value"] == pytest.approx(0.5 * (4 / 3 + 2) / (112 / 9)) and slope["family"] == "confirmatory"
-    slopes = results.filter(pl.col("measure") == "slope")
+    slopes = results.filter(pl.col("measure") == "raw_slope")
     assert set(slopes["n"]) == {12} and set(slopes["n_missing"]) == {12}
 
 
@@ -143,9 +145,7 @@ def test_refusing_faces_of_the_negative_end_of_one_of_three_pairs_is_found():
 
     pairs = [("White", "Black"), ("White", "East Asian"), ("Black", "East Asian")]
     results, sentences = audit_of({"picky": picky}, people=12, attributes=("race",), pairs=pairs)
-    assert sentences[0].startswith(
-        "picky refuses more often as a face is made closer to the pole Black and further from the pole East Asian: change of"
-    )
+    assert sentences[0].startswith("picky refuses more often as a face is made closer to the pole Black: change of")
     assert sum("refuses" in sentence for sentence in sentences) == 1
     assert results.filter(pl.col("measure") == "refusal_slope").select("pole_low", "pole_high").rows() == [
         ("Black", "East Asian")
@@ -158,8 +158,11 @@ def test_refusing_the_odd_face_of_either_end_is_not_found():
         return "refused" if draw.random() < 0.2 else chance(person, attribute, value)
 
     results, sentences = audit_of({"odd": odd}, people=24)
-    assert results.filter(pl.col("measure") == "refusal_slope")["decision"].to_list() == ["not found"]
-    told = "It was not found that odd refuses faces made more feminine or more masculine more often: change of"
+    row = results.filter(pl.col("measure") == "refusal_slope").row(0, named=True)
+    assert row["decision"] == "not tested" and row["reason"].startswith(
+        "the differences have a long tail on the other side"
+    )
+    told = "It was not tested whether odd refuses faces made more feminine or more masculine more often: the differences have"
     assert any(sentence.startswith(told) for sentence in sentences)
 
 
@@ -171,7 +174,7 @@ def test_refusing_along_the_placebo_too_says_nothing_of_the_cue():
 
 def test_refusing_everything_claims_nothing():
     results, sentences = audit_of({"never": lambda *asked: "refused"}, people=12, attributes=("gender", "race"))
-    assert sentences == ["Nothing can be said of never: it answered none of 144 questions (144 were refused)."]
+    assert sentences == ["Nothing can be said of never: it answered none of 144 questions (144 refused)."]
     assert results.filter(pl.col("decision") == "found").is_empty()
 
 
@@ -203,7 +206,7 @@ def test_a_classifier_that_says_little_is_measured():
 
     _, sentences = audit_of({"seldom": seldom})
     assert sentences[0] == (
-        "seldom gives 'Boxer', a label that nobody gets at the neutral centre, more often as a face is made more masculine: change "
+        "seldom gives 'Boxer' more often as a face is made more masculine (0% at the feminine end, 100% at the masculine): change "
         f"per unit of the cue = 16.1 percentage points (95% interval 13.0 to 19.2, 12 people, adjusted p < .001). {ELSEWHERE}"
     )
     assert len(sentences) == 1  # a list without a label is no silence
@@ -217,8 +220,9 @@ def test_a_classifier_that_says_no_has_answered(no: str):
 
     results, sentences = audit_of({"binary": binary})
     assert sentences == [
-        "binary gives 'Nurse' more often as a face is made more feminine: slope relative to its rate at the neutral centre = "
-        f"−0.32 (95% interval −0.38 to −0.26, 12 people, adjusted p < .001). {ELSEWHERE}"
+        "binary gives 'Nurse' more often as a face is made more feminine (100% at the feminine end, 0% at the masculine): change "
+        "per unit of the cue = −32 percentage points (95% interval −38 to −26, 12 people, adjusted p < .001). Relative to its rate "
+        f"at the neutral centre its slope is −0.32 (−0.38 to −0.26). {ELSEWHERE}"
     ]
     empty = results.filter(pl.col("measure") == "empty_answers").select("value", "n").row(0)
     assert empty == (3 / 7, 84)
@@ -227,17 +231,17 @@ def test_a_classifier_that_says_no_has_answered(no: str):
 def test_constant_answers_are_not_tested():
     results, sentences = audit_of({"same": lambda person, *asked: ["Face", "Nurse" if person % 2 else "Cook"]})
     assert sentences == [
-        f"It was not tested whether same gives a label more often to {ENDS} ('Cook' and 'Nurse'): {FEW}."
+        "It was not tested whether same follows the cue: it gives each of 12 people the same labels at every step, whether faces are "
+        "made more feminine or more masculine."
     ]
-    assert results.filter(pl.col("measure") == "slope")["value"].to_list() == [0.0, 0.0, 0.0]
+    assert results.filter(pl.col("measure") == "raw_slope")["value"].to_list() == [0.0, 0.0, 0.0]
 
 
 def test_one_person_is_too_few():
     _, sentences = audit_of({"same": strict}, people=1)
     assert sentences == [
-        f"It was not tested whether same gives a label that nobody gets at the neutral centre more often to {ENDS} ('Cook'): {FEW}.",
-        f"It was not tested whether same gives a label more often to {ENDS} ('Nurse'): {FEW}.",
-    ]  # fmt: skip
+        f"It was not tested whether same gives a label more often to {ENDS} ('Cook' and 'Nurse'): {FEW}."
+    ]
 
 
 def test_nobody_with_a_whole_series_is_said():
@@ -261,7 +265,7 @@ def test_where_gaps_leave_few_people_nothing_is_said_of_how_often_others_get_a_l
     told = [one for one in sentences if "label more often" in one]
     assert told and not any(FEW in one for one in told)
     assert told[-1] == (
-        f"It was not tested whether gaps gives a label more often to {ENDS} ('Nurse'): "
+        f"It was not tested whether gaps gives a label more often to {ENDS} ('Cook' and 'Nurse'): "
         "only 3 of 12 people got an answer at every step."
     )
 
@@ -272,12 +276,12 @@ def test_nothing_is_found_along_an_attribute_whose_check_failed():
     poles = "faces made closer to the pole White or closer to the pole Black"
     why = "its manipulation check failed ('perceived age stays': 7.30 years, highest less lowest, where under 5 in size is needed)"
     assert sentences == [
-        "strict gives 'Cook', a label that nobody gets at the neutral centre, more often as a face is made more masculine: change per "
+        "strict gives 'Cook' more often as a face is made more masculine (0% at the feminine end, 100% at the masculine): change per "
         "unit of the cue = 32 percentage points (95% interval 26 to 38, 12 people, adjusted p < .001).",
-        "strict gives 'Nurse' more often as a face is made more feminine: slope relative to its rate at the neutral centre = −0.32 "
-        "(95% interval −0.38 to −0.26, 12 people, adjusted p < .001).",
-        f"It cannot be said whether strict gives a label that nobody gets at the neutral centre more often to {poles} ('Cook'): {why}.",
-        f"It cannot be said whether strict gives a label more often to {poles} ('Nurse'): {why}.",
+        "strict gives 'Nurse' more often as a face is made more feminine (100% at the feminine end, 0% at the masculine): change per "
+        "unit of the cue = −32 percentage points (95% interval −38 to −26, 12 people, adjusted p < .001). Relative to its rate at the "
+        "neutral centre its slope is −0.32 (−0.38 to −0.26).",
+        f"It cannot be said whether strict gives a label more often to {poles} ('Cook' and 'Nurse'): {why}.",
     ]
     assert set(results.filter(pl.col("decision") == "found")["attribute"]) == {"gender"}
 
@@ -315,3 +319,57 @@ def test_a_null_system_whose_labels_flip_at_random_prints_no_finding():
     assert flips == [("gender", 1.0, 24, "not tested"), ("placebo", 1.0, 24, "not tested")]
     assert not any("gives 'C" in one or "gives 'M" in one or "gives 'N" in one for one in sentences)
     assert "nothing else changed" not in " ".join(sentences)
+
+
+def test_a_system_that_gives_everybody_a_plain_label_alone_gets_its_sentence() -> None:
+    _, sentences = audit_of({"same": lambda *asked: ["Face"]}, people=48, attributes=("gender", "race"))
+    assert len(sentences) == 2 and all(
+        "it gives each of 48 people the same labels at every step" in one for one in sentences
+    )
+
+
+def test_a_label_that_is_rare_at_the_centre_and_common_at_one_end_is_found() -> None:
+    # 40 of 48 at every masculine step, 2 of 48 at the centre, nobody below: printed as "not found, adjusted p < .001" before.
+    def rare(person: int, attribute: str, value: float) -> list[str]:
+        given = 40 if value > 0 else 2 if value == 0 else 0
+        return ["Nurse", "Smile"] if person < given else ["Smile"] if (person * 7 + round(value * 3)) % 3 else []
+
+    results, sentences = audit_of({"rare": rare}, people=48)
+    assert sentences[0].startswith(
+        "rare gives 'Nurse' more often as a face is made more masculine (0% at the feminine end, 83% at the masculine): change per unit"
+    )
+    row = results.filter(measure="raw_slope", label="Nurse").row(0, named=True)
+    assert row["decision"] == "found" and 0 < row["low"] < row["value"] < row["high"]
+    assert "Relative to" not in sentences[0]  # two people at the centre bear no ratio
+
+
+def test_a_dose_response_from_nothing_is_found() -> None:
+    shares, found = (0, 0, 0.01, 0.03, 0.1, 0.25, 0.45), 0
+    values = sorted(steps("gender"))
+    for run in range(6):
+        draw = random.Random(run)
+        gives = {
+            (person, value): draw.random() < shares[values.index(value)] for person in range(48) for value in values
+        }
+        results, _ = audit_of(
+            {"dose": lambda person, _, value, gives=gives: ["Nurse"] if gives[person, value] else []}, people=48
+        )
+        found += "found" in results.filter(measure="raw_slope")["decision"]
+    assert found == 6
+
+
+def test_scores_are_what_is_tested_where_a_system_gives_them() -> None:
+    # Everybody gets the label at every step; its score falls from .75 to .63.
+    def scorer(person: int, attribute: str, value: float) -> str:
+        noise = random.Random(f"{person} {value}").uniform(-0.08, 0.08)
+        return json.dumps(
+            [{"tag": "happy", "confidence": 0.69 - 0.03 * value + noise}, {"tag": "face", "confidence": 0.99}]
+        )
+
+    results, sentences = audit_of({"fer": scorer}, people=48)
+    assert sentences[0].startswith(
+        "fer scores 'happy' higher as a face is made more feminine (0.75 at the feminine end, 0.63 at the"
+    )
+    assert "The share of faces that get it changes by 0 percentage points per unit." in sentences[0]
+    row = results.filter(measure="raw_slope", label="happy").row(0, named=True)
+    assert row["unit"] == "score" and row["low"] < -0.03 < row["high"] < 0

@@ -239,7 +239,13 @@ def test_the_audit_gives_the_same_numbers_to_the_last_digit(half_listed, tmp_pat
     assert found["perfect"] == rows["gsr", "perfect"]["value"]
     assert found["difference"] == rows["gsr_difference", "mine"]["value"]
     assert (found["ratio"], found["relative"]) == (ratio["value"], ratio["value"] - 1)
-    assert found["notes"] == [row["note"] for row in (own, ratio) if row["note"]]
+    *notes, short = found["notes"]
+    assert notes == [row["note"] for row in (own, ratio) if row["note"]]
+    assert "as its query has relevant documents, a median of 4" in short
+    difference = rows["gsr_difference", "mine"]
+    assert [found[f"difference_{name}"] for name in ("low", "high", "p", "queries")] == [
+        difference[name] for name in ("low", "high", "p", "n")
+    ]
     assert [row["query"] for row in found["unused"]] == ["q22", "q23"]
 
 

@@ -12,7 +12,7 @@ import pytest
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.comparison import correlate, kendall_distance
 from portrayal.audits.search.measures.genderedness import rank_weights, shared_weights, usable
-from portrayal.audits.search.measures.gsr import CONSTANT, FEWEST, fit, gsr, measure_slope, quantile, relative_gsr
+from portrayal.audits.search.measures.gsr import CONSTANT, FEWEST, fit, gsr, measure_slope, relative_gsr
 from portrayal.audits.search.measures.history import History, lists_of, random_lists, score_history
 from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.audits.search.measures.reinforcement import _example
@@ -28,6 +28,7 @@ from portrayal.audits.search.measures.representation import (
 )
 from portrayal.audits.search.measures.validation import enumerate_histories
 from portrayal.errors import PortrayalError
+from portrayal.stats.tests.max_t import sign_patterns
 from portrayal.text.collections.index import build_index
 from portrayal.text.vectors.direction import find_direction, score_words
 from portrayal.text.vectors.space import WordSpace
@@ -303,29 +304,40 @@ def test_adding_a_constant_to_every_list_changes_nothing():
     assert moved.p == plain.p
 
 
-def test_the_interval_is_hc3_with_t_on_the_effective_number_of_queries():
-    # Independent: HC3 from the hat matrix; t on (sum of squares)^2 / sum of fourth powers, times (n - 2) / n.
-    from scipy import stats
-
+@pytest.mark.parametrize("queries", [8, 25])
+def test_the_interval_holds_the_slopes_that_the_test_would_not_reject(queries):
+    # Independent: the p of y - slope x, by all patterns or the sampled ones, just outside and just inside each end. Lists are
+    # centred on the middle third of y at every slope, as in the test itself.
     rng = np.random.default_rng(3)
-    x, y = rng.normal(size=25), rng.normal(size=25)
-    design = np.column_stack([np.ones(25), x])
-    inverse = np.linalg.inv(design.T @ design)
-    hat = np.diag(design @ inverse @ design.T)
-    left = y - design @ inverse @ design.T @ y
-    error = np.sqrt((inverse @ (design.T * (left / (1 - hat)) ** 2) @ design @ inverse)[1, 1])
-    squares = (x - x.mean()) ** 2
-    t = stats.t.ppf(0.975, squares.sum() ** 2 / (squares**2).sum() * 23 / 25)
-    slope = measure_slope(x, y)
-    assert slope.high - slope.value == pytest.approx(t * error)
-    assert slope.value - slope.low == pytest.approx(t * error)
+    x, y = rng.normal(size=queries), rng.normal(size=queries)
+    slope, centred = measure_slope(x, y), x - x.mean()
+    beyond = (queries - 1) // 3
+    parts = centred * (y - np.sort(y)[beyond : queries - beyond].mean())
+    signs = np.concatenate(list(sign_patterns(queries, 1, 0)))
+
+    def p(tried):
+        own = parts - tried * centred**2
+        return np.mean(np.abs(signs @ own) >= abs(own.sum()) * (1 - 1e-12))
+
+    assert p(0.0) == slope.p
+    for end, outwards in ((slope.low, -1e-6), (slope.high, 1e-6)):
+        assert p(end + outwards) < 0.05 <= p(end - outwards)
 
 
-def test_one_query_far_out_widens_t():
-    even, far = np.linspace(-1, 1, 10), np.array([-0.2, -0.1, 0, 0, 0, 0, 0, 0.1, 0.2, 5])
-    units = np.arange(10)
-    assert quantile(even, units) == pytest.approx(2.66, abs=0.01)  # t on 4.5
-    assert quantile(far, units) > 10
+def test_p_and_interval_always_say_the_same_of_zero():
+    rng = np.random.default_rng(0)
+    for trial in range(300):
+        queries = int(rng.integers(6, 40))
+        x, y = rng.normal(size=queries), rng.choice([-1.0, 0.0, 1.0], queries) + 0.3 * trial / 300
+        slope = measure_slope(x, y + rng.choice([0, 0.5]) * x, np.arange(queries) // rng.integers(1, 3))
+        if slope.decision is None:
+            assert (slope.p < 0.05) == (slope.low > 0 or slope.high < 0)
+
+
+def test_one_query_far_out_widens_the_interval():
+    far = np.array([-0.2, -0.1, 0, 0, 0, 0, 0, 0.1, 0.2, 5])
+    noise = np.random.default_rng(0).normal(size=10)
+    assert measure_slope(far, noise).p > 0.2  # the one query alone decides, and could as well lie on the other side
 
 
 def test_queries_of_the_same_words_count_together():
@@ -338,7 +350,7 @@ def test_queries_of_the_same_words_count_together():
     assert thrice.value == pytest.approx(once.value)
     assert thrice.p == once.p
     assert thrice.high == pytest.approx(once.high)
-    assert (thrice.n, "24 queries of 8 wordings" in thrice.note) == (24, True)
+    assert (thrice.n, "24 queries in 8 clusters" in thrice.note) == (24, True)
 
 
 @pytest.mark.parametrize("queries", range(1, FEWEST))
@@ -412,15 +424,14 @@ def test_no_ratio_to_a_perfect_system_without_a_slope():
     assert np.isnan(vague.ratio)  # -36 and 98 used to be printed beside the paper's 84%
 
 
-def test_the_ratio_has_fiellers_interval():
-    # r is inside when own - r perfect may have no slope: at the ends that slope's interval just touches 0.
+def test_the_ratio_s_interval_holds_ratios_that_the_test_would_not_reject():
+    # r is inside when own - r perfect may have no slope: at the ends that test's p is .05 but for centring on the middle third.
     rng = np.random.default_rng(0)
     x = rng.normal(size=80)
     own, perfect = 0.16 * x + 0.05 * rng.normal(size=80), 0.085 * x + 0.05 * rng.normal(size=80)
     found = relative_gsr(_scores(x, own), _scores(x, perfect))
-    low, high = (measure_slope(x, own - end * perfect) for end in (found.low, found.high))
-    assert low.low == pytest.approx(0, abs=1e-9)
-    assert high.high == pytest.approx(0, abs=1e-9)
+    for end, outwards in ((found.low, -1e-4), (found.high, 1e-4)):
+        assert measure_slope(x, own - (end + outwards) * perfect).p == pytest.approx(0.05, abs=0.01)
 
 
 def test_without_enough_judged_queries_nothing_is_said_of_the_perfect_slope():

@@ -15,20 +15,35 @@ from portrayal.study.calibration import null_audits
 
 @cache
 def cells():
-    return null_audits("search", 40, 0, audit_evidence)  # 10 of the large shape
+    return null_audits(
+        "search",
+        dict.fromkeys(SHAPES, 40) | {"large": 10, "templates": 25, "templates unjudged": 25},
+        0,
+        audit_evidence,
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_few_audits_without_an_effect_print_a_finding(shape):
-    # With 5% false alarms more come about once in 1,000 times: 8 of 40, 5 of 10.
+    # With 5% false alarms more come about once in 1,000 times: 11 of 80, 8 of 50, 5 of 20. Of 20 jobs in five templates that share
+    # a list 35 to 48% printed a finding when only queries of the same words were one (scripts/template_nulls.py has more shapes).
     cell = next(cell for cell in cells() if cell["shape"] == shape)
     assert cell["found"] <= stats.binom.ppf(0.999, cell["audits"], 0.05)
 
 
 def test_over_all_shapes_about_five_percent_do():
-    # 130 audits at 5%: 6.5, and 14 or more about once in 100 times.
-    assert sum(cell["audits"] for cell in cells()) == 130
-    assert sum(cell["found"] for cell in cells()) <= 13
+    # 180 audits of two systems at 5%: 18, and 29 or more about once in 100 times.
+    assert sum(cell["audits"] for cell in cells()) == 360
+    assert sum(cell["found"] for cell in cells()) <= 28
+
+
+@pytest.mark.parametrize(("shape", "judged"), [("templates", True), ("templates unjudged", False)])
+def test_templates_ask_twenty_jobs_in_five_ways_and_the_results_say_so(shape, judged):
+    simulated = simulate(shape, 0, 0.0)
+    assert simulated.evidence.stimuli["judged"].to_list() == [judged] * 100
+    results, _ = audit_evidence(simulated.study, simulated.evidence)
+    note = results.filter(measure="gsr_difference" if judged else "gsr", system="engine one")["note"][0]
+    assert "100 queries in 2" in note and "clusters that share words or lists count once a cluster" in note
 
 
 def test_the_clustered_shape_asks_each_question_in_three_wordings_of_the_same_words():

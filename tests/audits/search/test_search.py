@@ -12,6 +12,7 @@ import pytest
 from portrayal import flow
 from portrayal.audits.search.measure import FACETS
 from portrayal.audits.search.measures.comparison import published
+from portrayal.audits.search.measures.perfect_system import perfect_lists
 from portrayal.errors import PortrayalError
 from portrayal.reporting.charts.drawing import to_svg
 from portrayal.study.audit import Evidence
@@ -314,12 +315,11 @@ def test_more_of_the_direction_removed_leaves_less_slope():
     from portrayal.audits.search.inputs import make_history
     from portrayal.audits.search.measures.gsr import gsr
     from portrayal.audits.search.measures.history import lists_of, score_history, word_scores
-    from portrayal.audits.search.measures.perfect_system import perfect_lists
     from portrayal.audits.search.measures.scored_runs import make_ruler
     from portrayal.audits.search.stimuli import pole_pairs
-    from portrayal.systems.rankers.base import rank
-    from portrayal.systems.rankers.registry import Searchable, make_ranker
     from portrayal.text.vectors.sets import open_vectors
+    from portrayal_rankers.base import rank
+    from portrayal_rankers.registry import Searchable, make_ranker
 
     collection = balanced_collection()
     history = make_history(collection)

@@ -232,7 +232,7 @@ def test_a_shelf_has_what_a_collection_holds(tmp_path, held) -> None:
     with shelve(read_collection(folder, in_memory=held), str.split) as shelf:
         pieces = list(shelf.pieces(5))
         some = shelf.some(["q3", LONG, "stranger", "never_asked"])
-        judged, units, count = shelf.judged().tolist(), shelf.units().tolist(), len(shelf)
+        judged, wordings, count = shelf.judged().tolist(), list(shelf.wordings()), len(shelf)
     queries = {name: words for piece in pieces for name, words in piece.queries.items()}
     assert list(queries.items()) == [(name, text.split()) for name, text in QUERIES.items()]
     assert {name: levels for piece in pieces for name, levels in piece.qrels.items()} == {
@@ -240,8 +240,7 @@ def test_a_shelf_has_what_a_collection_holds(tmp_path, held) -> None:
     }
     numbers = {name: place for place, name in enumerate([*QUERIES, "never_asked"])}
     assert (count, judged) == (len(numbers), [numbers[name] for name in whole.qrels])
-    wordings: dict[frozenset[str], int] = {}
-    assert units == [wordings.setdefault(frozenset(text.split()), len(wordings)) for text in QUERIES.values()]
+    assert wordings == [(text.split(), None) for text in QUERIES.values()]
     assert some.numbers == {name: numbers[name] for name in ("q3", LONG, "never_asked")}
     assert list(some.queries) == ["q3", LONG] and some.qrels["never_asked"] == {"d2": 1}
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.associations.charts import charts
-from portrayal.audits.associations.findings import MEASURES, findings, tables
+from portrayal.audits.associations.findings import MEASURES, findings, is_check, tables
 from portrayal.audits.associations.measures.declaration import SETS, declared_test
 from portrayal.audits.associations.measures.declared import measure
 from portrayal.audits.associations.power import power_lines
@@ -52,6 +52,7 @@ AUDIT = Audit(
     charts=charts,
     findings=findings,
     family=MEASURES,
+    kind_of=lambda row: "check" if is_check(row) else "finding",
     inputs=lambda study: {"tests": [asdict(test) for test in declared_tests(study)]},
     groups=_groups,
     basis=_basis,

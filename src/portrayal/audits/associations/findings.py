@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from portrayal.audits.associations.measures.declaration import CHECK
 from portrayal.audits.associations.published import beside_published
 from portrayal.audits.associations.settings import AssociationsSettings
-from portrayal.audits.associations.shipped import titled
+from portrayal.audits.associations.shipped import TEXTS, titled
 from portrayal.audits.associations.stimulus_sets import first_of
 from portrayal.reporting.words.sentences import Claim, Row, say
 from portrayal.stats.decisions.specification import support
 from portrayal.study.audit import Finding, Measured, ReportTable
 from portrayal.text.formatting import listed, p_value
 
-# What each measure compares, and the same against the direction of the test.
-PAIRS = {
-    "eat": (
-        "{group} to {attribute} and {versus} to {other_attribute}",
-        "{group} to {other_attribute} and {versus} to {attribute}",
-    ),
-    "scweat": (
-        "{group} to {attribute} rather than to {other_attribute}",
-        "{group} to {other_attribute} rather than to {attribute}",
-    ),
-}
+PAIRS: Mapping[str, list[str]] = TEXTS[
+    "pairs"
+]  # what each measure compares, and the same against the direction of the test
 MEASURES = tuple(PAIRS)
-BOUND = 2.0  # of d, for sides of equal size
-CHECK = "a check of the instrument that concerns no people"
 CHOICES = {"prompt": "with the prompt {!r}", "article": "with the {} article", "without": "without {!r}"}
 NAMED = 4  # specifications that do not show a finding, named in its sentence
 
 
+def is_check(row: Row) -> bool:
+    """Tell whether a row checks the instrument: flowers and insects, for example."""
+    return bool(row["harm"] == CHECK)
+
+
 def findings(measured: Measured, settings: AssociationsSettings) -> list[Finding]:
     """Return the findings of each test; harms stand before checks of the instrument."""
-    # d has a bound: an effect beyond it could not have been found, and no sentence may name it.
-    possible = pl.when(pl.col("detectable") < BOUND).then(pl.col("detectable"))
-    bounded = replace(measured, results=measured.results.with_columns(detectable=possible))
-    sentences = say(bounded, {measure: _claim(measured, *pairs) for measure, pairs in PAIRS.items()})
-    return sorted(sentences, key=lambda one: not measured.results["harm"][one.row])
+    sentences = say(measured, {measure: _claim(measured, *pairs) for measure, pairs in PAIRS.items()})
+    return sorted(sentences, key=lambda one: measured.results["harm"][one.row] in (None, CHECK))
 
 
 def tables(measured: Measured, settings: AssociationsSettings) -> list[ReportTable]:
@@ -61,7 +53,8 @@ def curves(specifications: pl.DataFrame) -> pl.DataFrame:
 
 def _claim(measured: Measured, pairs: str, turned: str) -> Claim:
     def positive(row: Row) -> str:
-        return f"ties {pairs.format(**row)}, {'a sign of ' + row['harm'] if row['harm'] else CHECK}"
+        of_what = f"{row['harm']} that concerns no people" if is_check(row) else f"a sign of {row['harm']}"
+        return f"ties {pairs.format(**row)}{', ' + of_what if row['harm'] else ''}"
 
     return Claim(
         positive=positive,
@@ -81,7 +74,10 @@ def _support(measured: Measured, row: Row) -> str:
     if mine is None or mine.is_empty():
         return ""
     joint, failing = p_value(mine["joint_p"][0]), mine.filter(~pl.col("supports"))
-    holds = f"{mine.height - failing.height} of {mine.height} ways of asking show it by themselves"
+    holds = (
+        f"It holds in {'all' if failing.is_empty() else mine.height - failing.height} of {mine.height} variants tried"
+    )
+    holds = holds.replace("all of", "all")
     named = first_of([_choice(one, mine) for one in failing.iter_rows(named=True)], NAMED)
     but = f", but not {named}" if named else ""
     return f"{holds}{but} (joint test of all: p {joint if joint[0] in '<>' else f'= {joint}'})."

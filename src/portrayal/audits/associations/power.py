@@ -20,7 +20,6 @@ from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.power.power import POWER, smallest_difference, smallest_of_people
 from portrayal.stats.tests.permutation import EXACT_UP_TO, SAMPLES
 from portrayal.study.study import Study
-from portrayal.text.formatting import plural
 
 RUNS = 300  # simulated tests behind a power
 MANY = 20  # targets on a side
@@ -31,10 +30,8 @@ DRAWS = 399  # of an interval's bootstrap
 def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     """Say for each test the smallest d it finds four times in five."""
     tests = declared_tests(study)
-    family = len(tests) * len(study.systems)
-    each = f"{len(tests)} for each of {plural(len(study.systems), 'system')}"
-    head = f"{family} tests are corrected together ({each})" if family > 1 else "one test, so nothing is corrected"
-    return [head, *(f"{test.name}: {_line(test, study, family)}" for test in tests)]
+    family = study.corrected_together(len(tests))
+    return [study.correction(family), *(f"{test.name}: {_line(test, study, family)}" for test in tests)]
 
 
 def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:

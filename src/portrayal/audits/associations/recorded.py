@@ -20,8 +20,7 @@ from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 from portrayal.systems.core.base import Answer, BaseSystem, CallFailed, Question
 from portrayal.systems.core.settings import SystemSettings
-
-BLOCKED = ("filtered", "refused", "blocked")
+from portrayal.systems.plugins.replay import ANSWERED, REFUSED
 
 
 class CaptionFile(Settings):
@@ -89,9 +88,10 @@ def _labels(path: Path, system: str | None) -> dict[str, Answer | CallFailed]:
 
 
 def _label(row: Mapping[str, Any]) -> Answer | CallFailed:
-    if row["status"] in BLOCKED:
+    status = str(row["status"] or "").lower()
+    if status in REFUSED:
         return Answer(b"[]", refused=True)
-    if row["status"] != "answered" or row["label"] is None:
+    if status not in ANSWERED or row["label"] is None:
         return CallFailed(f"recorded as {row['status']}")
     labels = [row["label"], *([f"face:{'yes' if row['face'] else 'no'}"] if row["face"] is not None else [])]
     return Answer(json.dumps([{"label": label, "score": None} for label in labels]).encode())

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.audits.associations.measures.declaration import SETS, AssociationTest
+from portrayal.audits.associations.measures.declaration import CHECK, SETS, AssociationTest
 from portrayal.audits.associations.picture_sets import PictureSet, read_picture_set
 from portrayal.audits.associations.prompts import fill, templates
 from portrayal.audits.associations.settings import AssociationsSettings, OwnTest
@@ -99,6 +99,7 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
     }
     called = {f"{name}_name": _called(own, base, name, items) for name, items in sets.items()}
     harm = own.harm if own.harm is not None else base.get("harm", "")
+    harm = "" if harm == CHECK and (own.x or own.y) else harm  # other targets are no check
     harm = harm.replace("{x}", called["x_name"]).replace("{y}", called["y_name"])
     return AssociationTest(own.name, put["x"], put["y"], put["a"], put["b"], **called, harm=harm, in_study=own.name)
 

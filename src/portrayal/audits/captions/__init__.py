@@ -11,12 +11,12 @@ import polars as pl
 from portrayal.audits.captions.figures import all_charts, report_tables
 from portrayal.audits.captions.findings import CLAIMS, TEXTS, find_sentences
 from portrayal.audits.captions.inputs import read_inputs
-from portrayal.audits.captions.measure import measure
+from portrayal.audits.captions.measure import caption_read, measure, unread
 from portrayal.audits.captions.measures.audit import PAIRED_TEST
 from portrayal.audits.captions.power import say_power
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
-from portrayal.study.audit import Audit, Basis, Evidence
+from portrayal.study.audit import Audit, Basis, Evidence, Text
 
 FAMILY = tuple(CLAIMS)
 
@@ -51,6 +51,9 @@ AUDIT = Audit(
     family=FAMILY,
     groups=groups_shown,
     basis=basis,
+    text=Text("caption", "captions", "the parser"),
+    unread=unread,
+    reading=caption_read,
     units="images",
     shows="pictures of people annotated {group}",
     names=TEXTS["names"],

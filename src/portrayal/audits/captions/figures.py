@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from portrayal.audits.captions.findings import TEXTS
+from portrayal.audits.captions.findings import COUNTS, TEXTS
 from portrayal.audits.captions.measures import demeaning_people, demeaning_rules, group_words
 from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS, SYSTEM_CAPTIONS
@@ -12,7 +12,6 @@ from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.study.audit import Chart, Measured, ReportTable
 from portrayal.text.formatting import percent
 
-COUNTS = tuple(test for test, claim in TEXTS["claims"].items() if "{tolerance}" in claim["positive"])
 OUTCOMES = (group_words.WRONG, group_words.NEUTRAL, group_words.OMITTED)
 MOST_ROWS = 60  # of each system in a table of the report
 SHOWN, COMPARISONS, DELETION_WARNING = TEXTS["tables"], TEXTS["comparisons"], TEXTS["deletion"]

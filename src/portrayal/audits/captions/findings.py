@@ -12,7 +12,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.captions.measures import group_words
-from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS
+from portrayal.audits.captions.measures.cases import JUDGED
+from portrayal.audits.captions.measures.technique import ESTIMATE
+from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, TOLERANCES
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.sentences import Claim, Row, other_side, say, written
 from portrayal.study.audit import Finding, Measured
@@ -40,6 +42,7 @@ def _words(row: Row) -> Row:
     return {**words, **about, "tolerance": percent(row["null"] or 0.0, 1)}
 
 
+COUNTS = tuple(test for test, claim in TEXTS["claims"].items() if "{tolerance}" in claim["positive"])
 CLAIMS = {test: _claim(texts) for test, texts in TEXTS["claims"].items()}
 DECLARED = {test: _claim(texts) for test, texts in TEXTS["declared"].items()}
 
@@ -48,6 +51,14 @@ def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Findi
     """Return the sentences of every test, findings first and the surest before."""
     if "stage" not in measured.results.columns:
         return []
+    unmeasured = pl.col("null").is_null() & pl.col("measure").is_in(COUNTS)
+    let_pass = pl.col("measure").replace_strict(
+        {**TOLERANCES, **settings.tolerances}, default=settings.tolerance, return_dtype=pl.Float64
+    )
+    null = pl.when(unmeasured).then(let_pass).otherwise("null").alias("null")
+    measured = replace(
+        measured, results=measured.results.with_columns(pl.col("null").fill_nan(None)).with_columns(null)
+    )
     beside = partial(_beside, measured.results)
     after = {group_words.TEST: lambda row: f"{_openness(measured.results, row)} {beside(row)}"}
     claims = {
@@ -60,13 +71,20 @@ def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Findi
 def _beside(results: pl.DataFrame, row: Row) -> str:
     """Return a sentence on the human captions of the same images, if measured alike."""
     original = results.row(row["row"], named=True)
+    judged = _judged(original)
     same = (pl.col(name).eq_missing(pl.lit(original[name])) for name in NAMES_OF_ROWS)
     human = results.filter(pl.col("stage") == HUMAN_SAME, *same)
     if human.is_empty() or human["value"][0] is None:
-        return ""
+        return judged
     theirs: Row = human.row(0, named=True)
     value, ends = written(other_side(theirs) if row["group"] != original["group"] else theirs)
-    return f"In the human captions of the same images it is {value} (95% interval {ends})."
+    return f"{judged} In the human captions of the same images it is {value} (95% interval {ends}).".lstrip()
+
+
+def _judged(row: Row) -> str:
+    """Say who judged how much, where people's judgments stand in the place of a bound."""
+    who = str(row["note"] or "").partition(";")[0]
+    return f"It is estimated from people's judgments: {who}." if JUDGED in who and row["bound"] == ESTIMATE else ""
 
 
 def _openness(results: pl.DataFrame, row: Row) -> str:

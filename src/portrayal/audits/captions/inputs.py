@@ -19,11 +19,12 @@ from portrayal.audits.captions.stimuli import image_table, make_scenes
 from portrayal.errors import PortrayalError
 from portrayal.study.study import Study
 from portrayal.systems.plugins.replay import read_coco_results
-from portrayal.text.words.harm_lists import read_list
+from portrayal.text.words.harm_lists import lists_of_groups, read_list
 
 STAGE_TABLES = ("mentions", "captions", "boxes", "system_boxes", "people", "faults")
 PLAIN_OPTIONS = (
-    "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "tolerance", "show_demeaning",
+    "threshold", "same_object", "person_area", "object_types", "splits", "bootstraps", "permutations", "tolerance", "tolerances",
+    "show_demeaning", "count_hedged",
 )  # fmt: skip
 
 
@@ -68,7 +69,10 @@ def options_of(inputs: Mapping[str, Any], settings: CaptionsSettings, seed: int)
 
 def user_lists(settings: CaptionsSettings, folder: Path) -> dict[str, pl.DataFrame]:
     """Read the user's word lists; obtained lists replace ours part of speech by part."""
-    own = {name: read_list(name, folder / path) for name, path in settings.lists.items()}
+    if isinstance(settings.lists, str):
+        own = lists_of_groups(settings.lists)
+    else:
+        own = {name: read_list(name, folder / path) for name, path in settings.lists.items()}
     return own | _obtained_lists(settings, folder, Options(lists=own))
 
 

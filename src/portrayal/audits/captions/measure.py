@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -12,10 +12,13 @@ import polars as pl
 from portrayal.audits.captions.inputs import options_of, stages_of
 from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_results, measure_system
 from portrayal.audits.captions.measures.technique import joined
-from portrayal.audits.captions.reading.mentions import read_captions
+from portrayal.audits.captions.reading.mentions import READ_AS, read_captions
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.study.audit import Evidence, Measured
+from portrayal.text.captions.parsing import scene_graphs
+from portrayal.text.formatting import listed
+from portrayal.text.languages import are_read, other_languages, share_in
 
 EXAMPLES = 2  # cases of a technique, and of each of its narrower quantities, that the report shows
 
@@ -50,11 +53,31 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     cases = [one.reviews for one in measured]
     reviews = pl.concat(cases).unique("item", keep="first", maintain_order=True) if cases else None
     tables |= {} if reviews is None else {"cases": _examples(reviews)}
-    named = tables["faults"].iter_rows()
+    named = tables["faults"].filter(~pl.col("fault").str.contains(READ_AS)).iter_rows()
     warnings = [f"{system}: {fault} ({count} times, first {example})" for system, fault, count, example in named]
     lacking = tables["missing"].select("technique", "why").unique(maintain_order=True).iter_rows()
     remarks = [f"Not measured: {technique}: {why}." for technique, why in lacking]
     return Measured(as_results(rows), tables, warnings, reviews, remarks=remarks)
+
+
+def unread(evidence: Evidence, settings: CaptionsSettings) -> dict[str, str]:
+    """Return all systems where the human captions they are held against are in another language."""
+    human = evidence.inputs.get("human")
+    others = other_languages([] if human is None else human["text"].drop_nulls().to_list())
+    reason = "" if are_read(others) else f"{share_in(others, 'the human captions')}; the parser reads English"
+    return dict.fromkeys(evidence.responses["system"].unique(maintain_order=True), reason) if reason else {}
+
+
+def caption_read(rows: Sequence[Mapping[str, Any]], settings: CaptionsSettings) -> list[str]:
+    """Say what is read in each caption: things, people, what is negated or hedged."""
+    graphs = scene_graphs([row["caption"] or "" for row in rows])
+    read = [(name, getattr(graph, name, ())) for graph in graphs for name in ("objects", "people", "negated", "hedged")]
+    return [f"{name}: {listed(list(dict.fromkeys(map(_said, words))))}" for name, words in read if words]
+
+
+def _said(word: Any) -> str:
+    """Return a word, or the first mention of a person with their groups."""
+    return word if isinstance(word, str) else f"{word.mentions[0]} ({listed([*word.groups.values()]) or 'no group'})"
 
 
 def _with_captions(

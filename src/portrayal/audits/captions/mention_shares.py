@@ -118,7 +118,7 @@ def _added(one: dict[str, Sums], other: dict[str, Sums]) -> dict[str, Sums]:
 
 
 def _rows(options: Options, total: dict[str, Sums], known: Known) -> list[Row]:
-    return [row for key, sums in total.items() for row in SUMS[key].rows_of_sums(sums, options.tolerance)]
+    return [row for key, sums in total.items() for row in SUMS[key].rows_of_sums(sums, options)]
 
 
 def _stages(root: Path) -> frozenset[str]:

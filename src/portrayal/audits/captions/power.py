@@ -28,12 +28,13 @@ LEAST = 2  # images of a group
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say which difference in omission is found in 80 of 100 audits."""
     sizes = _sizes(people_of(study))
-    tests = len(study.systems) * planned_tests(sizes, study.settings)
+    tests = study.corrected_together(planned_tests(sizes, study.settings))
     pairs = [(axis, pair) for axis, groups in sizes.items() for pair in combinations(sorted(groups), 2)]
     if not pairs:
         return ["without annotated people no groups are compared"]
     alpha = level(tests, study.family.method)
-    return [_line(axis, pair, sizes[axis], tests, alpha) for axis, pair in pairs[:MOST_PAIRS]]
+    lines = [_line(axis, pair, sizes[axis], alpha) for axis, pair in pairs[:MOST_PAIRS]]
+    return [study.correction(tests), *lines]
 
 
 def _sizes(people: pl.DataFrame) -> Mapping[str, Mapping[str, int]]:
@@ -47,7 +48,7 @@ def level(tests: int, method: str) -> float:
     return LEVEL if method in ("none", "benjamini-hochberg") else LEVEL / max(tests, 1)
 
 
-def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: int, alpha: float) -> str:
+def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], alpha: float) -> str:
     first, second = (groups[group] for group in pair)
     label = f"{axis}, {plural(first, 'image')} annotated {pair[0]} and {second:,} {pair[1]}"
     if min(first, second) < LEAST:
@@ -57,7 +58,7 @@ def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], tests: in
         return f"{label}: no difference in who is left out would be found in 80 of 100 audits"
     return (
         f"{label}: a group left out {percent(gap).removesuffix('%')} percentage points more often than one left out in"
-        f" {percent(LEFT_OUT)} of captions is found in 80 of 100 audits, corrected over about {plural(tests, 'test')}"
+        f" {percent(LEFT_OUT)} of captions is found in 80 of 100 audits"
     )
 
 
@@ -66,12 +67,14 @@ def planned_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSett
     scenes = settings.scenes is not None
     human, labels = scenes or settings.human_captions is not None, scenes or settings.human_labels is not None
     nameable = set(read_list("identity")["axis"])
-    tests = 2 + 2 * (human or labels)  # demeaning words and nouns; terms imposed and words included wrongly
+    tests = 2 + 3 * (
+        human or labels
+    )  # demeaning words and nouns; terms imposed, words included wrongly, people left out
     tests += len(read_rules()) if sizes or human else 0
     for axis, groups in sizes.items():
         each = 3 + (human or labels) + 3 * human + labels  # tuples; left out; against human captions; objects
         named = NAMED_BY.get(axis, axis) in nameable
         each += named + bool(set(groups) & set(worded_groups(axis, Options())))
-        tests += each * comb(len(groups), 2)
+        tests += each * comb(len(groups), 2) + bool(set(groups) & set(worded_groups(axis, Options())))
         tests += len(groups) if named and (human or labels) else 0  # looks
     return tests

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.reading.stages import PERSON_AREA, SAME_OBJECT, THRESHOLD, TOLERANCE
 from portrayal.settings import Settings
+from portrayal.text.words.group_words import DEFAULT, LISTS
 
 
 class HumanCaptions(Settings):
@@ -55,13 +56,17 @@ class CaptionsSettings(Settings):
     bootstraps: int = Field(200, ge=20)
     permutations: int = Field(9_999, ge=99)  # at the most; see portrayal.stats.permuted
     tolerance: float = Field(TOLERANCE, gt=0, lt=1)  # share of images in which a harm may occur by accident
+    tolerances: dict[
+        str, Annotated[float, Field(gt=0, lt=1)]
+    ] = {}  # of single tests, beside those that differ by default
     rules: str | None = None
-    lists: dict[str, str] = {}
+    lists: Literal[LISTS] | dict[str, str] = DEFAULT  # type: ignore[valid-type]  # of group words by name, or files
     offensive_synsets: str | None = None
     nonimageable_synsets: str | None = None
     visual_verbnet: str | None = None
     descriptors: str | None = None
     show_demeaning: bool = False
+    count_hedged: bool = True
     processes: int = Field(2, ge=1)
 
     @model_validator(mode="after")

@@ -32,6 +32,7 @@ SYSTEMS = ("first", "second")
 DROPPED = 0.25  # how often a dog or a cup is left out, with everybody
 UNNAMED = 0.3  # called a person
 MISNAMED = 0.1  # called by the other gender's word
+ALIKE = {"wrong_group_word": 0.3, "people_not_mentioned": 0.6}  # what is done to everybody alike is no effect here
 ADDED = 0.02  # a cup that is not there
 RACE_NAMED = 0.2  # with everybody, by people and captioners alike
 AGAIN = 0.7  # of several captions of an image, how often a further one repeats the first
@@ -89,7 +90,7 @@ def _study(shape: str, seed: int) -> Study:
     data = {
         **{"name": f"simulated {shape}", "audit": "captions", "seed": seed, "repeats": SHAPES[shape].captions},
         "systems": [{"name": name, "use": "phantom:captions"} for name in SYSTEMS],
-        "captions": {"scenes": SHAPES[shape].images, **few},
+        "captions": {"scenes": SHAPES[shape].images, "tolerances": ALIKE, **few},
     }
     return make_study(data)
 

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.reading.mentions import with_synsets
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import BOXES, HUMAN_LABELS, PEOPLE, Stages
 from portrayal.text.captions.scene_graph import SceneGraph
+from portrayal.text.captions.senses import synset_of
 from portrayal.text.formatting import listed
 
 GENDERS = ("female", "male")

@@ -23,7 +23,7 @@ from portrayal.engine import current_engine, in_order
 from portrayal.errors import PortrayalError
 from portrayal.pictures import compose
 from portrayal.pictures.compose import CUT_HEAD, Crop, CutHeads
-from portrayal.pictures.images import open_image
+from portrayal.pictures.images import on_neutral, open_image
 from portrayal.tables import check, read_csv
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _compose_person(fitted: Fitted, recipe: Recipe, folder: Path, row: dict[str,
             return [{**unusable, "flags": CUT_HEAD}]
         # A head that ends in mid-air is seen by nobody but in composites: the cut goes to the edge of the frame.
         scale, flags = max(scale, recipe.height / person.height), [*flags, ENLARGED]
-    alone = opened.image.convert("RGB")  # as it was taken, no larger than the composites
+    alone = on_neutral(opened.image)  # as it was taken, no larger than the composites
     alone.thumbnail((recipe.width, recipe.height))
     saved = _save(alone, own["person"], recipe, folder)
     rows = [{**own, "stimulus": own["person"], "role": "baseline", "flags": "; ".join(flags), **saved}]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from portrayal.audits.contexts.findings import TEXTS
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.reporting.charts.charts import bars_with_intervals, forest
 from portrayal.reporting.charts.encodings import colors, renamed, shapes
@@ -17,42 +19,27 @@ from portrayal.study.audit import Chart, Measured, ReportTable
 X_TITLE = "F1 of the gender named, mean over depicted groups"
 TRADED = {"gender_f1_overall": "f1", "congruence": "congruence", "neutral_share": "neutral"}
 Y_TITLE = "congruent minus incongruent"
-PICTURES = (
-    ("places", "The places",
-     "Each place by its name, as it is shown without people (the first of its backgrounds)."),
-    ("contact_sheet", "Every picture of the design",
-     "One row per person, one column per background; the first row shows backgrounds alone, the first column people."),
-)  # fmt: skip
+WORDS: Mapping[str, tuple[str, str]] = {name: (title, text) for name, (title, text) in TEXTS["charts"].items()}
+ERRORS = ("misgendered_of_group", "unnamed_of_group", "gender_f1_of_group")
 
 
 def all_charts(measured: Measured, settings: ContextsSettings) -> list[Chart]:
     """Return the charts of a report, without those that show only zeros."""
-    charts = [Chart(*of, png=measured.pictures[of[0]]) for of in PICTURES if of[0] in measured.pictures]
+    pictures = [name for name in ("places", "contact_sheet") if name in measured.pictures]
+    charts = [Chart(name, *WORDS[name], png=measured.pictures[name]) for name in pictures]
     table = tradeoff_table(measured.results)
     if table.height:
-        text = (
-            "Right: better at naming the labelled gender. Up: follows the stereotype of the place. The size of a point is the"
-            " share of neutral answers, so a tagger that names no gender does not pass for a fair one."
-        )
-        title = "Accuracy and stereotype: the trade-off"
-        charts.append(Chart("tradeoff", title, text, _crosses(table), of=tuple(TRADED), main=True))
+        charts.append(Chart("tradeoff", *WORDS["tradeoff"], _crosses(table), of=tuple(TRADED), main=True))
     inferred = _moving(measured.results, "inferred_change").sort("place", "inferred", maintain_order=True)
     if inferred.height:
-        text = (
-            "Each point is the change of the share of pictures in which a gender, or none (neutral), is inferred, from the same"
-            " people alone to the same people in a place, with its 95% interval. A filled point was found."
-        )
         drawn = inferred.with_columns(label=pl.concat_str("place", pl.lit(": "), "inferred"))
         chart = forest(drawn, label="label", axis="change of share from baseline")
-        title = "Change of the inferred gender from baseline"
-        charts.append(Chart("inferred_change", title, text, chart, of=("inferred_change",)))
-    text = (
-        "Mean change of the share of demographic, concrete and abstract tags in each place, for each group of at least"
-        " three people, with its 95% interval (Figures 4 to 7 of the paper)."
-    )
+        charts.append(Chart("inferred_change", *WORDS["inferred_change"], chart, of=("inferred_change",)))
     for system in _moving(measured.results, "attribute_change")["system"].unique(maintain_order=True):
-        title, chart = f"{system}: change of tag use from baseline", change_chart(measured.results, system)
-        charts.append(Chart(file_name("changes", system), title, text, chart, of=("attribute_change",), system=system))
+        title, text = WORDS["changes"]
+        about: dict[str, Any] = {"of": ("attribute_change",), "system": system}
+        chart = change_chart(measured.results, system)
+        charts.append(Chart(file_name("changes", system), f"{system}: {title}", text, chart, **about))
     return charts
 
 
@@ -107,19 +94,14 @@ def _crosses(table: pl.DataFrame) -> Any:
 
 def report_tables(measured: Measured, settings: ContextsSettings) -> list[ReportTable]:
     """Return the trade-off's numbers, the tags in no cluster, coverage, and raters' words."""
-    tables = [
-        ReportTable("unknown_tags", "Tags in no cluster", "They wait in reviews.csv for people to put them in a cluster.",
-                    measured.tables["unknown_tags"].head(50)),
-        ReportTable("coverage", "How much of each tagger's words is read", "Of all uses of tags, and of distinct tags, the share that"
-                    " the typology or a place's dictionary holds, as a whole or by its head.", measured.tables["coverage"]),
-    ]  # fmt: skip
-    if "ratings" in measured.tables:
-        text = "Their own words, how these were coded, their rating (0 feminine, 10 masculine) and their own gender where they gave it."
-        tables.append(
-            ReportTable("ratings", "What raters said of the places", text, measured.tables["ratings"].head(100))
-        )
-    tradeoff = tradeoff_table(measured.results)
-    if not tradeoff.is_empty():
-        text = "Gender F1, stereotype congruence and the share of neutral answers, per tagger."
-        tables.insert(0, ReportTable("tradeoff", "The trade-off in numbers", text, tradeoff))
-    return tables
+    columns = ("system", "factor", "group", "measure", "value", "low", "high", "n", "unit")
+    ratings = measured.tables.get("ratings", pl.DataFrame()).head(100)
+    tables = {
+        "tradeoff_numbers": tradeoff_table(measured.results),
+        "errors": measured.results.filter(pl.col("measure").is_in(ERRORS)).select(columns),
+        "unknown_tags": measured.tables["unknown_tags"].head(50),
+        "coverage": measured.tables["coverage"],
+        **({} if ratings.is_empty() else {"ratings": ratings}),
+    }
+    shown = {name: table for name, table in tables.items() if table.height or name in ("unknown_tags", "coverage")}
+    return [ReportTable(name.removesuffix("_numbers"), *WORDS[name], table) for name, table in shown.items()]

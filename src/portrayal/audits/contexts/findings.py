@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,9 +17,11 @@ from portrayal.audits.contexts.measures.rq4_descriptions import LEAST
 from portrayal.audits.contexts.measures.views import NEUTRAL
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
+from portrayal.stats.decisions.decision import FOUND
 from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import listed, number, percent, plural
 
+TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text(encoding="utf-8"))
 KNOWN = 0.8  # of the tags, under which a warning says so
 NAMES = {A_GENDER: "names a gender", NO_GENDER: "names none", NEUTRAL: "names no gender"}
 
@@ -27,9 +31,15 @@ def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Findi
 
     def after(row: Row) -> str:
         vectors = _other_vectors(measured.results, row) if row["measure"] == "distance_anova" else ""
-        return f"{vectors} {_when_sure(measured.results, row)}".strip()
+        return " ".join(filter(None, [vectors, _by_group(measured.results, row), _when_sure(measured.results, row)]))
 
-    return say(measured, {name: replace(claim, after=after) for name, claim in CLAIMS.items()})
+    # What is named more often in a place is named less often otherwise: one finding, told from the side that rises.
+    one_fact = ["system", "measure", "place"]
+    rises = (pl.col("decision") == FOUND) & (pl.col("measure") == "inferred_change")
+    told = (rises & (pl.col("value") > 0)).any().over(one_fact) & rises & (pl.col("value") < 0)
+    again = measured.results.with_row_index("row").filter(told)["row"].to_list()
+    claims = {name: replace(claim, after=after) for name, claim in CLAIMS.items()}
+    return say(measured, claims, ~pl.col("row").is_in(again))
 
 
 def say_pictures(group: str, axis: str, within: str | None) -> str:
@@ -50,11 +60,21 @@ def _clause(text: str) -> Callable[[Row], str]:
         words = {
             "tags": f"{'demographic' if row['attribute'] == 'demographics' else row['attribute']} tags",
             "sees": sees(row["inferred"]), "one": sees(row["group"]), "other": sees(row["versus"]),
-            "places": place or "places", "all_places": place or "all places",
+            "places": place or "places", "all_places": place or "all places", "tolerance": percent(row["null"] or 0.0),
         }  # fmt: skip
         return text.format_map({**row, **words})
 
     return fill
+
+
+def _claim(texts: Mapping[str, str]) -> Claim:
+    """Return the claim of a measure from its texts."""
+    plain = {name: text for name, text in texts.items() if name in ("figure", "several")}
+    clauses: dict[str, Any] = {name: _clause(text) for name, text in texts.items() if name not in plain}
+    return Claim(**clauses, figure=plain.get("figure", ""), several=plain.get("several"))
+
+
+CLAIMS = {measure: _claim(texts) for measure, texts in TEXTS["claims"].items()}
 
 
 def _other_vectors(results: pl.DataFrame, row: Row) -> str:
@@ -63,6 +83,16 @@ def _other_vectors(results: pl.DataFrame, row: Row) -> str:
     others = results.filter(pl.col("low").is_null() | (pl.col("low") <= 0), measure="distance_variant", **same)
     reached = listed(others["vector"].to_list())
     return f"Counted with other clusters of tags ({reached}), the interval reaches 0." if reached else ""
+
+
+def _by_group(results: pl.DataFrame, row: Row) -> str:
+    """Say the shares of all groups beside that of the worst, the largest first."""
+    name = row["measure"].removesuffix("_worst_group")
+    if name == row["measure"]:
+        return ""
+    mine = results.filter(pl.col("measure") == f"{name}_of_group", system=row["system"], factor=row["factor"])
+    shares = mine.sort("value", descending=True, nulls_last=True).select("group", "value").rows()
+    return f"By group: {listed([f'{group} {percent(value)}' for group, value in shares])}." if shares else ""
 
 
 def _when_sure(results: pl.DataFrame, row: Row) -> str:
@@ -75,51 +105,6 @@ def _when_sure(results: pl.DataFrame, row: Row) -> str:
         return f"Counted with tags of a confidence of {listed(reached)} alone, the interval reaches 0."
     clear_of = listed(again["confidence"].to_list())
     return f"It holds with tags of a confidence of {clear_of} alone." if again.height else ""
-
-
-SHIFT = "towards {tags} for {group} people than for {versus} people when the same people are put in the {place}"
-CLAIMS = {
-    "congruence": Claim(
-        positive="names the gender of a place's stereotype more often than the other, whoever is shown there",
-        negative="names the gender of a place's stereotype less often than the other, whoever is shown there",
-        asks="follows the stereotype of a place when it names a gender",
-    ),
-    "inferred_change": Claim(
-        positive=_clause("{sees} more often in the {place} than in pictures of the same people alone"),
-        negative=_clause("{sees} less often in the {place} than in pictures of the same people alone"),
-        asks="names genders otherwise in a place than of the same people alone",
-        where="the {place}: {inferred}",
-    ),
-    "recognition_independence": Claim(
-        positive=_clause("recognises {places} more often where it {one} than where it {other}"),
-        negative=_clause("recognises {places} less often where it {one} than where it {other}"),
-        asks="recognises a place more often with one inferred gender than with another, or none",
-        where=_clause("{all_places}: {group} and {versus}"),
-    ),
-    "distance_anova": Claim(
-        positive="changes its descriptions by different amounts for groups of {factor} in the {place}",
-        asks="changes its descriptions in places by different amounts for different groups",
-        where="the {place} by {factor}",
-        figure="partial eta squared",
-    ),
-    "attribute_within": Claim(
-        positive=_clause(f"shifts more {SHIFT}"),
-        negative=_clause(f"shifts less {SHIFT}"),
-        asks="shifts its kinds of tags differently for different groups of people in a place",
-        where=_clause("the {place}: {tags}"),
-    ),
-    "attribute_between": Claim(
-        positive=_clause("describes {group} people with more {tags} than {versus} people in the {place}"),
-        negative=_clause("describes {group} people with fewer {tags} than {versus} people in the {place}"),
-        asks="uses different kinds of tags for different groups of people in a place",
-        where=_clause("the {place}: {tags}"),
-    ),
-    "expectancy": Claim(
-        positive="describes people who fit the place more abstractly than people who do not",
-        negative="describes people who fit the place more concretely than people who do not",
-        asks="describes people who fit the place more abstractly, or more concretely, than people who do not",
-    ),
-}
 
 
 def warnings_of(results: pl.DataFrame, inputs: Mapping[str, Any]) -> list[str]:
@@ -160,8 +145,8 @@ def _rated_otherwise(results: pl.DataFrame, contexts: pl.DataFrame | None) -> li
         return []
     expected = dict(contexts.select("name", "stereotype").iter_rows())
     return [
-        f"The study's raters put the {place} at {number(median)} between 0 (feminine) and {2 * NEITHER} (masculine): its"
-        f" stereotype is taken to be {expected[place]}."
+        f"The study's raters put the {place} at {number(median)} between 0 (feminine) and {2 * NEITHER} (masculine),"
+        f" although its stereotype is taken to be {expected[place]}."
         for place, median in rows.select("place", "value").iter_rows()
         if (median >= NEITHER if expected.get(place) == "feminine" else median <= NEITHER)
         and expected.get(place) in ("feminine", "masculine")
@@ -180,7 +165,7 @@ def _unrecognised(results: pl.DataFrame) -> list[str]:
 
 
 def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
-    """Name groups of fewer than three people, shown or answered about."""
+    """Name groups of fewer than three people, shown or with tags that are read."""
     cells = results.filter(pl.col("group").is_not_null(), pl.col("value").is_null(), measure="distance")
     people = pl.col("n") + pl.col("n_missing")
     small = cells.filter(people < LEAST)["group"].unique().sort()
@@ -190,6 +175,6 @@ def _small_cells(results: pl.DataFrame, factors: Sequence[str]) -> list[str]:
     lost = cells.filter(people >= LEAST, ~pl.col("group").is_in(small.implode()))
     for (system,), part in lost.group_by("system", maintain_order=True):
         where, groups = plural(part["place"].n_unique(), "place"), "; ".join(part["group"].unique().sort())
-        few = f"{system} answered about fewer than three people of a group in {where}"
+        few = f"{system} gave tags that are read about fewer than three people of a group in {where}"
         texts.append(f"{few}, which are NA there: {groups}.")
     return texts

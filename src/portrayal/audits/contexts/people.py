@@ -73,7 +73,8 @@ def recorded_stimuli(table: Path | str) -> pl.DataFrame:
     strange = set(frame["role"].drop_nulls()) - set(ROLES)
     if strange:
         raise PortrayalError(f"{name} has role {sorted(strange)[0]!r}. Expected one of {', '.join(ROLES)}.")
-    hashes = [hashlib.sha256(f"{name}:{image}".encode()).hexdigest() for image in frame["image_id"]]
+    # Of the picture's name alone: a table that was renamed or gained a row asks about the same pictures.
+    hashes = [hashlib.sha256(f"recorded picture {image}".encode()).hexdigest() for image in frame["image_id"]]
     described = {"source": f"recorded: {name}", "license": "not stated", "consent": "recorded answers only"}
     filled = _fill(frame, described).with_columns(
         pl.col("image_id").alias("stimulus"), pl.lit("image").alias("kind"), pl.col("image_id").alias("content"),

@@ -16,7 +16,6 @@ from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.world import NO_GENDER, RIGHT, draw_genders
 from portrayal.stats.decisions.decision import flipped_share
 from portrayal.stats.decisions.multiplicity import LEVEL
-from portrayal.stats.intervals.shares import bounded_mean
 from portrayal.stats.tests.max_t import EXACT, flip_jointly
 from portrayal.study.study import Study
 from portrayal.text.words.typology import load_contexts
@@ -32,7 +31,7 @@ class Plan:
     own: np.ndarray  # of each person; -1 where no stereotype is of their gender
     places: np.ndarray  # the stereotype of each place
     pictures: int  # of a person in a place
-    systems: int
+    systems: int  # whose tests are corrected together
     others: int  # tests of a system that are not of congruence or inferred genders
 
 
@@ -44,9 +43,11 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     if "congruence" not in (study.family.measures or FAMILY):
         return ["congruence is not in the study's family, so that a tagger follows the places cannot be found"]
     powers = [f"{100 * power(plan, follow, study.seed):.0f} where it is {100 * follow:.0f}" for follow in FOLLOWS]
+    tests = plan.systems * (plan.others + 1 + len(plan.places) * (len(set(plan.places.tolist())) + 1))
     return [
+        study.correction(tests),
         f"with {len(plan.own)} people, a tagger in which the place decides the gender named is found in so many of 100 audits,"
-        f" by the number of 100 pictures in which it does: {', '.join(powers)}"
+        f" by the number of 100 pictures in which it does: {', '.join(powers)}",
     ]
 
 
@@ -68,7 +69,7 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
     labels = people[settings.gender].to_list() if settings.gender in people.columns else [None] * people.height
     own = np.array([number.get(str(label), -1) for label in labels])
     pictures = max(1, round(placed.height / (people.height * len(places))) * study.repeats)
-    by_place, systems = np.array([kinds.index(name) for name in places]), len(study.systems)
+    by_place, systems = np.array([kinds.index(name) for name in places]), study.corrected_together(1)
     return Plan(own, by_place, pictures, systems, _other_tests(study, people, len(places)))
 
 
@@ -86,6 +87,8 @@ def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
         "attribute_within": gaps,
         "attribute_between": gaps,
         "expectancy": 1,
+        "misgendered": 1,
+        **dict.fromkeys(("misgendered_worst_group", "unnamed_worst_group"), 2 ** max(len(varied), 1) - 1),
     }
     return sum(count for name, count in tests.items() if name in (study.family.measures or FAMILY))
 
@@ -105,8 +108,7 @@ def _finds(plan: Plan, follow: float, random: np.random.Generator) -> bool:
     tests = sum(each.shape[1] for each in together)
     changes = plan.systems * len(plan.places) * (len(set(plan.places.tolist())) + 1) * (plan.pictures > 1)
     share = flipped_share(tests, plan.others * plan.systems + changes)
-    low = bounded_mean(columns[0][:, 0], plan.pictures * len(plan.places)).low
-    return bool(low > 0 and flip_jointly(np.hstack(together)).adjusted[0] < LEVEL * share)
+    return bool(flip_jointly(np.hstack(together)).adjusted[0] < LEVEL * share)
 
 
 def _differences(plan: Plan, follow: float, random: np.random.Generator) -> np.ndarray:

@@ -9,6 +9,7 @@ from pydantic import Field
 from portrayal.audits.contexts.measures.design import LABELS
 from portrayal.pictures.compose import Crop, CutHeads
 from portrayal.settings import Settings
+from portrayal.text.languages import Languages
 
 
 class ContextsSettings(Settings):
@@ -33,9 +34,12 @@ class ContextsSettings(Settings):
     genders: dict[str, list[str]] = Field(default_factory=lambda: {key: list(names) for key, names in LABELS.items()})
     factors: list[str] = ["gender", "race"]
     typology: str | None = None
+    languages: Languages = ["en"]  # of the typology's and the places' words
     contexts: str | None = None
     context_tags: str | None = None
-    least_confidence: float = Field(0.0, ge=0, le=1)  # tags a service is less sure of are not counted
+    # Tags that a service is less sure of are not counted; None: what the service itself leaves out by default.
+    least_confidence: float | None = Field(None, ge=0, le=1)
+    misgendering_tolerance: float = Field(0.05, gt=0, lt=1)  # the share of pictures that may be misgendered
     confidences: list[Annotated[float, Field(gt=0, le=1)]] = [0.5, 0.7, 0.9]  # with which tests are told again
     ratings: str | None = None  # people's ratings of the places, a Reviews CSV
     described: bool = True  # false: what is tested alone, without the rows that only describe

@@ -9,6 +9,7 @@ import polars as pl
 
 from portrayal.audits.contexts import people
 from portrayal.audits.contexts.factorial import ENLARGED, Recipe, compose_all, load_backgrounds
+from portrayal.audits.contexts.input_checks import check_design, usual_confidence
 from portrayal.audits.contexts.measures.design import place_names
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.errors import PortrayalError
@@ -24,7 +25,8 @@ def make_stimuli(study: Study) -> pl.DataFrame:
     """Return Stimuli with role, person, context and factors, composing pictures where they are needed."""
     settings: ContextsSettings = study.settings
     if not settings.images or only_replayed(study):
-        return people.recorded_stimuli(study.folder / settings.people)
+        return check_design(people.recorded_stimuli(study.folder / settings.people), study)
+    check_design(_people(study), study)
     manifest = compose_pictures(study)
     usable = manifest.filter(pl.col("role") != "unusable")
     if usable.filter(role="baseline").is_empty():
@@ -70,6 +72,7 @@ def read_inputs(study: Study) -> Mapping[str, Any]:
     inputs: dict[str, Any] = {
         key: load(study.folder / files[key] if files[key] else None) for key, load in LISTS.items()
     }
+    inputs["least_confidence"] = usual_confidence(study.systems)
     inputs["ratings"] = read_reviews(study.folder / settings.ratings) if settings.ratings else None
     if settings.images and not only_replayed(study):
         inputs |= _picture_inputs(study, inputs["contexts"])

@@ -76,8 +76,7 @@ def _audit(answers: np.ndarray, values: np.ndarray, slope: np.ndarray, people: n
     slopes = normalised_slopes(answers, values, people)
     adjusted = flip_jointly(reversal_scores(answers, people)).adjusted
     known = np.isfinite(slopes.low)
-    clear = known & ((slopes.low > 0) | (slopes.high < 0))
-    discovered = clear & (np.nan_to_num(adjusted, nan=1.0) < LEVEL)
+    discovered = np.nan_to_num(adjusted, nan=1.0) < LEVEL
     covered = known & (slopes.low <= slope) & (slope <= slopes.high)
     named = np.isclose(np.abs(slope), NAMED)
     alarm = bool((discovered & (slope == 0)).any())
@@ -99,7 +98,7 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
             entries.append(Entry(name, system, name, 0, "tagger", "plain", {}, *ended))
     stimuli = simulated.draw_stimuli(size)
     evidence = Evidence(stimuli, read_responses(entries, stimuli, "tagger"), references(_study()), None, seed)
-    row = {"measure": "slope", "system": SYSTEMS[0], "attribute": "gender", "label": size.names[0]}
+    row = {"measure": "raw_slope", "system": SYSTEMS[0], "attribute": "gender", "label": size.names[0]}
     return Simulated(_study(), evidence, row if effect else None)
 
 
@@ -108,7 +107,7 @@ def plans() -> dict[str, tuple[float, float]]:
     stated = {}
     for shape, slope in (("demo", 0.4), ("large", 0.15)):
         size = simulated.SHAPES[shape]
-        tests = len(SYSTEMS) * 2 * size.labels
+        tests = 2 * size.labels
         stated[shape] = (slope, power(size.people, size.pictures, tests, slope, simulated.ATTRIBUTES[:2]))
     return stated
 

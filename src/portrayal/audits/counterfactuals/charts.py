@@ -9,20 +9,12 @@ import polars as pl
 from portrayal.audits.counterfactuals.inputs import strip_name
 from portrayal.audits.counterfactuals.measures.axis import PLACEBO, Axis, axes_of
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
-from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.settings import WORDS, CounterfactualsSettings
 from portrayal.reporting.charts.charts import forest, lines_with_band
 from portrayal.reporting.page.section import file_name
 from portrayal.study.audit import Chart, Measured
 
 FEW, MANY = 10, 40  # labels drawn
-SLOPES = (
-    "Each point is a label's normalised slope per unit of the value, with its 95% interval over people; filled "
-    "where it was found; right of zero the label comes more often as the value rises."
-)
-CURVE = (
-    "The share of people who get the label at each value, as a multiple of their share at the neutral centre, "
-    "with its 95% band; at the centre it is 1 by definition (Figure 5 of the paper)."
-)
 UNITS = {
     "gender": "value (+2 is masculine)",
     "race": "value (+2 lies beyond the second pole)",
@@ -33,7 +25,7 @@ UNITS = {
 def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Chart]:
     """Return the charts of a report, strips first, since all else rests on them."""
     labels = with_decisions(measured.tables["labels"], measured.results)
-    labels = labels.filter(pl.col("shown") & pl.col("slope").is_not_null())
+    labels = labels.filter(pl.col("shown") & pl.col("raw_slope").is_not_null())
     there = axes_of(labels)  # the steepest labels of the first in short, then more of each
     slopes = [_slopes(labels, axis, FEW, main=True) for axis in there[:1]]
     slopes += [_slopes(labels, axis, MANY) for axis in there]
@@ -41,12 +33,12 @@ def all_charts(measured: Measured, settings: CounterfactualsSettings) -> list[Ch
 
 
 def _slopes(labels: pl.DataFrame, axis: Axis, most: int, main: bool = False) -> Chart:
-    mine = labels.filter(axis.where())
-    drawn = mine.sort(pl.col("slope").abs(), descending=True).head(most).sort("slope")
+    mine = labels.filter(axis.where()).with_columns(low="raw_low", high="raw_high")
+    drawn = mine.sort(pl.col("raw_slope").abs(), descending=True).head(most).sort("raw_slope")
     cut = f"The {most} steepest of {mine.height}. " if mine.height > most else ""
-    chart = forest(drawn, label="label", value="slope", axis="share of the centre's rate per unit of the value")
+    chart = forest(drawn, label="label", value="raw_slope", axis="change of the share per unit of the value")
     name = file_name("steepest" if main else "slopes", *axis.names)
-    return Chart(name, f"Slopes along {axis.title}", cut + SLOPES, chart, of=("labels",), main=main)
+    return Chart(name, f"Slopes along {axis.title}", cut + WORDS["slopes"], chart, of=("labels",), main=main)
 
 
 def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
@@ -62,7 +54,9 @@ def _curve_charts(measured: Measured, chosen: Sequence[str]) -> list[Chart]:
             curve = lines_with_band(drawn, x="value", y="normalised", low="low", high="high", reference=1.0,
                                     x_axis=UNITS[axis.attribute], y_axis="rate relative to the centre")  # fmt: skip
             title = f"Sensitivity of {label!r} to the cue of {axis.title}"
-            charts.append(Chart(file_name("sensitivity", *axis.names, label), title, CURVE, curve, of=("rates",)))
+            charts.append(
+                Chart(file_name("sensitivity", *axis.names, label), title, WORDS["curve"], curve, of=("rates",))
+            )
     return charts
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from portrayal.audits.counterfactuals.measures.axis import axes_of
 from portrayal.audits.counterfactuals.measures.rows import FEWEST
-from portrayal.audits.counterfactuals.measures.slopes import normalised_slopes, reversal_scores
+from portrayal.audits.counterfactuals.measures.slopes import reversal_scores
 from portrayal.audits.counterfactuals.world import Setting, present
 from portrayal.pictures.series.values import steps
 from portrayal.stats.decisions.multiplicity import LEVEL
@@ -36,14 +36,14 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
         return [*unmade, f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
     mine = stimuli.filter(pl.col("attribute") == attributes[0])
     pictures = max(1, round(mine["picture"].n_unique() / people))
-    systems = len(study.systems)
-    tests = systems * len(axes) * (LABELS + 1)  # and whether it refuses
+    tests = study.corrected_together(len(axes) * (LABELS + 1))  # and whether it refuses
     chances = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
     return [
         *unmade,
+        study.correction(tests),
         f"{plural(people, 'person', 'people')}, if every question is answered: a label that half of them get at the neutral centre, "
         f"and whose rate changes along {attributes[0]} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
-        f"found in {listed(chances)} of 100 such audits ({plural(systems, 'system')} with {LABELS} labels each and their refusals, "
+        f"found in {listed(chances)} of 100 such audits ({LABELS} labels of a system and its refusals, "
         f"along {listed([axis.title for axis in axes])}, corrected together)",
     ]
 
@@ -55,15 +55,14 @@ def power(
     rng, values = np.random.default_rng(seed), steps(attributes[0])
     who, setting = np.repeat(np.arange(people), pictures), Setting(people, pictures, RUNS)
     answers = present(setting, values, np.full(RUNS, slope), rng)
-    slopes, scores = normalised_slopes(answers, values, who), reversal_scores(answers, who)
+    scores = reversal_scores(answers, who)
     still = [present(setting, steps(attribute), np.zeros(RUNS), rng) for attribute in attributes]
     nothing = np.hstack([reversal_scores(answers, who) for answers in still])
     largest, scale = np.sort(_largest(nothing, tests - 1, rng)), np.sqrt((scores**2).sum(axis=0))
     statistic = np.abs(scores.sum(axis=0)) / np.where(scale > 0, scale, 1.0)
     beside = 1 - np.searchsorted(largest, statistic * (1 - 1e-9)) / len(largest)
     adjusted = 1 - (1 - sign_flip_columns(scores)) * (1 - beside)
-    clear = np.nan_to_num(slopes.low, nan=0.0) > 0
-    return float(np.mean(clear & (adjusted < LEVEL) & (np.count_nonzero(scores, axis=0) >= FEWEST)))
+    return float(np.mean((adjusted < LEVEL) & (np.count_nonzero(scores, axis=0) >= FEWEST)))
 
 
 def _largest(nothing: np.ndarray, tests: int, rng: np.random.Generator) -> np.ndarray:

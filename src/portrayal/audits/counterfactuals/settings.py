@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -10,6 +13,8 @@ from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
 
 OF_PICTURES = {"pictures", "kinds", "model", "images", "size", "masked"}  # that are changed for a study
+TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "texts.toml").read_text(encoding="utf-8"))
+WORDS = TEXTS["words"]  # of tables and charts
 
 
 class CounterfactualsSettings(Settings):

@@ -10,17 +10,10 @@ from portrayal.audits.counterfactuals.checks import VERDICTS
 from portrayal.audits.counterfactuals.measures.axis import KEY, PLACEBO, POLES, Axis, axes_of, with_poles
 from portrayal.audits.counterfactuals.measures.measure import with_decisions
 from portrayal.audits.counterfactuals.measures.occupations import gaps, shipped_table
-from portrayal.audits.counterfactuals.measures.rows import PAPER_P, PAPER_SLOPE
-from portrayal.audits.counterfactuals.settings import CounterfactualsSettings
+from portrayal.audits.counterfactuals.settings import WORDS, CounterfactualsSettings
 from portrayal.reporting.page.section import file_name
 from portrayal.study.audit import Measured, ReportTable
 
-END = (
-    "Normalised slope per unit of the value ({values}) with its 95% interval, the slope per step, the decision and p after"
-    " the study's correction over all labels of all systems, the paper's p, and whether the label passes the paper's filters"
-    f" (p < {PAPER_P}, |slope| > {PAPER_SLOPE}). Labels that come more often with {{whose}}, steepest first; plain concepts"
-    " are left out unless the study keeps them."
-)
 KEYS = ["system", *KEY]
 GENDERS = ("feminine", "masculine")
 FLIPS = ("value", "low", "high", "n", "counted")
@@ -98,7 +91,7 @@ def _ends(labels: pl.DataFrame) -> list[ReportTable]:
             if axis.attribute == "gender":
                 whose, values = f"{name} faces", "+2 is masculine"
             first, cut = first_of_each(steepest(labels, axis, sign), "system")
-            text = END.format(values=values, whose=whose) + cut
+            text = WORDS["end"].format(values=values, whose=whose) + cut
             tables.append(
                 ReportTable(file_name("_".join((*axis.names, name))), f"Labels that come with {whose}", text, first)
             )
@@ -112,21 +105,13 @@ def _by_start(results: pl.DataFrame, labels: pl.DataFrame) -> ReportTable:
     plain = labels.filter(~pl.col("shown"))["label"].unique().to_list()
     rows = results.filter(pl.col("measure") == "slope_by_start", ~pl.col("label").is_in(plain))
     table = rows.join(pooled, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    text = (
-        "The slope among those who start in each group, and of everybody. Edits may be larger the further a face is from where it "
-        "started: a system that sees only editing has slopes of opposite sign in two groups."
-    )
     slopes = _select(table, keys, pl.col("group").alias("start"), "value", "low", "high", "n", "everybody")
     first, cut = first_of_each(slopes, "system", "attribute")
-    return ReportTable("by_start", "Slopes by starting group", text + cut, first)
+    return ReportTable("by_start", "Slopes by starting group", WORDS["by_start"] + cut, first)
 
 
 def _flips(results: pl.DataFrame) -> ReportTable:
     """Return how many get another label somewhere, along each axis and its placebo."""
-    text = (
-        "Share of people who get another label at one step than at another, and the same along the placebo, a random direction as "
-        "far from the centre. A system that answers at random changes too, and the longer a series the more often. None of it is tested."
-    )
     rows = results.filter(pl.col("measure") == "any_flip")
     is_placebo = pl.col("attribute") == PLACEBO
     axes, on = rows.filter(~is_placebo), ["system", *POLES]
@@ -138,7 +123,7 @@ def _flips(results: pl.DataFrame) -> ReportTable:
         others.join(shared, on="system", how="left", maintain_order="left"),
     ]
     flips = _select(pl.concat(beside), KEYS, *FLIPS, *PLACEBO_FLIPS)
-    return ReportTable("flips", "Answers that change along a series", text, flips)
+    return ReportTable("flips", "Answers that change along a series", WORDS["flips"], flips)
 
 
 def _select(table: pl.DataFrame, keys: Sequence[str], *columns: str | pl.Expr) -> pl.DataFrame:

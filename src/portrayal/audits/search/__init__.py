@@ -6,9 +6,9 @@ from pathlib import Path
 
 from portrayal.audits.search.calibration import say_power
 from portrayal.audits.search.figures import charts
-from portrayal.audits.search.findings import VALIDITY, findings
+from portrayal.audits.search.findings import TEXTS, findings
 from portrayal.audits.search.inputs import document_words, inputs
-from portrayal.audits.search.measure import FAMILY, basis, measure
+from portrayal.audits.search.measure import FAMILY, basis, measure, unread
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import groups, stimuli
 from portrayal.audits.search.tables import tables
@@ -24,10 +24,12 @@ AUDIT = Audit(
     measure=measure,
     charts=charts,
     findings=findings,
-    validity=VALIDITY,
+    validity=TEXTS["validity"],
     family=FAMILY,
+    kind_of=lambda row: "improvement" if row["measure"] == "gsr_change" and (row["value"] or 0) < 0 else "finding",
     groups=groups,
     basis=basis,
+    unread=unread,
     units="queries",
     shows="queries that lean {group}",
     inputs=inputs,

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search import world
-from portrayal.audits.search.measures.gsr import FEWEST, Slope, fit_with_error, parts_of_slope, quantile, relative_gsr
+from portrayal.audits.search.measures.gsr import FEWEST, Design, Slope, relative_gsr
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.study.calibration import Calibration, Simulated, over_seeds
@@ -23,7 +23,6 @@ from portrayal.study.study import Study
 SHAPES = world.SHAPES  # of simulated audits, as portrayal.study.calibration asks for them
 STATED = 0.1  # the slope beyond the perfect system's that power is stated for; Table 2 has up to 0.07
 AUDITS = 1_000  # drawn for the power of one plan
-THROUGH_FILES = 10  # of so many seeds one goes through files and ledger
 PLANTED = 0.1  # slope; of the order of Table 2's 0.09 to 0.16
 SIZES = (10, 30, 83, 250)  # queries; 83 and 250 are TIME's and Robust04's
 NAMED = 83  # queries whose power is the headline figure
@@ -78,20 +77,18 @@ def _test_phantoms(cells: Sequence[tuple[int, float]], runs: int, seed: int, pla
 def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
     """Return one audit of two systems, the first with a slope of `effect`.
 
-    One seed in `THROUGH_FILES` goes through files as a study does; the others are put down as the tables this gives, in half the time.
     `wave` 1 and 2 are lists of the same collection by other chance, the effect in the second only; 0 is an audit of its own.
     """
     phantoms = world.make_wave(shape, seed, effect, wave) if wave else world.make_phantoms(shape, seed, effect)
-    study, evidence = (world.read_back if seed % THROUGH_FILES == 0 else world.put_down)(phantoms)
-    return Simulated(
-        study, evidence, {"measure": "gsr_difference", "ruler": world.RULERS[0], "system": world.SYSTEMS[0]}
-    )
+    study, evidence = world.read_back(phantoms)
+    measure = "gsr_difference" if phantoms.judged else "gsr"
+    return Simulated(study, evidence, {"measure": measure, "ruler": world.RULERS[0], "system": world.SYSTEMS[0]})
 
 
 def plans() -> dict[str, tuple[float, float]]:
     """Return by shape a slope and the power that `portrayal plan` states for it."""
     return {
-        shape: (slope, power(world.SHAPES[shape][0], len(world.SYSTEMS), slope, rulers=len(world.RULERS)))
+        shape: (slope, power(world.SHAPES[shape][0], 1, slope, rulers=len(world.RULERS)))
         for shape, slope in (("demo", 0.1), ("small", 0.3))
     }
 
@@ -102,11 +99,12 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     queries = judged or stimuli.height
     if queries < FEWEST:
         return [f"{queries} queries are too few to find anything; {FEWEST} are the fewest"]
-    tests, rulers = (len(study.systems) + sum(map(len, study.settings.compare.values())), len(study.settings.vectors))
+    tests, rulers = study.corrected_together(1), len(study.settings.vectors)
     against = "the perfect system's" if judged else "0 (no query is judged)"
     return [
-        f"with {queries} queries and {tests * rulers} comparisons corrected together, a slope {STATED} above {against} is found in "
-        f"{round(100 * power(queries, tests, STATED, rulers))} of 100 audits, where lists scatter as in the calibration (docs/search.md)"
+        study.correction(tests * rulers),
+        f"with {queries} queries a slope {STATED} above {against} is found in "
+        f"{round(100 * power(queries, tests, STATED, rulers))} of 100 audits, where lists scatter as in the calibration (docs/search.md)",
     ]
 
 
@@ -117,17 +115,14 @@ def power(queries: int, tests: int, slope: float, rulers: int = 1, seed: int = 0
 
 
 def _finds(bank: world.Bank, queries: int, tests: int, rulers: int, rng: np.random.Generator) -> bool:
-    """Tell whether one audit finds the slope, by corrected p and interval."""
+    """Tell whether one audit finds the slope, by corrected p."""
     drawn = rng.integers(0, world.BANK, queries)
-    x, y, units = bank.genders[drawn], bank.planted[drawn], np.arange(queries)
-    line = fit_with_error(x, y, units)
-    if abs(line.slope) <= quantile(x, units) * line.error:
-        return False
+    y, design = bank.planted[drawn], Design.of(bank.genders[drawn], None, None, np.ones(queries, bool))
     signs = rng.choice([-1.0, 1.0], (tests - 1, queries))  # the other systems, each with its own noise
     systems = [y, *(bank.null[drawn] * sign for sign in signs)]
     agreement = np.corrcoef(world.vocabulary().scores)[0, 1]
     for lists in [one for one in systems for _ in range(rulers - 1)]:  # the same lists by other rulers
         own = rng.choice(bank.null, queries) * rng.choice([-1.0, 1.0], queries)
         systems.append(agreement * lists + np.sqrt(1 - agreement**2) * own)
-    columns = [parts_of_slope(x, one, units) for one in systems]
+    columns = [design.parts(one) for one in systems]
     return bool(flip_jointly(np.column_stack(columns)).adjusted[0] < LEVEL)

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from portrayal.audits.search.findings import TEXTS
 from portrayal.audits.search.measures.representation import NEITHER, UNDEFINED
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.reporting.charts.charts import forest, scatter_with_fit
@@ -20,22 +21,6 @@ CHOICES = ("ruler", "direction", "discount", "inflected")
 POSITIVE, NEGATIVE = "#7b4ba0", "#d55e00"  # the paper's purple and orange, told apart by colour-blind readers
 SIZE = 190  # pixels of a panel
 GROUPS = {"jobs_m": "jobs of men", "jobs_f": "jobs of women"}  # as the word list calls them, and in words
-SLOPES = {  # name, title, text and axis; the first that there is is the main chart
-    "gsr_difference": (
-        "gsr-difference",
-        "GSR less the perfect system's",
-        "What each system adds to the perfect system's GSR, with its 95% interval, by measuring word vectors. A filled point was "
-        "found: its corrected p is under 5% and its interval leaves out 0.",
-        "difference of slopes",
-    ),
-    "gsr": (
-        "gsr",
-        "Gender stereotype reinforcement by system",
-        "GSR of each system with its 95% interval, by measuring word vectors. Above the perfect system's value, a system adds to "
-        "what the relevant documents bring along.",
-        "GSR (slope)",
-    ),
-}
 
 
 def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
@@ -52,11 +37,11 @@ def charts(measured: Measured, settings: SearchSettings) -> list[Chart]:
 def _slopes(results: pl.DataFrame) -> Iterator[Chart]:
     """Draw GSR and, with judgments, its difference to the perfect system."""
     main = True
-    for measure, (name, title, text, axis) in SLOPES.items():
+    for measure, own in TEXTS["slopes"].items():
         rows = results.filter(pl.col("measure") == measure).drop_nulls("value")
         if rows.height:
-            drawn = forest(rows, label="system", color="ruler", axis=axis)
-            yield Chart(name, title, text, drawn, of=(measure,), main=main)
+            drawn = forest(rows, label="system", color="ruler", axis=own["axis"])
+            yield Chart(own["name"], own["title"], own["text"], drawn, of=(measure,), main=main)
             main = False
 
 

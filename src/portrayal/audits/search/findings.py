@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from portrayal.audits.search.measures.reinforcement import COMMON
 from portrayal.audits.search.measures.scored_runs import PERFECT, REFERENCES
 from portrayal.audits.search.settings import SearchSettings
-from portrayal.reporting.words.sentences import Claim, Row, figures, say
+from portrayal.reporting.words.sentences import Claim, Row, figures, say, written
 from portrayal.stats.decisions.decision import CONFIRMATORY, FOUND, NOT_FOUND, is_found
 from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import estimate
 
-VALIDITY = (
-    "Positive GSR is not by itself harm: relevant documents share their query's domain and so its words. Read a system against the "
-    "perfect one, which holds all and only the relevant documents.",
-    "GSR is a slope over queries. It says nothing about a single query or document, and is noisy on small collections.",
-    "The direction is a proxy learnt from text of one time and language. It knows two poles; people who are neither are not measured.",
-    "A mean of word scores does not see negation, irony or syntax: 'not a nurse' counts as 'nurse'. A word of two meanings (labor) "
-    "gets the mean of both.",
-    "Queries that name a gender themselves (women in parliaments) need care: a low GSR there may go against what was asked.",
-    "Taking the direction out of a ranker's vectors does not take the stereotype out: what is left is measured here with vectors "
-    "that were not changed.",
-    "A ranker that optimised GSR could be gamed by writers of documents; GSR is for auditing, not for ranking.",
-)
+TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text(encoding="utf-8"))
 
 
 def findings(measured: Measured, settings: SearchSettings) -> list[Finding]:
@@ -49,11 +41,12 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
     lean = "the gender of the query" if settings.about_gender else f"the query's lean to {high} or {low}"
     on = "measured with the word vectors {ruler}"
     rows = measured.results.rows(named=True)
-    slopes = {(row["system"], row["ruler"]): row["value"] for row in rows if row["measure"] == "gsr"}
+    slopes = _slopes(measured)
     ruled: dict[str, Any] = {"where": "measurements with {ruler}", "always_where": True}
 
-    def slope(system: str, row: Row) -> str:
-        return estimate(slopes.get((system, row["ruler"])))
+    def slope(system: str, other: str, row: Row) -> str:
+        common = slopes.get((system, other, row["ruler"]))
+        return estimate(slopes.get((system, None, row["ruler"])) if common is None else common)
 
     def rulers(row: Row) -> str:
         """Say whether the study's other rulers show the same."""
@@ -71,7 +64,7 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
             negative=f"ranks documents less along {lean} than the relevant documents would, {on}",
             asks=f"ranks documents more or less along {lean} than the relevant documents would",
             after=lambda row: (
-                f"Its GSR is {slope(row['system'], row)}, the perfect system's {slope(PERFECT, row)}.{rulers(row)}"
+                f"Its GSR is {slope(row['system'], PERFECT, row)}, the perfect system's {slope(PERFECT, row['system'], row)}.{rulers(row)}"
             ),
             figure="its GSR less the perfect system's is",
             **ruled,
@@ -88,7 +81,10 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
             positive=lambda row: changed(row, f"more along {lean} than", on),
             negative=lambda row: changed(row, f"less along {lean} than", on),
             asks=lambda row: changed(row, f"more or less along {lean} than"),
-            after=lambda row: f"GSR goes from {slope(row['versus'], row)} to {slope(row['system'], row)}.{rulers(row)}",
+            after=lambda row: (
+                f"GSR goes from {slope(row['versus'], row['system'], row)} to {slope(row['system'], row['versus'], row)}."
+                f"{rulers(row)}"
+            ),
             figure="its GSR less that of the other is",
             **ruled,
         ),
@@ -101,6 +97,14 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
     }
 
 
+def _slopes(measured: Measured) -> dict[tuple[str, str | None, str], Any]:
+    """Return slopes by system, the other system and ruler."""
+    rows = measured.results.filter(pl.col("measure").is_in(["gsr", COMMON])).iter_rows(named=True)
+    return {
+        (row["system"], row["versus"] if row["measure"] == COMMON else None, row["ruler"]): row["value"] for row in rows
+    }
+
+
 def _beside(other: Mapping[str, Any], row: Row) -> str:
     """Say the result of another ruler for the same claim."""
     ruler = f"With the word vectors {other['ruler']}"
@@ -109,5 +113,6 @@ def _beside(other: Mapping[str, Any], row: Row) -> str:
         return f"{ruler} {way}: {figures(other)}."
     if other["decision"] == NOT_FOUND:
         way = "same" if other["value"] * row["value"] > 0 else "other"
-        return f"{ruler} it is not found: {figures(other)}, of the {way} sign."
+        sign = f", of the {way} sign" if set(written(other)[0]) & set("123456789") else ""  # a printed 0.00 has none
+        return f"{ruler} it is not found: {figures(other)}{sign}."
     return f"{ruler} it cannot be said: {other['reason']}."

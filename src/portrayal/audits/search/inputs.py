@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
-from functools import lru_cache, partial
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.measures.bags import Bags
+from portrayal.audits.search.measures.coverage import LOOKED_AT
 from portrayal.audits.search.measures.genderedness import query_scores
 from portrayal.audits.search.measures.history import GENDERED_STOP_WORDS, History, word_scores
 from portrayal.audits.search.measures.representation import without_shared
@@ -28,6 +30,8 @@ from portrayal.text.vectors.space import WordSpace
 from portrayal.text.words.tokens import stop_words, words
 
 Spaces = Mapping[str, WordSpace]
+SAMPLE = 200  # documents whose language is told
+NAMES_FIRST = 1.0  # percent of people who bear a name; from there on it is a name first
 
 
 def measuring_stop_words(name: str = "snowball", folder: Path | str = ".") -> frozenset[str]:
@@ -43,7 +47,7 @@ def measuring_words(text: str, stop: frozenset[str]) -> list[str]:
 def make_history(
     collection: Collection,
     only: Container[str] | None = None,
-    cutoff: int = 100,
+    cutoff: int | None = None,
     discount: str = "definition",
     inflected: bool = True,
     stop: frozenset[str] | None = None,
@@ -56,7 +60,8 @@ def make_history(
     left_out = measuring_stop_words() if stop is None else stop
     bags = read_bags(wanted, left_out)
     queries = {query: measuring_words(text, left_out) for query, text in collection.queries.items()}
-    return History(queries, bags, collection.levels(), cutoff, discount, inflected)
+    history = History(queries, bags, collection.levels(), discount=discount, inflected=inflected)
+    return replace(history, clusters=collection.clusters).cut_at(cutoff)
 
 
 def read_history(
@@ -96,15 +101,10 @@ def wanted_words(history: History, settings: SearchSettings) -> set[str]:
 def inputs(study: Study) -> Mapping[str, Any]:
     """Read the collection and the vectors once, as the tables a run keeps."""
     collection = open_collection(study.settings, study.folder)
-    return inputs_of(collection, study, partial(open_spaces, study.settings, study.folder))
-
-
-def inputs_of(collection: Collection, study: Study, spaces: Callable[[set[str]], Spaces]) -> Mapping[str, Any]:
-    """Return the tables a run keeps of a collection and its vectors."""
     roll, settings = RollCall(collection), study.settings
     history = read_history(collection, settings, study.folder, roll)
     wanted = wanted_words(history, settings)
-    vectors = _space_tables(spaces(wanted), wanted)
+    vectors = _space_tables(open_spaces(settings, study.folder, wanted), wanted)
     stop = sorted(measuring_stop_words(settings.stop, study.folder))
     example = _example(collection, history, next(iter(_spaces_of(vectors).values())), settings)
     inputs = {**_history_tables(history, collection.queries), **vectors, "stop": stop}
@@ -150,10 +150,11 @@ def mentions(settings: SearchSettings) -> dict[str, set[str]]:
 
 @lru_cache(maxsize=4)
 def _shipped_mentions(groups: tuple[str, ...], percent: float) -> dict[str, set[str]]:
-    """Return the entities of Appendix B, and census names at least as common as this."""
-    entities = read_lexicon("gendered_entities")
-    names = read_lexicon("census_names").filter(pl.col("percent").cast(pl.Float64) >= percent)
-    taken = {*entities["word"], *stop_words("snowball")}  # "will" and "may" are words first
+    """Return the entities of Appendix B, and common census names that are no words."""
+    entities, share = read_lexicon("gendered_entities"), pl.col("percent").cast(pl.Float64)
+    # Of a name that WordNet has too ("may", "ray", "jordan") a text says by nothing that it is one.
+    names = read_lexicon("census_names").filter(share >= percent, (pl.col("word") == "0") | (share >= NAMES_FIRST))
+    taken = {*entities["word"], *stop_words("snowball")}
     own = without_shared({group: set(names.filter(group=group)["name"]) - taken for group in groups})
     return {group: words | set(entities.filter(group=group)["word"]) for group, words in own.items()}
 
@@ -175,9 +176,16 @@ def _checks(settings: SearchSettings) -> dict[tuple[str, str], tuple[Collection,
 def _history_tables(history: History, texts: Mapping[str, str]) -> dict[str, pl.DataFrame]:
     """Return queries, judgments and documents as tables; a document is the counts of its words."""
     counts = history.bags.counts.tocoo()
-    queries = [(query, texts[query], list(words)) for query, words in history.queries.items()]
+    queries = [
+        (query, texts[query], list(words), history.clusters.get(query)) for query, words in history.queries.items()
+    ]
     judged = [(query, doc, level) for query, docs in history.qrels.items() for doc, level in docs.items()]
-    of_query: dict[str, Any] = {"query": pl.String, "text": pl.String, "words": pl.List(pl.String)}
+    of_query: dict[str, Any] = {
+        "query": pl.String,
+        "text": pl.String,
+        "words": pl.List(pl.String),
+        "cluster": pl.String,
+    }
     of_judgment = {"query": pl.String, "doc": pl.String, "level": pl.Int64}
     return {
         "queries": pl.DataFrame(queries, schema=of_query, orient="row"),
@@ -197,7 +205,11 @@ def _history_of(run: Mapping[str, Any], settings: SearchSettings) -> History:
     for query, doc, level in run["judgments"].iter_rows():
         qrels.setdefault(query, {})[doc] = level
     queries = dict(run["queries"].select("query", "words").iter_rows())
-    return History(queries, bags, qrels, settings.cutoff, settings.discount, settings.inflected)
+    clusters = (
+        dict(run["queries"].select("query", "cluster").drop_nulls().iter_rows()) if "cluster" in run["queries"] else {}
+    )
+    history = History(queries, bags, qrels, discount=settings.discount, inflected=settings.inflected)
+    return replace(history, clusters=clusters).cut_at(settings.cutoff)
 
 
 def document_words(run: Mapping[str, Any], most: int = 6) -> dict[str, str]:
@@ -210,6 +222,13 @@ def document_words(run: Mapping[str, Any], most: int = 6) -> dict[str, str]:
     joined = rarest.group_by("document", maintain_order=True).agg(pl.col("text").head(most).str.join(" "))
     names = run["documents"]["doc"]
     return {names[place]: text for place, text in joined.iter_rows()}
+
+
+def document_samples(run: Mapping[str, Any]) -> list[str]:
+    """Return words of some documents, spread evenly, to tell their language by."""
+    step, word = max(run["documents"].height // SAMPLE, 1), pl.lit(run["words"]["word"]).gather(pl.col("word"))
+    some = run["counts"].filter(pl.col("document") % step == 0).sort("document", "word")
+    return some.group_by("document", maintain_order=True).agg(word.head(LOOKED_AT).str.join(" "))["word"].to_list()
 
 
 def _space_tables(spaces: Spaces, wanted: Container[str]) -> dict[str, Any]:

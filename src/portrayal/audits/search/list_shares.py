@@ -26,12 +26,21 @@ from portrayal.audits.search.inputs import (
 )
 from portrayal.audits.search.measure import FACETS, QUERY_MEASURES
 from portrayal.audits.search.measures import scored_runs
+from portrayal.audits.search.measures.clusters import LIST_KEYS, Wordings, read_wordings, tie
 from portrayal.audits.search.measures.comparison import agreement_rows
 from portrayal.audits.search.measures.coverage import coverage
-from portrayal.audits.search.measures.history import History
+from portrayal.audits.search.measures.history import History, lists_of
 from portrayal.audits.search.measures.quality import QUALITY
 from portrayal.audits.search.measures.reinforcement import slope_rows
-from portrayal.audits.search.measures.scored_runs import REFERENCES, PerQuery, Repeat, Row, Ruler, ScoredQueries
+from portrayal.audits.search.measures.scored_runs import (
+    PERFECT,
+    REFERENCES,
+    PerQuery,
+    Repeat,
+    Row,
+    Ruler,
+    ScoredQueries,
+)
 from portrayal.audits.search.run_files import HERE, own_settings
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import check_queries, open_collection, pole_pairs
@@ -53,31 +62,18 @@ def list_shares(
 
     Parameters
     ----------
-    responses
-        A folder of Parquet files, a lazy table or a table: system, stimulus (the query), repeat, status, doc, rank and score, one
-        row per result. The rows of a list lie together.
-    collection
-        A folder or file of documents, queries and judgments, or a generated collection by name ("toy"). Its documents are held in
-        memory; queries and judgments lie in a temporary file.
-    vectors
-        The measuring vectors, by name or path.
-    seed
-        Of the tests' sign flips.
-    rows
-        Read at a time; memory grows with it, and neither with the number of queries nor with the lengths of lists.
-    **settings
-        Further settings of the search audit, such as `cutoff` or `quality`.
+    responses, rows
+        A folder of Parquet files, a lazy table or a table of which so many rows are read at a time: system, stimulus (the query),
+        repeat, status, doc, rank and score, one row a result. The rows of a list lie together; else it is refused.
+    collection, vectors, seed, **settings
+        A path or a generated collection by name, whose documents are held in memory, queries and judgments in a temporary file;
+        the measuring vectors; the seed of the tests' sign flips; further settings of the search audit, such as `cutoff`.
 
     Returns
     -------
     polars.DataFrame
         A Results table with the rows of a search audit that are sums over a query's list (docs/search.md lists them), the same as
         in memory: counts equal, floats within 1e-12.
-
-    Raises
-    ------
-    PortrayalError
-        When the rows of a list lie in two places, or a column is missing.
 
     Examples
     --------
@@ -96,7 +92,7 @@ def list_shares(
     with shelve(opened, partial(measuring_words, stop=stop)) as shelf, TemporaryDirectory(prefix=FOLDER) as folder:
         check_queries(opened, shelf.count)
         bags = read_bags(opened.documents(), stop)
-        history = History({}, bags, {}, chosen.cutoff, chosen.discount, chosen.inflected)
+        history = History({}, bags, discount=chosen.discount, inflected=chosen.inflected).cut_at(chosen.cutoff)
         # A ruler looks at the words that are asked, whichever query has them.
         every = History({"": list(shelf.words)}, bags)
         spaces = open_spaces(chosen, HERE, wanted_words(every, chosen))
@@ -123,16 +119,19 @@ class Lists:
     columns: Columns
     repeats: dict[Repeat, None] = field(default_factory=dict)  # in the order they came
     unusable: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, scored_runs.Unknown] = field(default_factory=dict)
     measured: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # measure and system to its columns
 
     def add_references(self, random: np.random.Generator) -> None:
         """Score the reference systems, some queries at a time with one generator."""
         for some in self.shelf.pieces(PIECE):
             history = replace(self.history, queries=some.queries, qrels=some.qrels)
-            queries, places = scored_runs.queries_of(history, self.mentions), _places(some, some.queries)
+            queries, places = scored_runs.queries_of(history, self.mentions, self.settings), _places(some, some.queries)
             self.columns.put(("judged",), places, queries.judged)
             self.columns.put(("gendered",), places, queries.gendered)
-            tables = scored_runs.score_lists(history, scored_runs.reference_lists(history, random), self.rulers)
+            references = scored_runs.reference_lists(history, random)
+            tables = scored_runs.score_lists(history, references, self.rulers)
+            self._put_keys(some, PERFECT, history.list_keys(references[PERFECT, 0][0]))
             for name in REFERENCES:
                 self._put_scores(some, (name, 0), {ruler: tables[ruler][name] for ruler in tables})
 
@@ -140,13 +139,15 @@ class Lists:
         """Add whole lists of one system and repeat, scored by themselves."""
         some = self.shelf.some(part["stimulus"].unique())
         history = replace(self.history, queries=some.queries, qrels=some.qrels)
-        further = {"seed": self.seed, "mentions": self.mentions, "references": ()}
+        further = {"seed": self.seed, "mentions": self.mentions, "references": (), "most_unknown": 1.0}
         scored = scored_runs.score_answers(part, history, self.rulers, self.settings, **further)
         self.repeats[key] = None
         self.unusable = {**scored.unusable, **self.unusable}
+        self.unknown[key[0]] = self.unknown.get(key[0], scored_runs.Unknown()).plus(scored.unknown[key[0]])
         tables = {ruler: of_systems[key[0]] for ruler, of_systems in scored.tables.items() if key[0] in of_systems}
         self._put_scores(some, key, tables)
-        for system in scored.runs:  # of the first repeat
+        for system, run in scored.runs.items():  # of the first repeat
+            self._put_keys(some, system, history.list_keys(lists_of(run)))
             for measure in (*QUERY_MEASURES, QUALITY):
                 if measure.applies(scored):
                     table = measure.per_query(scored, system)
@@ -155,6 +156,11 @@ class Lists:
                     self.measured[measure.name, system] = numbers.columns
                     for name in numbers.columns:
                         self.columns.put((measure.name, system, name), places, numbers[name].to_numpy())
+
+    def _put_keys(self, some: Some, system: str, keys: Mapping[str, np.ndarray]) -> None:
+        """Keep what ties queries of the same list."""
+        for name, numbers in keys.items():
+            self.columns.put((name, system), _places(some, some.queries), numbers)
 
     def _put_scores(self, some: Some, key: Repeat, tables: Mapping[str, pl.DataFrame]) -> None:
         """Keep the scores of lists and queries by each ruler."""
@@ -175,12 +181,16 @@ class Lists:
     def _whole(self) -> ScoredQueries:
         """Return all systems with lazily read tables of all their queries."""
         judged, gendered = self._column("judged") > 0, self._column("gendered") > 0
-        queries = scored_runs.Queries(self.shelf.units(), judged, gendered, self.shelf.words)
+        queries = scored_runs.Queries(judged, gendered, self.shelf.words)
+        unknown = {name: unknown.fault() for name, unknown in self.unknown.items()}
+        self.unusable = {**{name: fault for name, fault in unknown.items() if fault}, **self.unusable}
         usable = [name for name in dict.fromkeys(name for name, _ in self.repeats) if name not in self.unusable]
-        tables = {ruler: Tables(self, ruler, [*usable, *REFERENCES], queries.units) for ruler in self.rulers}
+        notes = {name: self.unknown[name].note() for name in usable}
+        wordings = read_wordings(self.shelf.wordings())
+        tables = {ruler: Tables(self, ruler, [*usable, *REFERENCES], wordings) for ruler in self.rulers}
         return ScoredQueries(
-            self.settings, queries, self.history.bags, self.mentions, self.rulers, self.unusable,
-            dict.fromkeys(usable, ""), usable, tables, self.seed,
+            self.settings, queries, self.history.bags, self.mentions, self.rulers, self.unusable, notes, usable, tables,
+            self.seed,
         )  # fmt: skip
 
     def _measured(self, scored: ScoredQueries, measures: Sequence[PerQuery]) -> Iterator[Row]:
@@ -196,6 +206,11 @@ class Lists:
     def _column(self, *name: Any) -> np.ndarray:
         """Return a column of the queries that are asked."""
         return self.columns.get(name)[: self.shelf.count]
+
+    def keys(self, system: str) -> list[np.ndarray]:
+        """Return what ties queries of the same list."""
+        systems = [PERFECT, *([system] if system not in REFERENCES else [])]
+        return [self._column(name, one) for one in systems for name in LIST_KEYS]
 
     def scores(self, ruler: str, system: str) -> dict[str, np.ndarray]:
         """Return a system's columns of `score_history`, its repeats put together."""
@@ -218,13 +233,13 @@ class Lists:
 class Tables(Mapping[str, pl.DataFrame]):
     """Lazily read tables of systems, held by the caller alone."""
 
-    def __init__(self, lists: Lists, ruler: str, systems: list[str], units: np.ndarray) -> None:
-        self._lists, self._ruler, self._systems, self._units = lists, ruler, systems, units
+    def __init__(self, lists: Lists, ruler: str, systems: list[str], wordings: Wordings) -> None:
+        self._lists, self._ruler, self._systems, self._wordings = lists, ruler, systems, wordings
 
     def __getitem__(self, system: str) -> pl.DataFrame:
         """Return a table in the order of the queries, which their numbers stand for."""
-        columns = {"unit": self._units, **self._lists.scores(self._ruler, system)}
-        return pl.DataFrame(columns).fill_nan(None).with_row_index("query")
+        scores = pl.DataFrame(self._lists.scores(self._ruler, system)).fill_nan(None).with_row_index("query")
+        return scores.hstack(tie(self._wordings, self._lists.keys(system)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._systems)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.inputs import open_inputs
+from portrayal.audits.search.inputs import document_samples, open_inputs
 from portrayal.audits.search.measures.comparison import agreement, comparison
-from portrayal.audits.search.measures.coverage import coverage, faults
+from portrayal.audits.search.measures.coverage import coverage, faults, other_language
 from portrayal.audits.search.measures.reinforcement import most_gendered, reinforcement
 from portrayal.audits.search.measures.representation import ARAB, EXPOSURE, REPRESENTATION, representation_bars
 from portrayal.audits.search.measures.scored_runs import REFERENCES, PartialResult, make_rulers, score_answers
@@ -69,6 +69,13 @@ def measure(evidence: Evidence, settings: SearchSettings) -> Measured:
         differences=pl.DataFrame(differences, schema=schema, orient="row"),
         remarks=[remark for part in parts for remark in part.remarks],
     )
+
+
+def unread(evidence: Evidence, settings: SearchSettings) -> dict[str, str]:
+    """Return all systems where queries or documents are in other languages than the vectors."""
+    documents = document_samples(evidence.inputs) if evidence.inputs else []
+    reason = other_language(evidence.stimuli["content"].to_list(), documents, settings.languages)
+    return dict.fromkeys(evidence.responses["system"].unique(maintain_order=True), reason) if reason else {}
 
 
 def basis(row: Mapping[str, Any], evidence: Evidence, settings: SearchSettings) -> Basis:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,17 @@ from portrayal.audits.search.measures import scored_runs
 from portrayal.audits.search.measures.coverage import coverage, faults, known_words
 from portrayal.audits.search.measures.history import History
 from portrayal.audits.search.measures.quality import mean_quality
-from portrayal.audits.search.measures.reinforcement import slope_rows
+from portrayal.audits.search.measures.reinforcement import short_lists, slope_rows
 from portrayal.audits.search.measures.scored_runs import PERFECT, ScoredRuns, check_system_names, make_rulers
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import check_quality, check_queries, open_collection, pole_pairs
 from portrayal.edges.console import track
-from portrayal.errors import PortrayalError
+from portrayal.errors import PortrayalError, check_name
 from portrayal.settings import validate
+from portrayal.systems.core.registry import SYSTEMS, open_system
 from portrayal.systems.core.settings import SystemSettings
-from portrayal.systems.rankers.base import run_of
-from portrayal.systems.rankers.system import open_system
 from portrayal.tables import check, finite
-from portrayal.text.collections import RollCall, check_run, read_run, without_result, write_run
+from portrayal.text.collections import Collection, RollCall, check_run, read_run, without_result, write_run
 
 RUN = "run"  # the run file's name as a system
 HERE = Path()
@@ -45,20 +45,12 @@ def rank_collection(
 
     Parameters
     ----------
-    collection
-        Anything `read_collection` reads; nothing is written into it.
-    ranker
-        A name in `portrayal.systems.rankers.registry.RANKERS`.
-    depth
-        The most results a query may have.
-    out
-        The run file; `NAME.RANKER.run` in the working directory by default.
-    settings
-        The ranker's settings.
-    quiet
-        Whether to show no progress.
-    kept
-        A folder to keep the index in and open it from the next time.
+    collection, ranker, settings
+        Anything `read_collection` reads, a ranker of portrayal-rankers such as "bm25", and the ranker's settings.
+    depth, out
+        The most results of a query; the run file, by default `NAME.RANKER.run` in the working directory.
+    quiet, kept
+        Whether to show no progress; a folder to keep the index in for the next time.
 
     Returns
     -------
@@ -75,8 +67,11 @@ def rank_collection(
     ...     print(path.read_text().splitlines()[0].split()[:4], without_result)
     ['stonemason', 'Q0', 'stonemason_male', '1'] []
     """
+    if not isinstance(collection, str | PathLike):
+        raise PortrayalError(f"{type(collection).__name__} given for a collection. Expected a path or a name.")
     parameters = {"collection": str(collection), "depth": depth, **(settings or {})}
-    system = open_system(SystemSettings(name=ranker, use=ranker, parameters=parameters), Path())
+    check_name(ranker, [name for name, entry in SYSTEMS.items() if entry.package and entry.kind == "ranker"], "ranker")
+    system: Any = open_system(SystemSettings(name=ranker, use=ranker, parameters=parameters), Path(), "ranker")
     opened = system.searchable.collection
     path = Path(out) if out is not None else Path(f"{opened.name}.{ranker}.run")
     if not opened.queries:
@@ -89,7 +84,7 @@ def rank_collection(
         track=lambda documents: track(roll.watch(documents), "documents", quiet=quiet),
         index_folder=Path(kept) if kept is not None else None,
     )
-    run = run_of(tracked.search(opened.queries))
+    run = tracked.run(opened.queries)
     write_run(run, path, ranker)
     missing = without_result(run, opened.queries)
     unanswered = [f"query {query!r} has no result: no usable word of it is in the collection" for query in missing]
@@ -97,7 +92,7 @@ def rank_collection(
 
 
 def score_runs(
-    history: History | Path | str,
+    history: History | Collection | Path | str,
     runs: Mapping[str, pl.DataFrame | Path | str],
     vectors: str = "glove",
     **settings: Any,
@@ -107,28 +102,19 @@ def score_runs(
     Parameters
     ----------
     history
-        The collection the runs were made on: a folder or file of documents, queries and judgments, or a generated collection by
-        name ("toy"), of which only documents that a run lists or the judgments call relevant are held; or the `History` of a
-        collection that was read before (`portrayal.audits.search.inputs.make_history`).
+        The collection the runs were made on: a path, a generated one by name ("toy") or a `Collection`, of which only documents
+        that are listed or relevant are held; or a `History` (`portrayal.audits.search.inputs.make_history`).
     runs
-        Each run by its name: a TREC run file, or a table of `query`, `doc` and `rank`, such as one with scores beside them.
-    vectors
-        The measuring vectors, by name or path.
-    **settings
-        Further settings of the search audit: `cutoff` (K for queries without a relevant document), `discount`, `stop`,
-        `direction` and `inflected`.
+        Each run by its name: a TREC run file, or a table of `query`, `doc` and `rank`.
+    vectors, **settings
+        The measuring vectors, by name or path; `cutoff`, `discount`, `stop`, `direction` and `inflected` of the search audit.
 
     Returns
     -------
     dict
-        A table for each run, and one for the perfect system under "perfect", one row a query: `query`, `unit` (the same for
-        queries of the same words), `query_score`, `list_score`, `documents` (in the list, after the cut), `unscored` (those
-        without a scored word) and `reason` (why the query cannot be used). `gsr` gives a table's slope.
-
-    Raises
-    ------
-    PortrayalError
-        When a run names documents or queries that the collection does not have, or one rank twice.
+        A table for each run, and one for the perfect system under "perfect", one row a query: `query`, `query_score`,
+        `list_score`, `documents` (in the list, after the cut), `unscored` (those without a scored word), `reason` (why the
+        query cannot be used), `unit` (its cluster) and `shared` (what it shares across clusters). `gsr` gives a table's slope.
 
     Examples
     --------
@@ -141,9 +127,7 @@ def score_runs(
     >>> gsr(tables["mine"]).value > 0.5, abs(round(gsr(tables["perfect"]).value, 6))
     (True, 0.0)
     """
-    tables = {
-        name: check(read_run(run) if isinstance(run, str | Path) else run, COLUMNS, name) for name, run in runs.items()
-    }
+    tables = {name: run_of_any(run, name) for name, run in runs.items()}
     check_system_names(tables)
     chosen = own_settings("in memory" if isinstance(history, History) else history, vectors, settings)
     scored, _ = _scored(history, tables, chosen)
@@ -153,34 +137,30 @@ def score_runs(
 
 
 def gsr_of_run(
-    collection: Path | str, run: Path | str, vectors: str = "glove", seed: int = 0, **settings: Any
+    collection: Collection | Path | str,
+    run: pl.DataFrame | Path | str,
+    vectors: str = "glove",
+    seed: int = 0,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Return the gender stereotype reinforcement (GSR) of a run, as the search audit does.
 
-    Of the collection only the documents that the run lists or the judgments call relevant are held.
-
     Parameters
     ----------
-    collection
-        A folder or file of documents, queries and judgments, or a generated collection by name ("toy").
-    run
-        A TREC run made on it.
-    vectors
-        The measuring vectors, by name or path.
-    seed
-        Of the test's sign flips.
-    **settings
-        Further settings of the search audit: `cutoff` (K for queries without a relevant document), `discount`, `stop`, `direction`,
-        `inflected`, and `quality`, measures of the ranking's quality to add.
+    collection, run
+        A path, a generated collection by name ("toy") or a `Collection`, of which only documents that are listed or relevant are
+        held; and a run made on it: a TREC run file, or a table of `query`, `doc` and `rank`.
+    vectors, seed, **settings
+        The measuring vectors, by name or path; the seed of sign flips; `cutoff`, `discount`, `stop`, `direction`, `inflected` of
+        the search audit, and `quality`, measures of the ranking's quality to add.
 
     Returns
     -------
     dict
-        `gsr`, `low`, `high`, `p`, `queries` (how many could be used), `perfect` (GSR of the perfect system), `difference`
-        and `ratio` (against the perfect system, over the queries both can be measured on), `relative` (the ratio less
-        1), `vectors`, `coverage` (the share of the defining pairs and of the words of queries and documents that they have),
-        `notes`, and `unused` (queries that could not be used, with the reason); with `quality` the mean over judged
-        queries of each measure. None where there is no number.
+        `gsr`, `low`, `high`, `p`, `queries` (how many could be used), `clusters` (of them), `perfect` (GSR of the perfect
+        system); over the queries both have `difference` with `difference_low`, `difference_high`, `difference_p` and
+        `difference_queries`, `ratio` and `relative` (the ratio less 1); `vectors`, `coverage` (what they know of the defining
+        pairs and words), `notes`, `unused` (queries with the reason), and `quality`. None where there is no number.
 
     Examples
     --------
@@ -193,31 +173,45 @@ def gsr_of_run(
     >>> found["gsr"] > 0.5, found["queries"], found["unused"]
     (True, 20, [])
     """
-    chosen = own_settings(collection, vectors, settings)
-    scored, gaps = _scored(collection, {RUN: read_run(run)}, chosen, seed, str(run))
+    chosen, table = own_settings(collection, vectors, settings), run_of_any(run)
+    scored, gaps = _scored(collection, {RUN: table}, chosen, seed, str(run) if isinstance(run, str | PathLike) else RUN)
+    for fault in scored.unusable.values():
+        raise PortrayalError(f"{run if isinstance(run, str | PathLike) else 'the run'} is no ranking: {fault}.")
     numbers, lacking, known = _numbers(scored), coverage(scored), known_words(scored.first, scored)
     unfit = [f"not measurable: {reason}" for reason in faults(scored).values()]
     wanted = tuple(settings.get("quality", ()))
     means = mean_quality(scored.runs[RUN], scored.history.qrels, measures=wanted) if wanted else {}
     return {
         **numbers,
-        "notes": [*gaps, *unfit, *lacking.warnings, *lacking.remarks, *numbers["notes"]],
+        "notes": [*gaps, *unfit, *lacking.warnings, *lacking.remarks, *numbers["notes"], *short_lists(scored)],
         "coverage": {part: some / whole for part, (some, whole) in known.items() if whole},
         "vectors": scored.first.space.name,
         **({"quality": {name: finite(value) for name, value in means.items()}} if wanted else {}),
     }
 
 
-def own_settings(collection: Path | str, vectors: str, settings: Mapping[str, Any]) -> SearchSettings:
+def run_of_any(run: Any, name: str = RUN) -> pl.DataFrame:
+    """Return a run from a TREC run file or a table."""
+    if isinstance(run, str | PathLike):
+        return read_run(Path(run))
+    return check(run, COLUMNS, f"the run {name!r}", "Expected a TREC run file, or a table of query, doc and rank.")
+
+
+def own_settings(collection: Collection | Path | str, vectors: str, settings: Mapping[str, Any]) -> SearchSettings:
     """Return the audit's settings of runs that are measured without a study."""
-    own = {"collection": str(collection), "vectors": [vectors], **settings, "validate_direction": False}
+    if not isinstance(collection, str | PathLike | Collection):
+        raise PortrayalError(
+            f"{type(collection).__name__} given for a collection. Expected a path, a name or a Collection."
+        )
+    name = collection.name if isinstance(collection, Collection) else str(collection)
+    own = {"collection": name, "vectors": [vectors], **settings, "validate_direction": False}
     chosen: SearchSettings = validate(SearchSettings, own, "[search]")
     check_quality(chosen)
     return chosen
 
 
 def _scored(
-    history: History | Path | str,
+    history: History | Collection | Path | str,
     runs: Mapping[str, pl.DataFrame],
     settings: SearchSettings,
     seed: int = 0,
@@ -226,7 +220,7 @@ def _scored(
     """Score runs and the perfect system; also return what the collection lacks."""
     gaps: list[str] = []
     if not isinstance(history, History):  # a big collection is not held: only listed and relevant documents are read
-        collection = open_collection(settings, HERE)
+        collection = history if isinstance(history, Collection) else open_collection(settings, HERE)
         check_queries(collection, len(collection.queries))
         roll = RollCall(collection)
         relevant = (doc for query in collection.queries for doc in collection.relevant(query))
@@ -251,9 +245,12 @@ def _numbers(scored: ScoredRuns) -> dict[str, Any]:
         "gsr": own["value"],
         **{name: own[name] for name in ("low", "high", "p")},
         "queries": own["n"],
+        "clusters": table.drop_nulls(["query_score", "list_score"])["unit"].n_unique(),
         "perfect": perfect.get("value"),
         "relative": None if times is None else times - 1,
         "difference": difference.get("value"),
+        **{f"difference_{name}": difference.get(name) for name in ("low", "high", "p")},
+        "difference_queries": difference.get("n"),
         "ratio": times,
         "notes": [row["note"] for row in (own, ratio) if row.get("note")],
         "unused": table.filter(pl.col("reason") != "").select("query", "reason").to_dicts(),

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from portrayal.settings import Settings
+from portrayal.text.languages import Languages
 
 QUALITY = ("map", "ndcg_cut_100", "P_10")  # the columns of Table 3
 
@@ -16,11 +17,12 @@ class SearchSettings(Settings):
 
     collection: str = Field(min_length=1)
     vectors: list[str] = Field(default_factory=lambda: ["glove"], min_length=1)  # that measure; never debiased
+    languages: Languages = ["en"]  # of the vectors: texts in others are not measured
     pairs: list[tuple[str, str]] | None = None
     poles: tuple[str, str] = ("female", "male")  # positive, negative
     direction: Literal["component", "mean", "first"] = "component"
     discount: Literal["definition", "code", "none"] = "definition"
-    cutoff: int = Field(100, ge=1)  # K for queries without a relevant document
+    cutoff: int | None = Field(None, ge=1)  # K; None: as many as there are relevant documents, else 100
     stop: str = "snowball"  # a list by name or as a file; gendered stop words are always kept
     inflected: bool = True  # leave out inflected forms of the query's words too
     mentions: dict[str, list[str]] | None = None

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from portrayal.audits.search.measures.clusters import read_wordings, tie
 from portrayal.audits.search.measures.genderedness import query_scores, usable
 from portrayal.audits.search.measures.quality import measure_named
 from portrayal.audits.search.measures.scored_runs import check_system_names
@@ -19,6 +20,8 @@ from portrayal.text.collections import Collection, is_path, read_collection
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vectors.direction import find_direction, score_words
 from portrayal.text.vectors.space import WordSpace
+
+STILL = 1e-12  # a lean that is only rounding
 
 
 def open_collection(settings: SearchSettings, folder: Path, in_memory: bool = True) -> Collection:
@@ -45,11 +48,7 @@ def stimuli(study: Study) -> pl.DataFrame:
     """Return the collection's queries as stimuli."""
     check_system_names(system.name for system in study.systems)
     check_quality(study.settings)
-    return stimuli_of(open_collection(study.settings, study.folder))
-
-
-def stimuli_of(collection: Collection) -> pl.DataFrame:
-    """Return a collection's queries as stimuli."""
+    collection = open_collection(study.settings, study.folder)
     check_queries(collection, len(collection.queries))
     about = {"source": f"collection {collection.name}", "license": "as the collection", "consent": "none shown"}
     rows = [
@@ -84,10 +83,15 @@ def groups(evidence: Evidence, settings: SearchSettings) -> pl.DataFrame:
     scores = score_words(space, find_direction(space, pairs, settings.direction), scored)
     known = {word: g for word, g in zip(scored, scores, strict=True) if not np.isnan(g)}
     leaning = query_scores(queries["words"], known)
+    clusters = queries["cluster"] if "cluster" in queries.columns else [None] * queries.height
+    unit = tie(read_wordings(zip(queries["words"], clusters, strict=True)))["unit"]
     high, low = settings.poles
-    return queries.select(
-        stimulus="query",
-        axis=pl.lit("gender" if settings.about_gender else f"{low} to {high}"),
-        group=pl.Series(np.where(leaning > 0, high, low)),
-        unit=pl.col("words").list.unique().list.sort().list.join(" "),  # queries of the same words are one
-    ).filter(pl.Series(np.nan_to_num(leaning) != 0))
+    axis = pl.lit("gender" if settings.about_gender else f"{low} to {high}")
+    table = pl.DataFrame({"stimulus": queries["query"], "unit": unit, "score": leaning}).filter(
+        pl.col("score").is_not_nan()
+    )
+    # A whole cluster leans one way, and against the others: all queries of a collection may lie on one side of 0.
+    table = table.with_columns(pl.col("score").mean().over("unit") - pl.col("score").mean())
+    group = pl.when(pl.col("score") > 0).then(pl.lit(high)).otherwise(pl.lit(low))
+    centred = table.filter(pl.col("score").abs() > STILL)
+    return centred.select("stimulus", "score", axis=axis, group=group, unit=pl.col("unit").cast(pl.String).str.zfill(6))

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.search.inputs import inputs, inputs_of
+from portrayal.audits.search.inputs import inputs
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.history import History, score_many
-from portrayal.audits.search.stimuli import stimuli, stimuli_of
+from portrayal.audits.search.stimuli import stimuli
 from portrayal.recorder.ledger import Ledger
 from portrayal.recorder.responses import read_responses
 from portrayal.run.recording import ask, write_questions
@@ -31,12 +31,8 @@ from portrayal.study.audit import Evidence
 from portrayal.study.questions import plan_work
 from portrayal.study.study import Study
 from portrayal.study.study_file import make_study
-from portrayal.tables import RESPONSES, ROWS, check_responses
-from portrayal.text.collections import collection_of
 from portrayal.text.collections.runs import run_table, write_run
 from portrayal.text.lexicons import read_lexicon
-from portrayal.text.vectors.sets import open_vectors
-from portrayal.text.vectors.space import WordSpace
 
 HALF = 150  # words of each half of the vocabulary
 UPPER, LOWER = np.arange(HALF), np.arange(HALF, 2 * HALF)
@@ -58,7 +54,11 @@ STUDY = {
 BANK = 20_000  # phantom questions that planned audits are drawn from
 
 
-SHAPES = {"demo": (79, 1), "small": (10, 1), "clustered": (15, 3), "large": (250, 1)}  # questions, wordings of each
+# Questions, wordings of each. The wordings of templates share a word across questions, and their list if not "apart"; others
+# are told by their name: "templates 60x5 apart unjudged".
+SHAPES = {
+    "demo": (79, 1), "small": (10, 1), "clustered": (15, 3), "large": (250, 1), "templates": (20, 5), "templates unjudged": (20, 5),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,23 +97,26 @@ def free_words(terms: np.ndarray) -> Free:
 class Phantoms:
     """A collection that grows by questions, with lists of systems of planted slopes."""
 
-    def __init__(self, effects: Sequence[float], rng: np.random.Generator) -> None:
-        self.effects, self.rng = effects, rng
+    def __init__(self, effects: Sequence[float], rng: np.random.Generator, judged: bool = True) -> None:
+        self.effects, self.rng, self.judged = effects, rng, judged
+        self.baseline = BASELINE if judged else 0.0
         self.documents: list[list[int]] = []  # the places of each document's words in the vocabulary
         self.women: list[bool] = []  # whom each document is about
         self.queries: dict[str, list[int]] = {}
         self.relevant: dict[str, list[int]] = {}
         self.lists: list[dict[str, list[int]]] = [{} for _ in effects]
 
-    def ask(self, question: int, wordings: int = 1) -> None:
+    def ask(self, question: int, wordings: int = 1, templates: Sequence[int] = (), apart: bool = False) -> None:
         """Add a question in all its wordings, its relevant documents, and what each system answers."""
         terms = self.rng.permutation(2 * HALF)[: self.rng.integers(1, 4)]
         gender, free = float(vocabulary().scores[0][terms].mean()), free_words(terms)
-        relevant = self._documents(free, BASELINE * gender, 0.0, int(self.rng.integers(*RELEVANT, endpoint=True)))
-        pools = [self._pool(free, gender, effect, relevant) for effect in self.effects]
         for wording in range(wordings):
+            if apart or not wording:
+                count = int(self.rng.integers(*RELEVANT, endpoint=True))
+                relevant = self._documents(free, self.baseline * gender, 0.0, count)
+                pools = [self._pool(free, gender, effect, relevant) for effect in self.effects]
             query = f"q{question}-{wording}"
-            self.queries[query] = self.rng.permutation(terms).tolist()
+            self.queries[query] = [*self.rng.permutation(terms).tolist(), *templates[wording : wording + 1]]
             self.relevant[query] = relevant
             for lists, pool in zip(self.lists, pools, strict=True):
                 lists[query] = self.rng.permutation(pool).tolist()
@@ -122,7 +125,7 @@ class Phantoms:
         """Return a system's documents: relevant ones, and others pulled one way."""
         fresh = max(round(FRESH * len(relevant)), 1)
         pull = float(self.rng.uniform(-1, 1)) * (LEAST + PULL * abs(gender))
-        wanted = (BASELINE + effect * len(relevant) / fresh) * gender
+        wanted = (self.baseline + effect * len(relevant) / fresh) * gender
         again = self.rng.permutation(relevant)[: len(relevant) - fresh]
         return [*again.tolist(), *self._documents(free, wanted, pull, fresh)]
 
@@ -181,10 +184,12 @@ def phantom_tables(size: int, effects: Sequence[float], rng: np.random.Generator
 
 def make_phantoms(shape: str, seed: int, effect: float, *further: float) -> Phantoms:
     """Return the world of one audit: an effect, none, and `further` ones."""
-    questions, wordings = SHAPES[shape]
-    phantoms = Phantoms((effect, 0.0, *further), np.random.default_rng([seed, questions, wordings]))
+    questions, wordings = SHAPES.get(shape) or map(int, shape.split()[1].split("x"))
+    rng = np.random.default_rng([seed, questions, wordings])
+    phantoms = Phantoms((effect, 0.0, *further), rng, judged="unjudged" not in shape)
+    templates = rng.permutation(2 * HALF)[:wordings].tolist() if "templates" in shape else ()
     for question in range(questions):
-        phantoms.ask(question, wordings)
+        phantoms.ask(question, wordings, templates, apart="apart" in shape)
     return phantoms
 
 
@@ -196,13 +201,17 @@ def make_wave(shape: str, seed: int, effect: float, wave: int) -> Phantoms:
 
 
 def read_back(phantoms: Phantoms) -> tuple[Study, Evidence]:
-    """Write a world to files, and ask and read them as a study does."""
-    documents = [json.dumps({"id": name, "text": text}) for name, text in phantoms.texts().items()]
-    queries = [f"{query}\t{' '.join(words)}" for query, words in phantoms.words_of_queries().items()]
+    """Write a world to files, and ask and read them as a study does.
+
+    Its words stand in capitals, as names do, so that they are of no language.
+    """
+    documents = [json.dumps({"id": name, "text": text.upper()}) for name, text in phantoms.texts().items()]
+    queries = [f"{query}\t{' '.join(words).upper()}" for query, words in phantoms.words_of_queries().items()]
     judged = [f"{query}\t0\t{doc}\t1" for query, docs in named(phantoms.relevant).items() for doc in docs]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "collection").mkdir()
-        for name, lines in (("documents.jsonl", documents), ("queries.tsv", queries), ("qrels.tsv", judged)):
+        qrels = [("qrels.tsv", judged)] if phantoms.judged else []
+        for name, lines in (("documents.jsonl", documents), ("queries.tsv", queries), *qrels):
             (Path(folder) / "collection" / name).write_text("\n".join(lines))
         for place in range(len(phantoms.lists)):
             write_run(run_table(list(phantoms.results(place))), Path(folder) / f"{place}.run")
@@ -212,15 +221,6 @@ def read_back(phantoms: Phantoms) -> tuple[Study, Evidence]:
         return study, Evidence(table, responses_of(study, table), inputs(study), seed=study.seed)
 
 
-def put_down(phantoms: Phantoms) -> tuple[Study, Evidence]:
-    """Return the same as `read_back` without files and ledger."""
-    study = make_study(STUDY)
-    queries = {query: " ".join(words) for query, words in phantoms.words_of_queries().items()}
-    collection = collection_of(phantoms.texts(), queries, phantoms.qrels(), "collection")
-    tables = inputs_of(collection, study, lambda wanted: _spaces())
-    return study, Evidence(stimuli_of(collection), _responses(phantoms), tables, seed=study.seed)
-
-
 def responses_of(study: Study, table: pl.DataFrame) -> pl.DataFrame:
     """Ask a study's run files every query in memory, and read the answers."""
     with Ledger(Path(":memory:")) as ledger:
@@ -228,28 +228,6 @@ def responses_of(study: Study, table: pl.DataFrame) -> pl.DataFrame:
         write_questions(ledger, work)
         ask(ledger, work)
         return read_responses(ledger.entries(), table, "ranker")
-
-
-def _responses(phantoms: Phantoms) -> pl.DataFrame:
-    """Return the answers as the ledger's reader gives them."""
-    rows = [
-        (name, query, 0, "answered", document, rank, score)
-        for place, name in enumerate(SYSTEMS)
-        for query, document, rank, score in phantoms.results(place)
-    ]
-    columns = ("system", "stimulus", "repeat", "status", "doc", "rank", "score")
-    schema = {**RESPONSES, **ROWS["ranker"], "reason": pl.String}
-    table = pl.DataFrame(rows, schema={name: schema[name] for name in columns}, orient="row")
-    whole = check_responses(table.with_columns(reason=pl.lit(None, pl.String)).select(list(schema)), "ranker")
-    return whole.sort("system", "stimulus", "repeat", maintain_order=True)
-
-
-@cache
-def _spaces() -> dict[str, WordSpace]:
-    """Return the two rulers as they are read from their files."""
-    with tempfile.TemporaryDirectory() as folder:
-        _write_rulers(Path(folder))
-        return {name: open_vectors(name, folder) for name in RULERS}
 
 
 def _write_rulers(folder: Path) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
 from portrayal.edges.sizes import LARGEST_TABLE, check_size, parse_json
-from portrayal.errors import MissingFaces, PortrayalError
+from portrayal.errors import MissingPackage, PortrayalError
 from portrayal.settings import validate
 
 MANIFEST = "manifest.json"
@@ -169,7 +169,7 @@ def load_entry(name: str, what: str) -> Any:
     """Return what is registered under a name, or refuse with what to install."""
     for entry in entry_points(group=GROUP, name=name):
         return entry.load()
-    raise MissingFaces(what)
+    raise MissingPackage(what, "portrayal-faces")
 
 
 def installed_sets() -> list[Path]:

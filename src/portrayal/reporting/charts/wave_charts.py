@@ -32,7 +32,8 @@ def wave_charts(
     rows = {wave.name: wave.measured.results.drop_nulls("value").iter_rows(named=True) for wave in waves}
     values = {name: {about(row): {end: row[end] for end in POINTS} for row in mine} for name, mine in rows.items()}
     charts = []
-    for label in order["_label"].unique(maintain_order=True).head(MOST):
+    drawn = order["_label"].unique(maintain_order=True)
+    for label in drawn.filter(drawn.is_in(list({name for rows in values.values() for name in rows}))).head(MOST):
         mine = order.filter(pl.col("_label") == label)
         moved = mine.filter("_moved")["to"].to_list()
         points = [{"wave": wave.name, **values[wave.name].get(label, {})} for wave in waves]

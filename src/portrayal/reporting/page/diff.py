@@ -18,15 +18,18 @@ from portrayal.reporting.charts.wave_charts import wave_charts
 from portrayal.reporting.page.files import strict
 from portrayal.reporting.page.page import fill
 from portrayal.reporting.words.sentences import NAMES
-from portrayal.stats.decisions.decision import FOUND, NOT_FOUND
+from portrayal.stats.decisions.decision import EXPLORATORY, FOUND, NOT_FOUND
 from portrayal.tables import RESULTS
 from portrayal.text.formatting import cell, estimate, interval, p_value, plain
-from portrayal.waves.changes import WAVES, moved
-from portrayal.waves.waves import Wave, changes_by_group, paired_answers, read_waves, versions_changed, vocabulary
+from portrayal.waves.answers import changes_by_group, paired_answers, vocabulary
+from portrayal.waves.changes import STOPPED, WAVES, moved
+from portrayal.waves.waves import Wave, read_waves, versions_changed
 
 EXAMPLES = 5  # changed answers shown of each system
 WORDS = 12  # words shown that appeared or vanished
 LONGEST = 160  # characters of an answer that is shown
+LEVELS = 12  # levels that moved, said in lines; all are in the table
+STILL = 1e-12  # a change that is only rounding
 TABLES = ("answers", "measures", "words", "examples")
 
 
@@ -44,7 +47,12 @@ class Diff:
 
     def lines(self) -> list[str]:
         """Return what changed, a line each: answers, measures, words, versions."""
-        return [*_answer_lines(self.answers), *_moved_lines(self.measures), *_word_lines(self.words), *self.versions]
+        return [
+            *_answer_lines(self.answers, self.measures),
+            *_moved_lines(self.measures),
+            *_word_lines(self.words),
+            *self.versions,
+        ]
 
 
 def diff(folders: Sequence[Path | str], out: Path | str = "diff") -> Diff:
@@ -102,23 +110,67 @@ def compare(waves: Sequence[Wave]) -> Diff:
     )
 
 
-def _answer_lines(answers: pl.DataFrame) -> Iterator[str]:
+def _answer_lines(answers: pl.DataFrame, measures: pl.DataFrame) -> Iterator[str]:
     for row in answers.filter(pl.col("group").is_null()).iter_rows(named=True):
         mine = answers.filter(pl.col("group").is_not_null(), system=row["system"], to=row["to"])
-        parts = [f"{one['group']} {one['changed']:,} of {one['asked']:,}" for one in mine.iter_rows(named=True)]
-        groups = f" ({', '.join(parts)})" if parts and row["changed"] else ""
-        yield f"{row['system']}: {row['changed']:,} of {row['asked']:,} answers changed from {row['from']} to {row['to']}{groups}"
+        groups = _by_group(mine, "changed", "asked") if row["changed"] else ""
+        distance = f", on average {cell(row['distance'])} apart" if row["changed"] else ""
+        yield (
+            f"{row['system']}: {row['changed']:,} of {row['asked']:,} answers changed from {row['from']} to {row['to']}{groups}{distance}"
+        )
+        if row["stopped"] or row["started"]:
+            gone = f"{row['stopped']:,} of {row['answered']:,} questions answered in {row['from']} are not answered in {row['to']}"
+            line = f"{row['system']}: {gone}{_by_group(mine, 'stopped', 'answered')}, {row['started']:,} the other way"
+            yield f"{line}; measures are compared over what all waves answered"
+    for row in measures.filter(pl.col("measure") == STOPPED).drop_nulls("p").iter_rows(named=True):
+        ends = (row["value"], row["low"], row["high"])
+        more = "more often" if row["decision"] == FOUND else "not surely more often"
+        who = f"{row['group']} are {more} left without an answer in {row['to']} than {row['versus']}"
+        p = f"corrected p {p_value(row['p_adjusted'])}" if row["p_adjusted"] is not None else row["reason"]
+        yield f"{row['system']}: {who}: by {estimate(*ends)} {interval(*ends)} of the questions answered in {row['from']}, {p}"
+
+
+def _by_group(answers: pl.DataFrame, part: str, whole: str) -> str:
+    parts = [f"{one['group']} {one[part]:,} of {one[whole]:,}" for one in answers.iter_rows(named=True)]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _moved_lines(measures: pl.DataFrame) -> Iterator[str]:
-    for row in measures.filter(pl.col("decision") == FOUND).iter_rows(named=True):
-        ends = (row["value"], row["low"], row["high"])
-        values = f"{cell(row['first'])} in {row['from']}, {cell(row['second'])} in {row['to']}"
-        p = f"corrected p {p_value(row['p_adjusted'])}, {row['compared']}"
-        yield f"moved: {about(row)}: {values}; change {estimate(*ends)} {interval(*ends)}, {p}"
-    tested = measures.filter(pl.col("decision").is_in([FOUND, NOT_FOUND])).height
-    if FOUND not in measures["decision"]:
-        yield f"no measure moved beyond noise: {tested:,} of {measures.height:,} changes could be tested"
+    level = pl.col("family").fill_null("") == EXPLORATORY
+    found = measures.filter(pl.col("decision") == FOUND, pl.col("measure") != STOPPED)
+    levels = found.filter(level).sort("p_adjusted", "p")
+    yield from (f"moved: {_change_line(row)}" for row in found.filter(~level).iter_rows(named=True))
+    yield _headline(measures.filter(~level))
+    yield from (f"level moved: {_change_line(row)}" for row in levels.head(LEVELS).iter_rows(named=True))
+    tested = measures.filter(level, pl.col("decision").is_in([FOUND, NOT_FOUND])).height
+    more = f", {LEVELS} of them above" if levels.height > LEVELS else ""
+    yield f"levels that are described beside them: {levels.height:,} of {tested:,} moved beyond noise{more}"
+
+
+def _headline(declared: pl.DataFrame) -> str:
+    """Say how many declared changes were found, tested, and could not be tested."""
+    tested = declared.filter(pl.col("decision").is_in([FOUND, NOT_FOUND]))
+    others = declared.filter(~pl.col("decision").is_in([FOUND, NOT_FOUND]))
+    still = pl.col("value").abs() <= STILL
+    if declared.height == (same := declared.filter(still).height):
+        return f"no measure changed: {same:,} the same in both waves"
+    same = others.filter(still).height
+    found, left = tested.filter(pl.col("decision") == FOUND).height, others.height - same
+    counts = [f"{same:,} the same in both waves"] if same else []
+    counts += [f"{left:,} could not be tested"] if left else []
+    if tested.is_empty():
+        return (
+            f"{'no measure could be tested' if left else 'no measure changed'}: {', '.join(counts) or 'there is none'}"
+        )
+    said = f"{found:,} measure{'' if found == 1 else 's'} moved" if found else "no measure moved"
+    return f"{said} beyond noise: {', '.join([f'{tested.height:,} changes tested', *counts])}"
+
+
+def _change_line(row: Mapping[str, Any]) -> str:
+    ends = (row["value"], row["low"], row["high"])
+    values = f"{cell(row['first'])} in {row['from']}, {cell(row['second'])} in {row['to']}"
+    p = f"corrected p {p_value(row['p_adjusted'])}, {row['n']:,} {row['counted']}, {row['compared']}"
+    return f"{about(row)}: {values}; change {estimate(*ends)} {interval(*ends)}, {p}"
 
 
 def about(row: Mapping[str, Any]) -> str:
@@ -156,7 +208,7 @@ def render(changes: Diff, waves: Sequence[Wave]) -> str:
         f"{waves[0].study.name}: {', '.join(changes.waves)}",
         parts={
             "Measures": [line.removeprefix("moved: ") for line in _moved_lines(changes.measures)],
-            "Answers": list(_answer_lines(changes.answers)),
+            "Answers": list(_answer_lines(changes.answers, changes.measures)),
             "Words": list(_word_lines(changes.words)) or ["no word that only one wave has"],
             "Versions": changes.versions or ["none differs that is known"],
         },

@@ -143,7 +143,8 @@ def finding_json(section: Section, finding: Finding, start: int) -> dict[str, An
     """Return a sentence with its decision and its row, counted from `start`."""
     row = section.row(finding)
     about = {"audit": section.audit.stem, "study": section.study_name, "system": row["system"]}
-    return {**about, "sentence": finding.sentence, "decision": row["decision"], "row": start + finding.row}
+    about |= {"decision": row["decision"], "kind": section.audit.kind_of(row)}
+    return {**about, "sentence": finding.sentence, "row": start + finding.row}
 
 
 def _audit_json(section: Section, start: int) -> dict[str, Any]:

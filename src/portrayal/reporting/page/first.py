@@ -15,7 +15,11 @@ from portrayal.run.silence import ANSWERED
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
 from portrayal.text.formatting import count, first_sentence, listed, plural, share, visible
 
-SURE = "Found means declared, adjusted p under .05, an interval clear of no harm, and no failed check."
+SURE = "were declared beforehand; results are corrected for testing that many."
+APART = {
+    "check": "check of the instrument held",
+    "improvement": "improvement by a remedy",
+}  # counted apart from findings
 PLANTED = "their answers were planted to show the instrument at work and say nothing about any real system"
 OPEN = {
     NOT_MEASURABLE: "could not be measured",
@@ -40,8 +44,9 @@ def answers_in_short(sections: Sequence[Section]) -> list[tuple[str, str]]:
     return [
         ("What was asked", _question_counts(sections)),
         ("Of which systems", _systems(sections)),
-        ("What was found", _finding_counts([row["system"] in one.simulated for one, row in rows if row["decision"] == FOUND])),
-        ("How sure", f"{plural(tests, 'test')} in the declared families. {SURE}"),
+        ("What was found", _finding_counts([(one.audit.kind_of(row), row["system"] in one.simulated) for one, row in rows
+                                            if row["decision"] == FOUND])),
+        ("How sure", f"{plural(tests, 'test')} {SURE}"),
         ("What cannot be said", f"Of the claims, {listed(unsure)}." if unsure else
          "Nothing beyond the limits named in each section."),
     ]  # fmt: skip
@@ -66,13 +71,18 @@ def _systems(sections: Sequence[Section]) -> str:
     return f"{text}, and {simulated:,} simulated: {PLANTED}." if simulated else f"{text}; none is simulated."
 
 
-def _finding_counts(planted: Sequence[bool]) -> str:
-    """Say how much was found about real and about simulated systems."""
-    real, simulated = planted.count(False), planted.count(True)
-    if not planted:
+def _finding_counts(found: Sequence[tuple[str, bool]]) -> str:
+    """Say how much was found about real and about simulated systems; checks and improvements apart."""
+    if not found:
         return "Nothing was found."
-    text = f"{plural(real, 'finding')} about real systems" if real else "Nothing was found about a real system"
-    return f"{text}; {plural(simulated, 'planted effect')} found in simulated ones." if simulated else f"{text}."
+    real, simulated = found.count(("finding", False)), sum(planted for _, planted in found)
+    parts = [f"{plural(real, 'finding')} about real systems" if real else "Nothing was found about a real system"]
+    apart = {words: found.count((kind, False)) for kind, words in APART.items()}
+    parts += [plural(count, words, words.replace(" ", "s ", 1)) for words, count in apart.items() if count]
+    return (
+        "; ".join([*parts, *([f"{plural(simulated, 'planted effect')} found in simulated ones"] if simulated else [])])
+        + "."
+    )
 
 
 def alarms(sections: Sequence[Section]) -> list[dict[str, str]]:

@@ -162,7 +162,9 @@ def find(study: Study, measured: Measured) -> list[Finding]:
                 f" {measured.results.height}. Expected the number of the row the sentence speaks of."
             )
     spoken = [finding for finding in findings if measured.results["system"][finding.row] not in silent]
-    return in_order([*spoken, *silence], measured.results)
+    unread = [one for one in silence if measured.results["value"][one.row] is None]
+    others = [one for one in [*spoken, *silence] if one not in unread]
+    return [*unread, *in_order(others, measured.results)]
 
 
 def read_named(run: Run) -> tuple[Measured, list[dict[str, Any]], dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Sentences from decided rows, with one form per decision for all audits.
 
     found            {system} {what it does to whom}: {figures}.
-    not found        It was not found that {system} {what it might do}: {figures}; {effect} would have been found in 80 of 100 ...
+    not found        It was not found that {system} {what it might do}: {figures}; no effect beyond {end} is likely.
     not tested       It was not tested whether {system} {what it might do}: {reason}.
     not measurable   It cannot be said whether {system} {what it might do}: {reason}.
 
@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.stats.decisions.decision import DESCRIBED, EXPLORATORY, FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
+from portrayal.stats.decisions.multiplicity import CORRECTED_AWAY
 from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import count, estimate, interval, is_missing, listed, number, p_value, plural
 
@@ -76,13 +77,29 @@ def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
         row, above = other_side(row), True
     clause = claim.positive if above or claim.negative is None else claim.negative
     text = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
+    text = f"{text}{_with_missing(row)}"
     return f"{text} {claim.after(row)}".strip() if claim.after else text
+
+
+def _with_missing(row: Row) -> str:
+    """Say what a difference could be with missing answers, where it vanishes."""
+    ends = [row.get("value_if_all"), row.get("value_if_none")]
+    kept = [not is_missing(end) and end * row["value"] > 0 for end in ends]
+    if any(map(is_missing, ends)) or all(kept):
+        return ""
+    all_so, none = (written({**row, "value": end, "low": None, "high": None})[0] for end in ends)
+    lasts = " It does not last whatever they would have answered." if not any(kept) else ""
+    return f" Had all without an answer done so, it would be {all_so}, had none {none}.{lasts}"
+
+
+SIGNED = ("value", "low", "high", "value_if_all", "value_if_none")
 
 
 def other_side(row: Row) -> Row:
     """Return a difference as seen from the other of its two groups."""
-    value, low, high = (None if is_missing(row[name]) else -row[name] for name in ("value", "low", "high"))
-    return {**row, "group": row["versus"], "versus": row["group"], "value": value, "low": high, "high": low}
+    turned = {name: None if is_missing(row.get(name)) else -row[name] for name in SIGNED}
+    ends = {"low": turned["high"], "high": turned["low"]}
+    return {**row, **turned, **ends, "group": row["versus"], "versus": row["group"]}
 
 
 def _shared(rows: pl.DataFrame, claims: Mapping[str, Claim], measured: Measured) -> Iterator[Finding]:
@@ -107,7 +124,15 @@ def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
         near = f" in {_filled(claim.where, nearest)}" if claim.where else ""
         clause, numbers = (f"{clause} in {plural(rows.height, 'test')}{where}", f"the nearest{near}: {numbers}")
     text = f"It was not found that {clause}{'; ' if rows.height > 1 else ': '}{numbers}"
-    return Finding(f"{text}{_detectable(nearest)}.", nearest["row"])
+    return Finding(f"{text}{_uncorrected(nearest)}{_excluded(nearest)}.", nearest["row"])
+
+
+def _uncorrected(row: Row) -> str:
+    """Say that a test alone would have found it."""
+    if not (row["reason"] or "").startswith(CORRECTED_AWAY):
+        return ""
+    p = p_value(row["p"])
+    return f"; alone p {p if p[0] in '<>' else f'= {p}'}, but {row['reason']}"
 
 
 def _without_answer(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
@@ -160,13 +185,17 @@ def counted(row: Row) -> str:
     return f"{count(row['n'])} {SINGULAR.get(noun, noun.removesuffix('s')) if row['n'] == 1 else noun}"
 
 
-def _detectable(row: Row) -> str:
-    if is_missing(row["detectable"]):
+def _excluded(row: Row) -> str:
+    """Say which effects would have been found, or the interval leaves out."""
+    if not is_missing(row["detectable"]):
+        least, _ = written({**row, "value": row["detectable"], "low": None, "high": None})
+        return f"; an effect of {least} would have been found in 80 of 100 such audits"
+    if is_missing(row["low"]) or is_missing(row["high"]):
         return ""
-    if row["unit"] in (PERCENT, POINTS) and row["detectable"] > 1:
-        return "; so few were counted that no effect would have been found in 80 of 100 such audits"
-    least, _ = written({**row, "value": row["detectable"], "low": None, "high": None})
-    return f"; an effect of {least} would have been found in 80 of 100 such audits"
+    null = row["null"] or 0.0
+    furthest = max((row["low"], row["high"]), key=lambda end: abs(end - null))
+    end, _ = written({**row, "value": furthest, "low": None, "high": None})
+    return f"; the interval leaves out effects beyond {end}"
 
 
 def _named(rows: pl.DataFrame, claim: Claim) -> str:

@@ -6,12 +6,12 @@ import polars as pl
 
 from portrayal.reporting.words.sentences import Claim, Row, say
 from portrayal.run.silence import ANSWERED, DIFFERENCE, THE_OTHERS, UNANSWERED
-from portrayal.stats.decisions.decision import NOT_MEASURABLE
+from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE
 from portrayal.study.audit import Audit, Finding, Measured
 from portrayal.text.formatting import listed, percent, plural
 
 VERBS = {"refused": "refuses", "empty": "has nothing to say about", "unreadable": "gives no readable answer about"}
-WORDS = {"refused": "refused", "empty": "empty", "unreadable": "unreadable", "failed": "failed"}
+WORDS = {"unknown": "sent, with no answer known to have come back"}
 
 
 def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
@@ -23,29 +23,41 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
 
     def might(row: Row) -> str:
         within = f" in the {row['within']}" if row["within"] else ""
-        return f"leaves questions unanswered more often for some groups of {row['axis']} than for others{within}"
+        return f"leaves questions about some groups ({row['axis']}) unanswered more often than about others{within}"
 
     lists = audit.kind in ("tagger", "generator")
     claim = Claim(positive=does, asks=might, after=lambda row: _shares(measured.results, row, lists))
     rows = measured.results.with_row_index("row").filter(measure=ANSWERED, decision=NOT_MEASURABLE).to_dicts()
-    spoken = pl.col("system").is_in([row["system"] for row in rows]).not_()
+    spoken = pl.col("system").is_in([row["system"] for row in rows]).not_() & ~_again(measured.results)
     return [
         *(Finding(_nothing(row, measured), row["row"]) for row in rows),
         *say(measured, {DIFFERENCE: claim}, spoken),
     ]
 
 
+def _again(results: pl.DataFrame) -> pl.Expr:
+    """Pick differences that tell the silence of another row again."""
+    key = pl.concat_str("system", "axis", "group", separator="\n", ignore_nulls=True)
+    found = results.filter(measure=DIFFERENCE, decision=FOUND).with_columns(key=key, whole=pl.col("within").is_null())
+    told = found.group_by("key").agg(pl.col("whole").any(), places=(~pl.col("whole")).sum())
+    one, several = (
+        told.filter(pl.col("whole"), side)["key"].to_list() for side in (pl.col("places") == 1, pl.col("places") > 1)
+    )
+    inside = pl.col("within").is_not_null()
+    return (pl.col("decision") == FOUND) & ((key.is_in(one) & ~inside) | (key.is_in(several) & inside))
+
+
 def _nothing(row: Row, measured: Measured) -> str:
     name = measured.shown(row["system"])
+    if row["value"] is None and row["n"]:
+        return f"{name} is not measurable: {row['reason']}."
     if not row["n"]:
         return f"Nothing can be said of {name}: none of its questions has been asked."
     kinds = measured.results.filter(
         pl.col("measure") == UNANSWERED, pl.col("system") == row["system"], pl.col("axis").is_null()
     )
-    counts = [
-        f"{round(share * n):,} {'were' if round(share * n) != 1 else 'was'} {WORDS.get(status, status)}"
-        for status, share, n in kinds.select("status", "value", "n").iter_rows()
-    ]
+    counted = kinds.select("status", "value", "n").iter_rows()
+    counts = [f"{round(share * n):,} {WORDS.get(status, status)}" for status, share, n in counted]
     answered = f"it answered {row['n_answered'] or 'none'} of {plural(row['n'], 'question')}"
     return f"Nothing can be said of {name}: {answered} ({listed(counts)})."
 
@@ -69,4 +81,5 @@ def _shares(results: pl.DataFrame, row: Row, lists: bool) -> str:
     shares = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
     # A tagger's empty list is an answer, and is measured.
     rest = "" if row["status"] == "empty" and lists else "; the other measures speak only of what was answered"
-    return f"Unanswered: {listed(shares)}{rest}."
+    unknown = f" {row['note'][0].upper()}{row['note'][1:]}." if row["note"] else ""
+    return f"Unanswered: {listed(shares)}{rest}.{unknown}"

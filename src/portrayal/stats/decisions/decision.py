@@ -1,7 +1,8 @@
 """Decisions about a family of tests, made once for everything that reports them (docs/decisions.md).
 
-The family is all confirmatory tests of all systems of a study. Tests that whatever was answered could not have been found
-are left out of it (Tarone 1990, A modified Bonferroni method for discrete data, Biometrics 46, 515-522).
+A family is all confirmatory tests of one system, unless rows are told apart otherwise. Tests that whatever was answered could
+not have been found are left out of it (Tarone 1990, A modified Bonferroni method for discrete data, Biometrics 46, 515-522).
+Decision, p and interval are of one test: an interval leaves out the null exactly where p is under the level.
 """
 
 from __future__ import annotations
@@ -12,20 +13,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.stats import scipy
-from portrayal.stats.decisions.multiplicity import LEVEL, adjust
-from portrayal.stats.tests.max_t import flip_jointly
+from portrayal.stats.decisions.multiplicity import CORRECTED_AWAY, LEVEL, adjust
+from portrayal.stats.intervals.inversion import agreeing_ends, flip_interval
+from portrayal.stats.power.power import detectable
+from portrayal.stats.tests.max_t import flip_jointly, sign_patterns
+from portrayal.tables import finite
 
 FOUND, NOT_FOUND, NOT_TESTED, NOT_MEASURABLE = "found", "not found", "not tested", "not measurable"
 DECISIONS = (FOUND, NOT_FOUND, NOT_TESTED, NOT_MEASURABLE)
 CONFIRMATORY, EXPLORATORY = "confirmatory", "exploratory"
-POWER = 0.8416  # z of 80 in 100
 STILL = 1e-12  # a width that is only rounding
 DESCRIBED = "described, not tested"
 OUTSIDE = "exploratory: outside the declared family"
 CONSTANT = "it does not vary"
 NO_ANSWERS = "no answers to measure"
+SKEWED = "the differences have a long tail on the other side, which {} people are too few to tell a mean by"
 NO_INTERVAL = "no interval could be given"
+INVERTED = 500  # people up to whom the test is inverted; of more the normal interval is as good
+PLACE, FAMILY_KEY = "place in results", "family key"
+POSSIBLE = {"share": (0.0, 1.0), "points": (-1.0, 1.0)}  # values of these units
 
 
 def decide(
@@ -35,12 +41,22 @@ def decide(
     differences: pl.DataFrame | None = None,
     silent: Mapping[str, str] | None = None,
     seed: int = 0,
+    families: pl.Series | None = None,
 ) -> pl.DataFrame:
-    """Return the results with `family`, `p_adjusted`, `decision`, `reason` and `detectable` filled in."""
-    table = _Table(results, measures, silent or {})
-    if differences is not None and differences.height and method in ("holm", "bonferroni"):
-        table.flip(differences, seed)
-    return table.decided(method)
+    """Return the results with `family`, `p_adjusted`, `decision`, `reason`, `detectable` and agreeing intervals.
+
+    Rows of the same value of `families`, by default of one system, are corrected together.
+    """
+    keys = results["system"] if families is None else families
+    numbered = results.with_row_index(PLACE).with_columns(keys.alias(FAMILY_KEY))
+    parts = []
+    for _, part in numbered.group_by(FAMILY_KEY, maintain_order=True):
+        table = _Table(part.drop(PLACE, FAMILY_KEY), measures, silent or {})
+        if differences is not None and differences.height and method in ("holm", "bonferroni"):
+            own = part.select(pl.col(PLACE).cast(pl.Int64).alias("row")).with_row_index("own")
+            table.flip(differences.join(own, on="row").with_columns(row=pl.col("own").cast(pl.Int64)), seed)
+        parts.append(table.decided(method).with_columns(part[PLACE]))
+    return pl.concat(parts).sort(PLACE).drop(PLACE) if parts else _Table(results, measures, {}).decided(method)
 
 
 def flipped_share(together: int, alone: int) -> float:
@@ -82,8 +98,11 @@ class _Table:
         self.family = np.array([one is None for one in self.decided_before], dtype=bool)
         self.p = _numbers(results["p"])
         self.floor = np.nan_to_num(_numbers(results["p_floor"]), nan=0.0)
-        self.critical, self.adjusted = np.full((2, results.height), np.nan)
+        self.adjusted = np.full(results.height, np.nan)
         self.joint = np.zeros(results.height, dtype=bool)
+        self.value, self.low, self.high = (_numbers(results[name]) for name in ("value", "low", "high"))
+        self.null = np.nan_to_num(_numbers(results["null"]))
+        self.near = np.full((2, results.height), np.nan)  # ends of the flips' own interval
 
     def flip(self, differences: pl.DataFrame, seed: int) -> None:
         """Test the rows that share people together."""
@@ -93,11 +112,32 @@ class _Table:
         wide = inside.pivot(on="row", index="unit", values="difference", aggregate_function="mean").sort("unit")
         rows = np.array([int(name) for name in wide.columns if name != "unit"])
         one_sided = "one_sided" in inside.columns and bool(inside["one_sided"].all())
-        tested = flip_jointly(wide.drop("unit").to_numpy(), seed, LEVEL, one_sided)
+        apart = wide.drop("unit").cast(pl.Float64).to_numpy()
+        tested = flip_jointly(apart, seed, one_sided)
+        self._invert(rows, apart, seed, one_sided)
         self.joint[rows] = True
-        self.p[rows], self.adjusted[rows], self.critical[rows] = tested.p, tested.adjusted, tested.critical
+        self.p[rows], self.adjusted[rows] = tested.p, tested.adjusted
         self.floor[rows] = np.nan_to_num(tested.floor, nan=1.0)
         self._leave_out(rows[np.isnan(tested.p)], CONSTANT)
+        self._leave_out(rows[tested.skewed], SKEWED.format(len(apart)))
+
+    def _invert(self, rows: np.ndarray, apart: np.ndarray, seed: int, one_sided: bool) -> None:
+        """Keep the flips' own ends where a value is the mean of differences."""
+        means = np.nansum(apart, axis=0) / np.maximum((~np.isnan(apart)).sum(axis=0), 1)
+        same = np.isclose(self.value[rows] - self.null[rows], means, rtol=1e-6, atol=STILL)
+        if same.any() and len(apart) <= INVERTED:
+            flips = np.concatenate([signs < 0 for signs in sign_patterns(len(apart), len(rows), seed, one_sided)])
+            ends = flip_interval(apart[:, same], flips, LEVEL, one_sided)
+            self.near[:, rows[same]] = np.stack(ends) + self.null[rows[same]]
+
+    def _agree(self) -> None:
+        """Make every interval say of the null what its p says, inside what is possible."""
+        for row in np.flatnonzero(~np.isnan(self.low) & ~np.isnan(self.high)).tolist():
+            least, most = POSSIBLE.get(self.results["unit"][row] or "", (-np.inf, np.inf))
+            about = (self.value[row], self.low[row], self.high[row], self.p[row], self.null[row])
+            low, high = agreeing_ends(*about, LEVEL, (self.near[0, row], self.near[1, row]))
+            inside = least <= self.value[row] <= most  # a change of differences may lie beyond
+            self.low[row], self.high[row] = (max(low, least), min(high, most)) if inside else (low, high)
 
     def _leave_out(self, rows: np.ndarray, reason: str) -> None:
         for row in rows:
@@ -115,36 +155,39 @@ class _Table:
         self.adjusted[alone] = np.minimum(adjust(self.p[alone], method) / max(1 - share, 1e-300), 1.0)
         self.adjusted[together] = np.minimum(self.adjusted[together] / max(share, 1e-300), 1.0)
         self.adjusted[~self.family] = np.nan
+        self._agree()
         verdicts = [self._verdict(row) for row in range(self.results.height)]
         inside, outside = pl.Series(self.family), pl.Series(self.outside & ~np.isnan(self.p))
         return self.results.with_columns(
-            pl.Series("p", self.p).fill_nan(None),
+            *(pl.Series(name, getattr(self, name)).fill_nan(None) for name in ("low", "high", "p")),
             pl.Series("p_adjusted", self.adjusted).fill_nan(None),
             pl.when(inside).then(pl.lit(CONFIRMATORY)).when(outside).then(pl.lit(EXPLORATORY)).alias("family"),
             pl.Series("decision", [one for one, _ in verdicts], dtype=pl.String),
             pl.Series("reason", [reason for _, reason in verdicts], dtype=pl.String),
-            pl.Series("detectable", self._detectable(verdicts)).fill_nan(None),
+            pl.Series("detectable", self._detectable(verdicts, method, LEVEL * (1 - share)), dtype=pl.Float64),
         )
+
+    def _detectable(self, verdicts: Sequence[tuple[str, str | None]], method: str, level: float) -> list[float | None]:
+        """Return the effect that 80 of 100 audits would find, where known."""
+        columns = self.results.select("tested_by", "n_first", "n_second", "base_share").rows()
+        tests = int((self.family & ~self.joint).sum()) if method in ("holm", "bonferroni") else 1
+        known = [
+            decision == NOT_FOUND and row[0] is not None for (decision, _), row in zip(verdicts, columns, strict=True)
+        ]
+        return [
+            finite(detectable(row[0], row[1], row[2], row[3], level / tests)) if wanted else None
+            for wanted, row in zip(known, columns, strict=True)
+        ]
 
     def _verdict(self, row: int) -> tuple[str, str | None]:
         if (before := self.decided_before[row]) is not None:
             return before
-        low, high = self.results["low"][row], self.results["high"][row]
-        null = self.results["null"][row] or 0.0
-        if low is None or high is None:
+        if np.isnan(self.low[row]) or np.isnan(self.high[row]):
             return NOT_TESTED, NO_INTERVAL
-        clear = low > null or high < null
-        return (FOUND if clear and self.adjusted[row] < LEVEL else NOT_FOUND), None
-
-    def _detectable(self, verdicts: Sequence[tuple[str, str | None]]) -> np.ndarray:
-        """Return the effect that 80 of 100 audits would find, for rows not found."""
-        error = (_numbers(self.results["high"]) - _numbers(self.results["low"])) / (2 * scipy.stats.norm.ppf(0.975))
-        z = scipy.stats.norm.isf(LEVEL / (2 * max(int(self.family.sum()), 1)))
-        critical = np.where(np.isnan(self.critical), z, self.critical)
-        wanted = np.array([decision == NOT_FOUND for decision, _ in verdicts], dtype=bool)
-        least = (critical + POWER) * error
-        apart = np.abs(_numbers(self.results["value"]) - np.nan_to_num(_numbers(self.results["null"])))
-        return np.where(wanted & ~(apart >= least), least, np.nan)
+        if self.adjusted[row] < LEVEL and not self.low[row] <= self.null[row] <= self.high[row]:
+            return FOUND, None
+        tests = int(self.family.sum())
+        return NOT_FOUND, f"{CORRECTED_AWAY} {tests} tests" if self.p[row] < LEVEL and tests > 1 else None
 
 
 def _unreachable(floor: np.ndarray, method: str, level: float) -> np.ndarray:
@@ -158,7 +201,7 @@ def _unreachable(floor: np.ndarray, method: str, level: float) -> np.ndarray:
 
 
 def _too_few(floor: float) -> str:
-    written = f"{floor:.3f}".removeprefix("0") if floor < 1 else "1"
+    written = f"{floor:.3f}".removeprefix("0") if 0.0005 <= floor < 1 else "1" if floor >= 1 else "under .001"
     return f"so few units that the smallest p possible is {written}, too large for the correction"
 
 

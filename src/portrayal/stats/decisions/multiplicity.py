@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from portrayal.errors import PortrayalError
+from portrayal.stats.estimate import LEVEL as LEVEL
 
-LEVEL = 0.05  # under which a sentence says that something was found
+CORRECTED_AWAY = "not after correction for"  # of rows not found whose own p is under the level
 
 
 def adjust(p: Sequence[float] | np.ndarray, method: str = "holm") -> np.ndarray:

@@ -122,7 +122,18 @@ def over_tolerance(hits: int, n: int, tolerance: float) -> Estimate:
     low = float(scipy.special.betaincinv(hits, n - hits + 1, 0.025)) if hits else 0.0
     high = float(scipy.special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
     p = float(scipy.special.betainc(hits, n - hits + 1, tolerance)) if hits else 1.0
-    return Estimate(hits / n, low, high, p, n, null=tolerance, p_floor=tolerance**n)
+    return Estimate(
+        hits / n,
+        low,
+        high,
+        p,
+        n,
+        null=tolerance,
+        p_floor=tolerance**n,
+        tested_by="tolerance",
+        n_first=n,
+        base_share=tolerance,
+    )
 
 
 Fold = tuple[np.ndarray, np.ndarray]  # scores, and which of them have the outcome
@@ -154,7 +165,7 @@ def auc_interval(area: Auc, learning: float = 0.0, level: float = 0.95) -> Estim
     if area.value <= 0:
         return Estimate(area.value, area.value, 1 - tail ** (1 / area.rarer))
     middle = scipy.special.logit(area.value)
-    half = scipy.special.ndtri(1 - tail) * error / (area.value * (1 - area.value))
+    half = t_quantile(area.rarer - 1, level) * error / (area.value * (1 - area.value))
     return Estimate(area.value, float(scipy.special.expit(middle - half)), float(scipy.special.expit(middle + half)))
 
 

@@ -7,10 +7,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import t_quantile, wilson_ends
 
@@ -40,6 +41,20 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, level: float = 0.95) -
     return Share(value, *ends, n=int(total), influence=influence)
 
 
+def share_over(hits: np.ndarray, totals: np.ndarray, tolerance: float) -> Estimate:
+    """Return sum(hits) / sum(totals), its interval and the p of exceeding a tolerance [1]."""
+    share, people = clustered_share(hits, totals), int(np.count_nonzero(totals))
+    if people < 2:
+        return Estimate(share.value, n=share.n, null=tolerance)
+    shrunk = (t_quantile(10**6) / t_quantile(people - 1)) ** 2
+    n = min(_effective(share.value, share.influence, people), float(np.sum(totals))) * shrunk
+    h, beta = share.value * n, scipy.special
+    low = float(beta.betaincinv(h, n - h + 1, 0.025)) if h > 0 else 0.0
+    high = float(beta.betaincinv(h + 1, n - h, 0.975)) if h < n else 1.0
+    p = float(beta.betainc(h, n - h + 1, tolerance)) if h > 0 else 1.0
+    return Estimate(share.value, low, high, p, share.n, null=tolerance)
+
+
 def change(after: Share, before: Share) -> Estimate:
     """Return `after` minus `before` for shares of the same people [2]."""
     value = after.value - before.value
@@ -47,6 +62,24 @@ def change(after: Share, before: Share) -> Estimate:
     low = _recovered(after.value - after.low, before.high - before.value, correlation)
     high = _recovered(after.high - after.value, before.value - before.low, correlation)
     return Estimate(value, value - low, value + high)
+
+
+def with_missing(gap: Estimate, first: np.ndarray, second: np.ndarray, missing: tuple[int, int]) -> Estimate:
+    """Return a difference with its values had all missing units done so, or none."""
+    if not any(missing) or not len(first) or not len(second):
+        return gap
+    ends = [
+        float(
+            np.subtract(
+                *(
+                    (own.sum() + lost * way) / (len(own) + lost)
+                    for own, lost in zip((first, second), missing, strict=True)
+                )
+            )
+        )
+        for way in (1.0, 0.0)
+    ]
+    return replace(gap, value_if_all=ends[0], value_if_none=ends[1])
 
 
 def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Estimate:

@@ -1,10 +1,9 @@
-"""Comparison of groups: analysis of variance (type II), Tukey's HSD, Welch's and the paired t.
+"""Comparison of groups: analysis of variance (type II), pairs, Welch's and the paired t.
 
 [1] Langsrud (2003), ANOVA for unbalanced data: use type II, Statistics and Computing 13, 163-167.
-[2] Kramer (1956), Multiple range tests with unequal numbers of replications, Biometrics 12, 307-310.
-[3] Welch (1947), The generalization of "Student's" problem, Biometrika 34, 28-35.
-[4] Lund, Lund (1983), Algorithm AS 190, Applied Statistics 32, 204-210: the studentised range, by Gauss-Legendre quadrature of
-    P(q) = integral over s of f(s; df) * W(q s),   W(w) = k * integral over z of phi(z) [Phi(z) - Phi(z - w)]^(k - 1).
+[2] Welch (1947), The generalization of "Student's" problem, Biometrika 34, 28-35.
+[3] Pustejovsky, Tipton (2018), Small-sample methods for cluster-robust variance estimation, J. of Business & Economic Stat. 36, 672-683.
+[4] Tamhane (1977), Multiple comparisons in model I one-way ANOVA with unequal variances, Communications in Stat. 6, 15-32.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from portrayal.stats.permuted import DRAWS, NEAR, SAME, Permuted, one_over_ways
 # A residual this small a share of all variation is rounding, not variation; so is a spread this small of the values, or of 1
 # where they are smaller: shares and distances that differ by less were made equal and added in another order.
 DUST = 1e-12
-PERMUTED = 1_000  # people who are permuted; of more the F distribution is as good
+PERMUTED = 1_000  # people who are permuted
+LEAST = 3  # people of a group that is compared
 BLOCKS = 10  # of `DRAWS` orders: after the first, for terms whose statistic fewer than `NEAR` reached
 
 Compared = tuple[str, np.ndarray, np.ndarray, int]  # a term's name, both models and its degrees of freedom
@@ -43,10 +44,9 @@ class Term(Estimate):
 
 @dataclass(frozen=True)
 class Anova:
-    """The terms, and the residual variance that Tukey's test borrows."""
+    """The terms, and the residual's degrees of freedom."""
 
     terms: tuple[Term, ...]
-    residual_variance: float
     residual_df: int
     n: int
 
@@ -57,7 +57,7 @@ class Difference(Estimate):
 
     first: str = ""
     second: str = ""
-    statistic: float = np.nan  # t, or the studentised range
+    statistic: float = np.nan  # t
     df: float = np.nan
 
 
@@ -74,28 +74,63 @@ def anova(values: np.ndarray, factors: Mapping[str, np.ndarray]) -> Anova:
         residual = 0.0
     variance = residual / residual_df if residual_df > 0 else np.nan
     terms = tuple(_term(values, each, variance, residual_df) for each in compared)
-    return Anova(terms, variance, residual_df, len(values))
+    return Anova(terms, residual_df, len(values))
 
 
 def permute_terms(values: np.ndarray, factors: Mapping[str, np.ndarray], seed: int = 0) -> Permuted | None:
-    """Return the p of every term, whole people permuted; None for constants or many people.
+    """Return the larger p of every term, permuted or robust; None for constants.
 
-    With two or three people in a cell everybody of a cell may have the same number by chance: the F distribution takes that for
-    certainty. The statistic is partial eta squared.
+    Permuted people make few in a cell, who may have the same number by chance, no certainty; the robust test [3] allows groups to
+    spread differently. A term with fewer than `LEAST` people in a group has neither.
     """
     values = np.asarray(values, dtype=float)
-    if len(values) > PERMUTED or is_constant(values):
+    if is_constant(values):
         return None
     compared, full = _models(factors)
-    centred, everything, terms = values - values.mean(), _basis(full), {}
+    centred, everything, terms, p = values - values.mean(), _basis(full), {}, {}
     for name, smaller, larger, _ in compared:
         known = _basis(smaller)
         beyond = _basis(larger - known @ (known.T @ larger))  # what the larger model can do and the smaller cannot
-        if beyond.shape[1]:
-            terms[name] = beyond
-    cells = np.stack([np.asarray(levels).astype(str) for levels in factors.values()], axis=1)
-    _, sizes = np.unique(cells, axis=0, return_counts=True)
-    return Permuted(_permuted_p(centred, terms, everything, seed), one_over_ways(sizes))
+        if beyond.shape[1] and not small_groups(factors, name):
+            terms[name], p[name] = beyond, _robust_p(centred, np.hstack([known, beyond]), beyond)
+    if len(values) <= PERMUTED:
+        permuted = _permuted_p(centred, terms, everything, seed)
+        p = {name: max(p[name], permuted[name]) for name in terms}
+    _, sizes = np.unique(cells_of(factors), return_counts=True)
+    return Permuted(p, one_over_ways(sizes))
+
+
+def small_groups(factors: Mapping[str, np.ndarray], term: str) -> list[str]:
+    """Return the groups of a term with fewer than `LEAST` people."""
+    levels = factors[term] if term in factors else cells_of(factors)
+    names, sizes = np.unique(np.asarray(levels).astype(str), return_counts=True)
+    return [str(name) for name in names[sizes < LEAST]]
+
+
+def cells_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the name of each person's cell: the levels joined by commas."""
+    first, *others = (np.asarray(levels).astype(str) for levels in factors.values())
+    for levels in others:
+        first = np.char.add(np.char.add(first, ", "), levels)
+    return first
+
+
+def _robust_p(values: np.ndarray, model: np.ndarray, term: np.ndarray) -> float:
+    """Return the p of a term by its HC2 variance [3]; columns are orthonormal."""
+    leverage = np.minimum((model**2).sum(axis=1), 1 - SAME)
+    residual = values - model @ (model.T @ values)
+    inflated, width = 1 / (1 - leverage), term.shape[1]
+    variance = (term * (residual**2 * inflated)[:, None]).T @ term
+    effect, total = term.T @ values, float((values**2).sum())
+    # A group without any spread gives the variance no direction; then permutation decides.
+    q = effect @ np.linalg.solve(variance + SAME * total / len(values) * np.eye(width), effect)
+    if len(values) > PERMUTED:
+        return float(scipy.special.chdtrc(width, q))
+    rest = np.eye(len(values)) - model @ model.T
+    spread = ((term @ term.T * rest) ** 2 * np.multiply.outer(inflated, inflated)).sum()
+    freedom = width * (width + 1) / (2 * spread)
+    free = freedom - width + 1
+    return float(scipy.special.fdtrc(width, free, free / (freedom * width) * q)) if free > 0 else 1.0
 
 
 def _permuted_p(values: np.ndarray, terms: Mapping[str, np.ndarray], full: np.ndarray, seed: int) -> dict[str, float]:
@@ -139,20 +174,26 @@ def _basis(columns: np.ndarray) -> np.ndarray:
     return vectors[:, sizes > SAME * max(1.0, sizes.max(initial=0.0))]
 
 
-def tukey(values: np.ndarray, groups: np.ndarray, variance: float, df: float, least: int = 3) -> list[Difference]:
-    """Return Tukey-Kramer differences [2] of all pairs of groups of `least` people."""
+def compare_pairs(values: np.ndarray, groups: np.ndarray, least: int = LEAST) -> list[Difference]:
+    """Return Welch's differences of all pairs of groups, corrected over the pairs [4]."""
     values, groups = np.asarray(values, dtype=float), np.asarray(groups)
-    names = sorted(set(groups.tolist()))
-    parts = {name: values[groups == name] for name in names}
-    large = [name for name in names if len(parts[name]) >= least]
-    comparable = len(large) > 1 and df > 0 and variance > 0
-    compared = _tukey_pairs(parts, large, variance, df) if comparable else {}
-    reason = "the residual variance is zero or has no degrees of freedom"
-    return [compared.get(pair) or _not_compared(*pair, parts, least, reason) for pair in combinations(names, 2)]
+    parts = {name: values[groups == name] for name in sorted(set(groups.tolist()))}
+    tests, pairs = max(comb(sum(len(part) >= least for part in parts.values()), 2), 1), []
+    for first, second in combinations(parts, 2):
+        n = len(parts[first]) + len(parts[second])
+        if small := [f"{name} has {len(parts[name])}" for name in (first, second) if len(parts[name]) < least]:
+            reason = f"a group under {least} people is not compared: {', '.join(small)}"
+            pairs.append(Difference(n=n, note=reason, first=first, second=second))
+            continue
+        gap = welch(parts[first], parts[second], 0.95 ** (1 / tests))
+        note = "nothing varies in them" if np.isnan(gap.p) else ""
+        p = -np.expm1(tests * np.log1p(-min(gap.p, 1 - SAME))) if not note else np.nan
+        pairs.append(replace(gap, p=float(p), note=note, first=first, second=second))
+    return pairs
 
 
 def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Difference:
-    """Return the difference of means by Welch's test [3]; NaN where nothing can be tested."""
+    """Return the difference of means by Welch's test [2]; NaN where nothing can be tested."""
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     n = len(first) + len(second)
     gap = float(first.mean() - second.mean()) if len(first) and len(second) else np.nan
@@ -249,86 +290,3 @@ def _noncentrality(f: float, df: int, residual_df: int, below: float) -> float:
     while scipy.special.ncfdtr(df, residual_df, highest, f) > below:
         highest *= 2
     return float(scipy.optimize.brentq(lambda at: scipy.special.ncfdtr(df, residual_df, at, f) - below, 1e-12, highest))
-
-
-def _tukey_pairs(
-    parts: Mapping[str, np.ndarray], large: list[str], variance: float, df: float
-) -> dict[tuple[str, str], Difference]:
-    pairs = list(combinations(large, 2))
-    gaps = np.array([parts[a].mean() - parts[b].mean() for a, b in pairs])
-    errors = np.array([np.sqrt(variance / 2 * (1 / len(parts[a]) + 1 / len(parts[b]))) for a, b in pairs])
-    q = np.abs(gaps) / errors
-    p, half = survival(q, len(large), df), critical(len(large), float(df)) * errors
-    columns = (column.tolist() for column in (gaps, half, p, q))
-    return {
-        (a, b): Difference(gap, gap - reach, gap + reach, chance, len(parts[a]) + len(parts[b]), first=a, second=b,
-                           statistic=statistic, df=df)
-        for (a, b), gap, reach, chance, statistic in zip(pairs, *columns, strict=True)
-    }  # fmt: skip
-
-
-def _not_compared(first: str, second: str, parts: Mapping[str, np.ndarray], least: int, reason: str) -> Difference:
-    small = [f"{name} has {len(parts[name])}" for name in (first, second) if len(parts[name]) < least]
-    if small:
-        reason = f"a group under {least} people is not compared: {', '.join(small)}"
-    n = len(parts[first]) + len(parts[second])
-    return Difference(n=n, note=reason, first=first, second=second)
-
-
-NODES = 96  # per axis; 1e-10 against scipy over the range tests use
-WIDEST = 17.0  # a range of normals that is never exceeded: W is 1 to the last digit
-SMOOTH, DEGREE = 12, 80  # up to so many groups a series of this degree is W within 1e-12
-TAIL = 1e-14  # what is left out at either end of the scale's distribution
-
-
-def survival(q: np.ndarray | float, groups: int, df: float) -> np.ndarray:
-    """Return the chance that the studentised range exceeds `q` [4]."""
-    q = np.atleast_1d(np.asarray(q, dtype=float))
-    scale, weight = _scale_nodes(float(df))
-    width = np.multiply.outer(np.nan_to_num(q), scale)
-    below = (_interpolated(width, groups) if groups <= SMOOTH else _normal_range(width, groups)) @ weight
-    return np.where(np.isnan(q), np.nan, np.clip(1.0 - below, 0.0, 1.0))
-
-
-@lru_cache(maxsize=256)
-def critical(groups: int, df: float, level: float = 0.95) -> float:
-    """Return the studentised range that is exceeded with a chance of `1 - level`."""
-    return float(scipy.optimize.brentq(lambda q: survival(q, groups, df)[0] - (1 - level), 0.0, 2000.0, xtol=1e-10))
-
-
-@lru_cache(maxsize=1)
-def _legendre() -> tuple[np.ndarray, np.ndarray]:
-    return np.polynomial.legendre.leggauss(NODES)
-
-
-@lru_cache(maxsize=64)
-def _scale_nodes(df: float) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes for s = sqrt(chi-squared / df), and quadrature weights times its density."""
-    low, high = np.sqrt(scipy.stats.chi2.ppf([TAIL, 1 - TAIL], df) / df)
-    nodes, weights = _legendre()
-    scale = low + (high - low) * (nodes + 1) / 2
-    density = 2 * scale * df * scipy.stats.chi2.pdf(df * scale**2, df)
-    return scale, weights * density * (high - low) / 2
-
-
-def _interpolated(width: np.ndarray, groups: int) -> np.ndarray:
-    """W(w) from its Chebyshev series, within 1e-12: every test of so many groups shares it."""
-    place = 2 * np.minimum(width, WIDEST) / WIDEST - 1
-    return np.polynomial.chebyshev.chebval(place, _series(groups))
-
-
-@lru_cache(maxsize=SMOOTH)
-def _series(groups: int) -> np.ndarray:
-    """Return the coefficients of W over 0 to WIDEST."""
-    return np.polynomial.chebyshev.chebinterpolate(
-        lambda place: _normal_range((place + 1) / 2 * WIDEST, groups), DEGREE
-    )
-
-
-def _normal_range(width: np.ndarray, groups: int) -> np.ndarray:
-    """W(w): the distribution function of the range of `groups` standard normals."""
-    nodes, weights = _legendre()
-    z = 8.5 * nodes
-    inside = scipy.special.ndtr(z) - scipy.special.ndtr(z - width[..., None])
-    density = groups * 8.5 * weights * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    return inside ** (groups - 1) @ density

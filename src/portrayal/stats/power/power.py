@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from portrayal.stats import scipy
-from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.estimate import LEVEL
 from portrayal.stats.tests.max_t import flip_jointly
 
 RUNS = 400  # simulated audits behind a power of joint flips
@@ -102,6 +102,18 @@ def power_of_two_shares(
         return _normal(first, second, n_first, n_second, alpha)
     counts = [scipy.stats.binom.pmf(np.arange(n + 1), n, share) for n, share in ((n_first, first), (n_second, second))]
     return float(counts[0] @ (_p_values(n_first, n_second, fisher) < alpha) @ counts[1])
+
+
+def detectable(test: str, n_first: int, n_second: int, base: float, alpha: float) -> float:
+    """Return the effect that a test finds in 80 of 100 audits, or NaN."""
+    if test == "tolerance":
+        hits = np.arange(1, n_first + 1)
+        enough = hits[scipy.special.betainc(hits, n_first - hits + 1, base) < alpha]
+        return float(scipy.special.betaincinv(enough[0], n_first - enough[0] + 1, POWER)) if len(enough) else np.nan
+    if max(n_first, n_second) > MOST:
+        return np.nan
+    gap = smallest_share_difference(base, n_first, n_second, alpha, fisher=test == "fisher")
+    return gap if np.isfinite(gap) else np.nan
 
 
 def smallest_share_difference(

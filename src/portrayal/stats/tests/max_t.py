@@ -24,57 +24,87 @@ EXACT = 14  # people up to whom every pattern of signs is counted
 CACHED = 4_000_000  # numbers of a sample that is kept for the next test
 SMALL = 2_000_000  # entries up to which a matrix of zeros and all is faster than a sparse one
 STILL = 1e-12  # a variance that is only rounding
+SKEWS = 199  # patterns of signs behind the chance of so much skewness
+TAIL = 1 / 3  # share of people in a long tail
+SKEWED, SKEWED_FEW = 0.05, 0.2  # that chance, under which a family is skewed; few people show less of it
 
 
 @dataclass(frozen=True, eq=False)
 class JointFlips:
-    """Each test's p, the p corrected over all, and the smallest possible p."""
+    """Each test's p, the p corrected over all, and the smallest that could be."""
 
     p: np.ndarray
-    adjusted: np.ndarray
-    floor: np.ndarray
-    critical: float  # the statistic that no test passes in 95 of 100 patterns; on the scale of z
+    adjusted: np.ndarray  # NaN where `skewed`
+    floor: np.ndarray  # corrected: had everybody who moved moved one way
+    skewed: np.ndarray  # tests that say nothing of a mean: see `_misled`
 
 
-def flip_jointly(differences: np.ndarray, seed: int = 0, level: float = 0.05, one_sided: bool = False) -> JointFlips:
+def flip_jointly(differences: np.ndarray, seed: int = 0, one_sided: bool = False) -> JointFlips:
     """Test every column against 0 by signs of whole people (people x tests)."""
     table = np.nan_to_num(np.asarray(differences, dtype=float))
     # The sum of squares stays the same whatever is flipped, so this rises with t and needs no second pass.
     scale = np.sqrt((table**2).sum(axis=0))
-    tested = np.flatnonzero(scale > 0)
-    columns = table[:, tested] / scale[tested]
-    fold = np.positive if one_sided else np.abs
-    observed = fold(columns.sum(axis=0))
-    order = np.argsort(-observed, kind="stable")
-    result = np.full((3, len(scale)), np.nan)
-    result[2, tested] = (1.0 if one_sided else 2.0) * 2.0 ** -np.count_nonzero(table[:, tested], axis=0).astype(float)
-    critical = np.inf
-    if len(tested):
-        *p_values, critical = _count(columns[:, order], observed[order], seed, level, one_sided)
-        result[:2, tested[order]] = p_values
-    return JointFlips(result[0], result[1], result[2], critical)
+    result, skewed = np.full((3, len(scale)), np.nan), np.zeros(len(scale), dtype=bool)
+    if len(tested := np.flatnonzero(scale > 0)):
+        columns = table[:, tested] / scale[tested]
+        observed = columns.sum(axis=0) if one_sided else np.abs(columns.sum(axis=0))
+        order = np.argsort(-observed, kind="stable")
+        result[:, tested[order]] = _count(columns[:, order], observed[order], seed, one_sided)
+        skewed[tested] = _misled(columns, seed)
+    result[1, skewed] = np.nan
+    return JointFlips(result[0], result[1], result[2], skewed)
 
 
-def _count(
-    columns: np.ndarray, observed: np.ndarray, seed: int, level: float, one_sided: bool
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return p, step-down p and the critical value; the columns come by falling statistic."""
+def _misled(table: np.ndarray, seed: int) -> np.ndarray:
+    """Tell which tests' people lean away from the long tail of their differences.
+
+    Of differences with a mean of 0 and a long tail most samples lack the tail: flips then find the other side in up to a third
+    of families. Only where signs of the residuals, flipped, seldom make the family as skewed; who all move as far cannot be so.
+    """
+    residual = table - table.mean(axis=0)
+    signs = _signs(np.random.default_rng(seed), SKEWS, len(table))
+    second, third = (residual**2).mean(axis=0), (residual**3).mean(axis=0)
+    varied = second > STILL
+    own = np.divide(third, second**1.5, out=np.zeros_like(third), where=varied)
+    first = signs @ residual / len(table)
+    flipped = signs @ residual**3 / len(table) - 3 * first * second + 2 * first**3
+    spread = np.maximum(second - first**2, STILL)
+    as_skewed = np.abs(flipped / spread**1.5).mean(axis=1) >= np.abs(own).mean() * (1 - SAME)
+    if (as_skewed.sum() + 1) / (SKEWS + 1) >= (SKEWED_FEW if len(table) <= EXACT else SKEWED):
+        return np.zeros(table.shape[1], dtype=bool)
+    size = np.abs(table)
+    unequal = size.max(axis=0) - np.where(size > STILL, size, np.inf).min(axis=0) > SAME * size.max(axis=0)
+    together = abs(own.mean()) > np.abs(own).mean() / 2  # the tails of all lie on one side: the family tells it better
+    against = np.sign(table.sum(axis=0)) * (own.mean() if together else own) < 0
+    return np.asarray(unequal & against & ~_one_way(table))
+
+
+def _one_way(table: np.ndarray) -> np.ndarray:
+    """Tell which tests' people all lean one way, so many that a tail would show.
+
+    A tail of `TAIL` of people on the other side would be missed by all of them in under `SKEWED` of families.
+    """
+    unseen = table.shape[1] * (1 - TAIL) ** (np.abs(table) > STILL).sum(axis=0)
+    return np.asarray(((table >= 0).all(axis=0) | (table <= 0).all(axis=0)) & (unseen < SKEWED))
+
+
+def _count(columns: np.ndarray, observed: np.ndarray, seed: int, one_sided: bool) -> np.ndarray:
+    """Return p, step-down p and the smallest corrected p; the columns come by falling statistic."""
     fold = np.positive if one_sided else np.abs
-    alone, together, largest, patterns = np.zeros(len(observed)), np.zeros(len(observed)), [], 0
-    needed = observed - SAME * np.abs(observed)
-    for signs in _patterns(len(columns), len(observed), seed, whole=one_sided):
+    counts, patterns = np.zeros((3, len(observed))), 0
+    needed, furthest = (each - SAME * np.abs(each) for each in (observed, np.abs(columns).sum(axis=0)))
+    for signs in sign_patterns(len(columns), len(observed), seed, whole=one_sided):
         flipped = fold(signs @ columns)
         beside = np.maximum.accumulate(flipped[:, ::-1], axis=1)[:, ::-1]  # the largest of this and all weaker tests
-        alone += (flipped >= needed).sum(axis=0)
-        together += (beside >= needed).sum(axis=0)
-        largest.append(beside[:, 0])
+        reached = (flipped >= needed, beside >= needed, beside[:, :1] >= furthest)
+        counts += np.stack([each.sum(axis=0) for each in reached])
         patterns += len(signs)
-    adjusted = np.maximum.accumulate(together / patterns)
-    return alone / patterns, adjusted, float(np.quantile(np.concatenate(largest), 1 - level, method="higher"))
+    counts[1] = np.maximum.accumulate(counts[1])
+    return counts / patterns
 
 
-def _patterns(people: int, tests: int, seed: int, whole: bool = False) -> Iterator[np.ndarray]:
-    """Yield blocks of signs: all, or a sample; `whole` counts mirrored ones too."""
+def sign_patterns(people: int, tests: int, seed: int, whole: bool = False) -> Iterator[np.ndarray]:
+    """Yield blocks of signs, patterns x people; `whole` counts mirrored ones too."""
     block = max(1, AT_ONCE // max(tests, people))
     if people <= EXACT:
         numbers = np.arange(2 ** (people if whole else max(people - 1, 0)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ STILL = 1e-12  # a spread that is only rounding
 def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Estimate:
     """Return the difference of two shares, Newcombe's interval [1] and Fisher's exact p."""
     gap = newcombe(wilson(hits, n), wilson(base_hits, base_n))
-    return replace(gap, p=_fisher(hits, n, base_hits, base_n))
+    return replace(gap, p=_fisher(hits, n, base_hits, base_n), **_design("fisher", hits, n, base_hits, base_n))
 
 
 def newcombe(first: Estimate, second: Estimate) -> Estimate:
@@ -105,10 +106,17 @@ def mean_share_difference(first: np.ndarray, second: np.ndarray, tested: bool = 
         gap = newcombe(mean_share(first), mean_share(second))
         if not tested:
             return gap
-        return replace(gap, p=_pooled_test(first, second), p_floor=_fisher_floor(first, second))
+        about = _design("shares", first.sum(), len(first), second.sum(), len(second))
+        return replace(gap, p=_pooled_test(first, second), p_floor=_fisher_floor(first, second), **about)
     if min(len(first), len(second)) < 2 or (first.std() > STILL and second.std() > STILL):
         return welch(first, second)
     return newcombe(wilson(first.sum(), len(first)), wilson(second.sum(), len(second)))
+
+
+def _design(test: str, hits: float, n: int, base_hits: float, base_n: int) -> dict[str, Any]:
+    """Return the design behind a test of two shares, the larger share first."""
+    sides = sorted([(hits / max(n, 1), n), (base_hits / max(base_n, 1), base_n)])
+    return {"tested_by": test, "n_first": sides[1][1], "n_second": sides[0][1], "base_share": float(sides[0][0])}
 
 
 def is_binary(values: np.ndarray) -> bool:

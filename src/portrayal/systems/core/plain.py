@@ -124,7 +124,8 @@ def _ranking(value: Any) -> list[dict[str, Any]]:
         for position, item in enumerate(value, start=1)
     ]
     return [
-        {"doc": _text(doc), "rank": rank, "score": _number(score)}
+        # The rank says that an infinite score (1 / distance) is first.
+        {"doc": _text(doc), "rank": rank, "score": None if score in (math.inf, -math.inf) else _number(score)}
         for (doc, score), rank in zip(pairs, ranks, strict=True)
     ]
 

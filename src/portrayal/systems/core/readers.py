@@ -6,11 +6,13 @@ The reader of a package that plugs in is named `module:function`, and is looked 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -101,22 +103,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 Rows: TypeAlias = list[dict[str, Any]]
 Reader: TypeAlias = Callable[[Answer, str, Mapping[str, Any]], Rows]
 
-READERS: dict[str, str] = {
-    "plain": "portrayal.systems.core.plain:read_plain",
-    "mapped": "portrayal.systems.http.http:read_mapped",
-    "vector": "portrayal.systems.encoders.local:read_vector",
-    "openai_embeddings": "portrayal.systems.encoders.openai_embeddings:read_embedding",
-    "saliency": "portrayal.systems.encoders.clip_saliency:read_saliency",
-    "gated": "portrayal.safety.gates:read_gated",
-    "rekognition": "portrayal.systems.taggers.rekognition:read_labels",
-    "clarifai": "portrayal.systems.taggers.vendors:CLARIFAI.read_answer",
-    "imagga": "portrayal.systems.taggers.vendors:IMAGGA.read_answer",
-    "google": "portrayal.systems.taggers.vendors:GOOGLE.read_answer",
-    "watson": "portrayal.systems.taggers.vendors:WATSON.read_answer",
-    "azure": "portrayal.systems.taggers.vendors:AZURE.read_answer",
-    "openai": "portrayal.systems.chat.chat:OPENAI.read_answer",
-    "anthropic": "portrayal.systems.chat.chat:ANTHROPIC.read_answer",
-}
+READERS: dict[str, str] = tomllib.loads((Path(__file__).parent / "readers.toml").read_text(encoding="utf-8"))
 
 
 @cache

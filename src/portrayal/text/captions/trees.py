@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, wraps
+from itertools import islice
 from typing import Any, TypeVar
 
 from portrayal.text.captions.words import Word, Words
 
 Answer = TypeVar("Answer")
+AFFIRMED, HEDGED, NEGATED, HIDDEN = range(4)  # hidden: layout, and words that the picture shows
 LAZY = ("attribute_ruler", "lemmatizer")  # the parts of a pipeline that are asked here, and left out when it parses
 
 
@@ -21,7 +23,8 @@ class Token:
     """A word of a parsed caption, with spaCy's names for its attributes."""
 
     __slots__ = (
-        "cache", "children", "dep_", "head", "i", "lefts", "lower_", "original", "tag_", "text", "tree", "word",
+        "cache", "children", "dep_", "head", "i", "is_open", "lefts", "lower_", "mood", "original", "people", "tag_",
+        "text", "tree", "word",
     )  # fmt: skip
 
     def __init__(self, tree: Tree, i: int, word: Word, tag: str, dep: str) -> None:
@@ -31,6 +34,9 @@ class Token:
         self.lefts: list[Token] = []
         self.children: list[Token] = []
         self.cache: dict[str, Any] = {}
+        self.mood = AFFIRMED
+        self.is_open = False  # whether the text leaves open which noun it is: 'a man or a woman'
+        self.people: tuple[Any, ...] = ()  # of a word for people: whom it means, all of them
 
     @property
     def pos_(self) -> str:
@@ -67,6 +73,7 @@ class Tree:
 
     def __init__(self, words: Words, doc: Any, base_forms: BaseForms) -> None:
         self.doc, self.base_forms = doc, base_forms
+        self.number = 0  # of the sentence in its caption
         self.analysed: bool | None = None  # whether `base_forms` went through the document itself
         self.tokens = [Token(self, at.i, word, at.tag_, at.dep_) for word, at in zip(words, doc, strict=True)]
         for token, at in zip(self.tokens, doc, strict=True):
@@ -149,10 +156,12 @@ def _regular(word: Any) -> str:
 base_forms = lru_cache(maxsize=1)(BaseForms)
 
 
-def trees(pipeline: Any, captions: Sequence[Words]) -> Iterator[Tree]:
-    """Yield the tree of each caption, given as its words, in order."""
+def trees(pipeline: Any, captions: Sequence[Sequence[Words]]) -> Iterator[list[Tree]]:
+    """Yield the trees of each caption, given as the words of its sentences, in order."""
     from spacy.tokens import Doc
 
-    docs = (Doc(pipeline.vocab, words=[word.substitute for word in words]) for words in captions)
-    for words, doc in zip(captions, pipeline.pipe(docs, batch_size=256, disable=LAZY), strict=True):
-        yield Tree(words, doc, base_forms(pipeline))
+    parts = [words for sentences in captions for words in sentences]
+    docs = (Doc(pipeline.vocab, words=[word.substitute for word in words]) for words in parts)
+    parsed = zip(parts, pipeline.pipe(docs, batch_size=256, disable=LAZY), strict=True)
+    for sentences in captions:
+        yield [Tree(words, doc, base_forms(pipeline)) for words, doc in islice(parsed, len(sentences))]

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 
 from portrayal.text.captions import lexicon
+from portrayal.text.captions.layout import HIDDEN
+from portrayal.text.words.group_words import NOUNS, group_words, spelled
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ Words = list[Word]
 @lru_cache(maxsize=50_000)
 def plain_word(token: str, shouted: bool = False) -> Word:
     """Return a word as it was written, in lower case where everything was shouted."""
+    if token == HIDDEN:  # a name leaves the parser the sentence that it stands in
+        return Word(HIDDEN, "Alex")
     return Word(token.lower(), token.lower() if shouted else token)
 
 
@@ -106,15 +111,15 @@ def _person(words: Words, place: int) -> Word:
     return replace(word, substitute=plain.capitalize() if word.substitute[0].isupper() else plain)
 
 
-def prepare(tokens: Sequence[str], steps: Sequence[Callable[[Words], Words]]) -> Words:
-    """Return a caption's words after every step, sentence by sentence."""
+def prepare(tokens: Sequence[str], steps: Sequence[Callable[[Words], Words]]) -> list[Words]:
+    """Return the words of a caption's sentences after every step."""
     shouted = all(token.isupper() for token in tokens if token.isalpha())
     words = [plain_word(token, shouted) for token in join_hyphens(tokens)]
-    prepared: Words = []
-    for sentence in sentences(join_compounds(words)):
+    prepared: list[Words] = []
+    for sentence in sentences(join_terms(join_compounds(words))):
         for step in steps:
             sentence = step(sentence)
-        prepared += sentence
+        prepared.append(sentence)
     return prepared
 
 
@@ -162,7 +167,8 @@ def _list(words: Words, start: int, before: str) -> tuple[int, list[Thing]]:
         commas = end
         while commas < len(words) and words[commas].original in _LISTED:
             commas += 1
-        if commas == end:
+        denied = [words[place].original == "no" for place in (start, min(commas, len(words) - 1))]
+        if commas == end or denied[0] != denied[1]:  # 'a hat and no shirt'
             break
         further, thing = _item(words, commas, "with")
         if thing:
@@ -237,6 +243,7 @@ def _ends_before(following: str) -> bool:
 
 # Verbs that could be nouns: 'a woman in a hijab smiles', 'a suit standing'.
 LIGHT_VERBS = frozenset(["have", "be", "do"])
+SURE_VERBS = frozenset(["lack"])  # 'the sky lacks clouds'
 _OF_PLACE = lexicon.PREPOSITIONS - {"of"}
 
 
@@ -269,6 +276,8 @@ def _finite(words: Words, place: int, finite: bool) -> str:
     if words[place - 1].original in ("and", ",", "or"):
         ends = has_object or following in lexicon.PREPOSITIONS or not following[0].isalpha()
         return base if finite and ends and rather else ""
+    if base in SURE_VERBS and not finite and words[place - 1].original not in lexicon.DETERMINERS:
+        return base
     return base if not finite and _after_noun(words, place, rather) else ""
 
 
@@ -279,8 +288,20 @@ def _plural(words: Words, place: int, finite: bool) -> str:
         return ""
     before = words[place - 1]
     several = lexicon.is_plural(before.original) and _ends_noun(before)
+    if _are_two(words[:place]):  # 'a brother and sister blow bubbles'
+        return word.original
     first = next((word for word in words if lexicon.is_noun(word.original) or word.things), None)
     return word.original if several and first is not None and lexicon.is_plural(first.original) else ""
+
+
+def _are_two(words: Words) -> bool:
+    """Return whether words end in two people joined by 'and'."""
+    joint = max((place for place, word in enumerate(words) if word.original == "and"), default=0)
+    between = words[joint + 1 : -1]
+    both = joint > 0 and all(lexicon.is_person_noun(words[at].original) for at in (joint - 1, -1))
+    plain = all(word.original in lexicon.DETERMINERS or lexicon.is_adjective(word.original) for word in between)
+    start = not any(word.original in lexicon.PREPOSITIONS or word.verb for word in words)
+    return both and plain and start
 
 
 def _after_noun(words: Words, place: int, rather: bool) -> bool:
@@ -339,3 +360,33 @@ def _ends_noun(word: Word) -> bool:
     if word.things or " " in name or lexicon.is_person_noun(name):
         return True
     return lexicon.is_noun(name) and not lexicon.is_participle(name) and not lexicon.is_adjective(name)
+
+
+@cache
+def _terms() -> tuple[dict[tuple[str, ...], str], frozenset[tuple[str, ...]]]:
+    """Return adjectives of several words by their parts, and their first two parts."""
+    every = [word.term for word in group_words() if word.kind == "adjective" or word.term.startswith("of ")]
+    parts = {tuple(form.split()): spelled(term) for term in every for form in (term.lower(), spelled(term))}
+    return parts, frozenset(term[:2] for term in parts if len(term) > 1)
+
+
+def join_terms(words: Words) -> Words:
+    """Show adjectives of several words as one before their noun: 'Middle Eastern', 'of African descent'."""
+    terms, begins = _terms()
+    said = [word.original for word in words]
+    if begins.isdisjoint(pairwise(said)):
+        return words
+    joined: Words = []
+    place = 0
+    while place < len(words):
+        size = next((n for n in (4, 3, 2) if place + n <= len(words) and tuple(said[place : place + n]) in terms), 1)
+        term = terms.get(tuple(said[place : place + size]), "")
+        following = said[place + size] if place + size < len(words) else "."
+        if size == 1 or (group_words().find(term, *NOUNS) and not lexicon.may_describe(following)):
+            joined.append(words[place])  # 'an African American waits'
+            size = 1
+        else:
+            after_noun = said[place] == "of" and joined and lexicon.is_person_noun(joined[-1].original)
+            joined.insert(len(joined) - 1 if after_noun else len(joined), Word(term, "tall"))
+        place += size
+    return joined

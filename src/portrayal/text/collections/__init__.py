@@ -6,17 +6,6 @@ from portrayal.text.collections.runs import check_run, read_run, run_table, with
 from portrayal.text.collections.trec import read_qrels, read_topics
 
 __all__ = [
-    "Collection",
-    "RollCall",
-    "check_run",
-    "collection_of",
-    "in_batches",
-    "is_path",
-    "read_collection",
-    "read_qrels",
-    "read_run",
-    "read_topics",
-    "run_table",
-    "without_result",
-    "write_run",
-]
+    "Collection", "RollCall", "check_run", "collection_of", "in_batches", "is_path", "read_collection",
+    "read_qrels", "read_run", "read_topics", "run_table", "without_result", "write_run",
+]  # fmt: skip

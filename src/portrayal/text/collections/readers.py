@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,10 +39,12 @@ def read_beir(path: Path) -> Collection:
     for query, document, level, *_ in rows:
         if level != "score":  # the header
             qrels.setdefault(query, {})[document] = whole(level, judged, f"the relevance of {document!r}")
+    asked = [value for _, value in read_json_lines(queries)]
+    clusters = {str(one.get("id", one.get("_id"))): str(one["cluster"]) for one in asked if one.get("cluster")}
     texts = dict(_objects(queries))
     # A BEIR queries file holds the queries of every split; the test split is the judged one.
     texts = {query: text for query, text in texts.items() if query in qrels} if qrels else texts
-    return Collection(path.resolve().name, lambda: _objects(corpus), texts, qrels)
+    return Collection(path.resolve().name, lambda: _objects(corpus), texts, qrels, clusters=clusters)
 
 
 def read_texts(path: Path, in_memory: bool = True) -> Collection:
@@ -55,12 +58,19 @@ def read_texts(path: Path, in_memory: bool = True) -> Collection:
     return _collection(path.resolve().name, path, texts, in_memory)
 
 
-def read_queries(path: Path) -> Iterator[Document]:
-    """Stream the id and text of queries: a line each, id, tab, text; no header."""
-    empty = True
-    for name, *rest in read_fields(path, 2, "query id, tab, text", "\t"):
+def read_queries(path: Path) -> Iterator[tuple[str, str, str | None]]:
+    """Stream the id, text and cluster of queries: a line each, id, tab, text.
+
+    A first line that ends in `cluster` names the columns, such as query, text and cluster.
+    """
+    empty, clustered = True, False
+    for place, (name, *rest) in enumerate(read_fields(path, 2, "query id, tab, text", "\t")):
+        if place == 0 and [field.strip().lower() for field in rest] == ["text", "cluster"]:
+            clustered = True
+            continue
         empty = False
-        yield name, " ".join(rest)  # a tab inside the text is white space
+        cluster = rest.pop().strip() if clustered and len(rest) > 1 else None
+        yield name, " ".join(rest), cluster or None  # a tab inside the text is white space
     if empty:
         raise PortrayalError(f"{path} has no queries. Expected one per line: id, tab, text.")
 
@@ -78,13 +88,15 @@ def _collection(
     files = Files(*(path if path.is_file() or (own and path == paths[0]) else None for path in paths))
     if not in_memory:
         return Collection(name, source, files=files)
-    queries = dict[str, str]()
-    for query, text in read_queries(files.queries) if files.queries else ():
+    queries, clusters = dict[str, str](), dict[str, str]()
+    for query, text, cluster in read_queries(files.queries) if files.queries else ():
         if query in queries:
             raise asked_twice(files.queries, query)
         queries[query] = text
+        if cluster:
+            clusters[query] = cluster
     qrels, graded = (read_qrels(file) if file else {} for file in (files.judgments, files.graded))
-    return Collection(name, source, queries, qrels, graded)
+    return Collection(name, source, queries, qrels, graded, clusters=clusters)
 
 
 def _objects(path: Path) -> Iterator[Document]:
@@ -113,31 +125,26 @@ def _classic(path: Path) -> bool:
 
 # Tried in this order: the first that fits reads.
 FORMS: dict[str, Form] = {
-    "folder": Form(
-        lambda path: plain_or_gz(path / "documents.jsonl") is not None,
-        read_folder,
-        "documents.jsonl[.gz], queries.tsv, qrels.tsv",
-        streams=True,
-    ),
-    "beir": Form(
-        lambda path: plain_or_gz(path / "corpus.jsonl") is not None,
-        read_beir,
-        "corpus.jsonl, queries.jsonl, qrels/test.tsv",
-    ),
+    "folder": Form(lambda path: plain_or_gz(path / "documents.jsonl") is not None, read_folder,
+                   "documents.jsonl[.gz], queries.tsv, qrels.tsv", streams=True),
+    "beir": Form(lambda path: plain_or_gz(path / "corpus.jsonl") is not None, read_beir,
+                 "corpus.jsonl, queries.jsonl, qrels/test.tsv"),
     "jsonl": Form(lambda path: path.is_file() and ".jsonl" in path.suffixes, read_jsonl, "one file of documents", True),
     "classic": Form(_classic, read_classic, ".ALL, .QRY, .REL"),
     "robust04": Form(lambda path: path.is_dir() and bool(parts_of(path)), read_robust04, "TREC disks 4 and 5"),
-    "texts": Form(
-        lambda path: path.is_dir() and next(path.rglob("*.txt"), None) is not None,
-        read_texts,
-        "a folder of .txt files",
-        streams=True,
-    ),
-}
+    "texts": Form(lambda path: path.is_dir() and next(path.rglob("*.txt"), None) is not None, read_texts,
+                  "a folder of .txt files", streams=True),
+}  # fmt: skip
 
 
-def read_collection(path: Path | str, form: str | None = None, in_memory: bool = True) -> Collection:
+def read_collection(path: Path | str | Collection, form: str | None = None, in_memory: bool = True) -> Collection:
     """Open a collection; documents are streamed when asked for, nothing is written into it."""
+    if isinstance(path, Collection):
+        return path
+    if not isinstance(path, str | PathLike):
+        raise PortrayalError(
+            f"{type(path).__name__} given for a collection. Expected a path, the name of a generated one, or a Collection."
+        )
     if str(path) in GENERATED:
         return generated_collection(str(path))
     if str(path).startswith(PREFIX):

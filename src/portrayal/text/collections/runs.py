@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection as Container
+from os import PathLike
 from pathlib import Path
 
 import polars as pl
 
 from portrayal.edges.writing import refuse_strange_file, replacing
 from portrayal.errors import PortrayalError
-from portrayal.text.collections.lines import read_fields, whole
+from portrayal.text.collections.lines import read_fields, read_lines, whole
 
+RUN_FORM = "query Q0 document rank score tag"
+MOST_UNKNOWN = 0.05  # share of results that may name unknown documents, which count as unjudged
 RUN = {"query": pl.String, "doc": pl.String, "rank": pl.Int64, "score": pl.Float64}
 
 
@@ -22,23 +26,27 @@ def run_table(rows: list[tuple[str, str, int, float]]) -> pl.DataFrame:
 def read_run(path: Path | str) -> pl.DataFrame:
     """Read a TREC run file (query, Q0, document, rank, score, tag) as a run table.
 
-    Scores decide, as in trec_eval: documents come by falling score, ids descending where scores are equal. A run whose scores are all
-    one number has none, and its ranks decide.
+    Scores decide, as in trec_eval: documents come by falling score, ids descending where scores are equal in the 32 bits that
+    trec_eval holds. A run whose scores are all one number has none, and its ranks decide.
     """
+    if not isinstance(path, str | PathLike):
+        raise PortrayalError(f"{type(path).__name__} given. Expected the path of a TREC run file: {RUN_FORM}.")
     path, rows = Path(path), []
-    form = "query Q0 document rank score tag"
-    for query, _, doc, place, points, *_ in read_fields(path, 5, form):
+    for query, iteration, doc, place, points, *_ in read_fields(path, 5, RUN_FORM):
         try:
             score = float(points)
-            if score != score:  # NaN has no place in an order
-                raise ValueError
         except ValueError:
+            score = math.nan
+        if math.isnan(score):  # it has no place in an order
+            number = next(
+                at for at, line in read_lines(path) if line.split()[:5] == [query, iteration, doc, place, points]
+            )
             raise PortrayalError(
-                f"{path}: the score of {doc!r} for query {query!r} is {points!r}. Expected a number."
-            ) from None
+                f"{path} line {number}: the score of {doc!r} for query {query!r} is {points!r}. Expected a number."
+            )
         rows.append((query, doc, whole(place, path, f"the rank of {doc!r} for query {query!r}"), score))
     if not rows:
-        raise PortrayalError(f"{path} has no results. Expected lines of: {form}.")
+        raise PortrayalError(f"{path} has no results. Expected lines of: {RUN_FORM}.")
     run = run_table(rows)
     places = {name: place for place, name in enumerate(dict.fromkeys(run["query"]))}
     run = run.with_columns(place=pl.col("query").replace_strict(places, return_dtype=pl.Int64))
@@ -51,7 +59,8 @@ def read_run(path: Path | str) -> pl.DataFrame:
             )
         ordered = run.sort("place", "rank", maintain_order=True)
     else:
-        ordered = run.sort("place", "score", "doc", descending=[False, True, True], maintain_order=True)
+        held = pl.col("score").cast(pl.Float32)
+        ordered = run.sort("place", held, "doc", descending=[False, True, True], maintain_order=True)
     return ordered.drop("place").with_columns(rank=pl.int_range(1, pl.len() + 1).over("query"))
 
 
@@ -78,10 +87,13 @@ def write_run(run: pl.DataFrame, path: Path | str, tag: str = "portrayal") -> No
 
 
 def check_run(run: pl.DataFrame, documents: Container[str], queries: Container[str], name: str = "run") -> None:
-    """Refuse a run that names documents or queries which the collection does not have."""
-    for column, known, what in (("doc", documents, "documents"), ("query", queries, "queries")):
+    """Refuse a run that names queries, or many documents, which the collection does not have."""
+    for column, known, what, most in (
+        ("doc", documents, "documents", MOST_UNKNOWN),
+        ("query", queries, "queries", 0.0),
+    ):
         strange = [value for value in run[column].unique(maintain_order=True) if value not in known]
-        if strange:
+        if strange and run[column].is_in(strange).sum() > most * run.height:
             raise PortrayalError(
                 f"{name} names {len(strange)} {what} the collection does not have (first: {strange[0]!r}). "
                 "Measure a run with the collection it was made on."

@@ -19,8 +19,7 @@ from portrayal.text.collections.trec import judged_twice, read_judgments
 
 # A query that is judged and never asked has no words; its number comes after those of all others.
 TABLES = """
-CREATE TABLE query (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, words TEXT, unit INTEGER);
-CREATE TABLE wording (number INTEGER PRIMARY KEY, words TEXT NOT NULL UNIQUE);
+CREATE TABLE query (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, words TEXT, cluster TEXT);
 CREATE TABLE judgment (query INTEGER, doc TEXT, level INTEGER, place INTEGER, PRIMARY KEY (query, doc)) WITHOUT ROWID;
 CREATE TABLE gain (query INTEGER, doc TEXT, level INTEGER, place INTEGER, PRIMARY KEY (query, doc)) WITHOUT ROWID;
 """
@@ -48,8 +47,9 @@ def shelve(collection: Collection, spell: Callable[[str], list[str]]) -> Iterato
         try:
             file.executescript(TABLES + PLAIN)
             shelf, files = Shelf(file), collection.files or Files(None, None)
-            queries = read_queries(files.queries) if files.queries else collection.queries.items()
-            shelf.ask(((name, spell(text)) for name, text in queries), files.queries)
+            held = ((name, text, collection.clusters.get(name)) for name, text in collection.queries.items())
+            queries = read_queries(files.queries) if files.queries else held
+            shelf.ask(((name, spell(text), cluster) for name, text, cluster in queries), files.queries)
             levels = collection.levels().items()
             own = ((query, doc, level) for query, judged in levels for doc, level in judged.items())
             shelf.judge(chain(read_judgments(files.judgments) if files.judgments else (), own), source=files.judgments)
@@ -69,15 +69,14 @@ class Shelf:
         self.count = 0  # queries that are asked
         self.words: Counter[str] = Counter()  # how often each is asked
 
-    def ask(self, queries: Iterable[tuple[str, list[str]]], source: Path | None = None) -> None:
-        """Add queries as (id, words); `source` is the file that an error names."""
-        for name, words in queries:
+    def ask(self, queries: Iterable[tuple[str, list[str], str | None]], source: Path | None = None) -> None:
+        """Add queries as (id, words, cluster); `source` is the file that an error names."""
+        for name, words, cluster in queries:
             self.words.update(words)
-            wording = " ".join(sorted(set(words)))
-            self._file.execute("INSERT OR IGNORE INTO wording (words) VALUES (?)", (wording,))
-            row = (self.count, name, " ".join(words), wording)
             try:
-                self._file.execute("INSERT INTO query SELECT ?, ?, ?, number FROM wording WHERE words = ?", row)
+                self._file.execute(
+                    "INSERT INTO query VALUES (?, ?, ?, ?)", (self.count, name, " ".join(words), cluster)
+                )
             except sqlite3.IntegrityError:
                 raise asked_twice(source, name) from None
             self.count += 1
@@ -112,10 +111,10 @@ class Shelf:
         for start in range(0, self.count, size):
             yield self._some(self._file.execute(piece, (start, min(start + size, self.count))).fetchall())
 
-    def units(self) -> np.ndarray:
-        """Return a number for each query, the same for queries of the same words."""
-        rows = self._file.execute("SELECT unit - 1 FROM query WHERE unit IS NOT NULL ORDER BY number")
-        return np.fromiter((unit for (unit,) in rows), np.int64, self.count)
+    def wordings(self) -> Iterator[tuple[list[str], str | None]]:
+        """Yield the words and the cluster of each query that is asked, in order."""
+        rows = self._file.execute("SELECT words, cluster FROM query WHERE words IS NOT NULL ORDER BY number")
+        return ((words.split(), cluster) for words, cluster in rows)
 
     def judged(self) -> np.ndarray:
         """Return the numbers of the judged queries in the order of the judgments."""

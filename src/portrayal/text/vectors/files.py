@@ -33,6 +33,7 @@ READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.forma
 FIRST_ROOM = 10_000  # rows, where nobody says which words are wanted
 CHUNK = 4 * 1024 * 1024  # bytes of a binary file held at a time
 LONGEST_WORD = 10_000
+FASTTEXT = (793712314).to_bytes(4, "little")  # with which its models begin
 WORDS, VECTORS = ("words", "names", "keys"), ("vectors", "embeddings")  # what a file may call them
 LARGEST_HEADER = 100 * 1024 * 1024  # bytes of a safetensors header, as its makers have it
 
@@ -91,7 +92,12 @@ def _stream(path: Path, words: Words, format: str | None) -> Iterator[tuple[str,
 def _binary(path: Path, wanted: frozenset[str] | None) -> Pairs:
     """Read word2vec's binary form, of which a few megabytes are held at a time."""
     with open_unpacked(path) as file:
-        parts = file.readline().split()
+        first = file.readline()
+        if first.startswith(FASTTEXT):
+            raise ValueError(
+                "it is a model of fastText. Give its text vectors (.vec), or write them with `fasttext print-word-vectors`"
+            )
+        parts = first.split()
         if len(parts) != 2 or not all(part.isdigit() for part in parts) or int(parts[1]) == 0:
             raise ValueError("its first line is not the number of words and the width")
         for word, raw in _records(file, int(parts[0]), 4 * int(parts[1])):

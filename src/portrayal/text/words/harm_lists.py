@@ -8,17 +8,16 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.errors import check_name
-from portrayal.text.lexicons import read_lexicon
+from portrayal.text.lexicons import FOLDER, read_lexicon
 from portrayal.text.words import wordnet
+from portrayal.text.words.group_words import DEFAULT, LISTS
 
+KINDS, GROUPS = ("term", "part", "kind", "source"), ("term", "axis", "group", "source")
 COLUMNS = {
-    "demeaning": ("term", "part", "kind", "source"),
-    "nonimageable": ("term", "part", "kind", "source"),
-    "visual_verbs": ("term", "part", "kind", "source"),
-    "gendered": ("term", "axis", "group", "source"),
+    **dict.fromkeys(("demeaning", "nonimageable", "visual_verbs"), KINDS),
+    **dict.fromkeys(("gendered", "artifacts"), GROUPS),
     "identity": ("term", "axis", "group", "part", "source"),
     "identity_nouns": ("term", "axis", "source"),
-    "artifacts": ("term", "axis", "group", "source"),
     "appearance": ("term", "part", "source"),
 }
 
@@ -30,6 +29,13 @@ def read_list(name: str, path: Path | None = None) -> pl.DataFrame:
     hint = f"A list of this kind has the columns {', '.join(COLUMNS[name])}."
     table = read_lexicon(name, path, COLUMNS[name], hint)
     return table.with_columns(pl.col("term").str.strip_chars().str.to_lowercase())
+
+
+def lists_of_groups(lists: str) -> dict[str, pl.DataFrame]:
+    """Return the lists of group words of this name that differ from the default."""
+    check_name(lists, LISTS, "list of group words")
+    names = () if lists == DEFAULT else ("gendered", "identity")
+    return {name: read_list(name, FOLDER / f"{name}_{lists}.csv") for name in names}
 
 
 def as_synset(term: str) -> str | None:

@@ -80,12 +80,12 @@ class Wordnet:
     """The table in memory. Use `load`, which reads it once."""
 
     def __init__(self, arrays: dict[str, np.ndarray]) -> None:
-        self._lemmas: list[str] = bytes(arrays["lemmas"]).decode().split("\n")
+        self.lemmas: list[str] = bytes(arrays["lemmas"]).decode().split("\n")
         self._part = arrays["part"]
         self._satellite = np.unpackbits(arrays["satellite"]).astype(bool)
         self._head = arrays["head"]
         self._offset = np.cumsum(arrays["offset_step"])
-        self._senses, self._counts = _by_lemma(self._lemmas, arrays)
+        self._senses, self._counts = _by_lemma(self.lemmas, arrays)
         self._parents = _ragged(arrays["hypernyms"], arrays["hypernym_number"])
         self._instance = np.unpackbits(arrays["instance"])
         self._morphology = Morphology(bytes(arrays["exceptions"]).decode(), self._senses)
@@ -104,7 +104,7 @@ class Wordnet:
         return {name: number for number, name in enumerate(self.names)}
 
     def _name(self, number: int) -> str:
-        lemma, part = self._lemmas[self._head[number]], PARTS[self._part[number]]
+        lemma, part = self.lemmas[self._head[number]], PARTS[self._part[number]]
         sense = self._senses[part][lemma].index(number) + 1
         return f"{lemma}.{'s' if self._satellite[number] else part}.{sense:02d}"
 

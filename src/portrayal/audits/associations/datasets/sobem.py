@@ -18,9 +18,8 @@ from pathlib import Path
 import polars as pl
 
 from portrayal.audits.associations.stimulus_sets import picture_hash
-from portrayal.edges.sizes import read_unpacked
 from portrayal.errors import PortrayalError
-from portrayal.tables import check_stimuli
+from portrayal.tables import check_stimuli, read_table
 from portrayal.text.lexicons import read_lexicon
 
 CODES = {
@@ -64,15 +63,19 @@ def recorded_captions(path: Path | str) -> pl.DataFrame:
     path = Path(path)
     if not path.is_file():
         raise PortrayalError(f"no recorded captions at {path}. Expected a .jsonl or .jsonl.gz file.")
-    try:
-        table = pl.read_ndjson(read_unpacked(path))
-    except (OSError, EOFError, ValueError, pl.exceptions.PolarsError) as error:
-        raise PortrayalError(f"{path} cannot be read as captions: {str(error).splitlines()[0]}.") from None
+    table = read_table(path)
     lacking = {"subject", *CODES, "caption"} - set(table.columns)
     if lacking:
         raise PortrayalError(f"{path.name} lacks column {sorted(lacking)[0]!r}. Expected SOBEM captions.")
     silent = pl.col("caption").fill_null("") == ""
-    return table.with_columns(pl.col("subject", *CODES).cast(pl.String).fill_null("")).select(
+    table = table.with_columns(pl.col("subject", *CODES).cast(pl.String).fill_null(""))
+    for name, words in CODES.items():
+        strange = table.with_row_index("line", offset=1).filter(~pl.col(name).is_in(list(words)))
+        if not strange.is_empty():
+            line, code = strange.select("line", name).row(0)
+            known = ", ".join(repr(word) for word in words)
+            raise PortrayalError(f"{path.name}, caption {line}: {name} is {code!r}. Expected one of {known}.")
+    return table.select(
         pl.format("{}_{}{}_{}_{}", "subject", *CODES).alias("stimulus"),
         pl.col("subject").alias("person"),
         *(pl.col(name).replace_strict(words) for name, words in CODES.items()),

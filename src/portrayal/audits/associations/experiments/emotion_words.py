@@ -19,8 +19,9 @@ from portrayal.audits.associations.shipped import experiment, titled
 from portrayal.audits.associations.stimulus_sets import sees_pictures
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings
-from portrayal.study.audit import Chart, Evidence, Measured, ReportTable
+from portrayal.study.audit import Chart, Evidence, Measured, ReportTable, Text
 from portrayal.study.study import Study
+from portrayal.text.languages import Languages
 
 NAME = "emotion_words"
 FACTORS = ("stimulus", "person", "emotion", "intensity", "condition")
@@ -36,6 +37,7 @@ class EmotionWordsSettings(Settings):
     baseline: str = "nonobjectified"
     neutral: str = "neutral"
     words: dict[str, list[str]] | None = None
+    languages: Languages = ["en"]  # of these words
 
 
 def _stimuli(study: Study) -> pl.DataFrame:
@@ -82,4 +84,5 @@ AUDIT = experiment(
     charts=_charts,
     tables=lambda measured, _: [ReportTable("words", *titled("words"), measured.tables["words"])],
     power=_power,
+    text=Text("caption", "captions", "the list of words", lambda settings: settings.languages),
 )

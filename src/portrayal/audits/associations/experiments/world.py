@@ -165,25 +165,12 @@ def _table(rows: list[tuple[Any, ...]], **further: Any) -> pl.DataFrame:
 
 
 EXPERIMENTS = {
-    "emotion_words": Experiment(
-        PEOPLE,
-        "sobem_captions",
-        {"recorded": "none", "minimum": 1},
-        _photographs,
-        _captions,
-        {"measure": "emotion_word_difference", "emotion": EMOTIONS[0]},
-    ),
-    "saliency": Experiment(
-        PEOPLE, "clip_saliency", TABLE, _pictures, _shares, {"measure": "saliency_difference", "region": REGIONS[0]}
-    ),
+    "emotion_words": Experiment(PEOPLE, "sobem_captions", {"recorded": "none", "minimum": 1}, _photographs, _captions,
+                                {"measure": "emotion_word_difference", "emotion": EMOTIONS[0]}),
+    "saliency": Experiment(PEOPLE, "clip_saliency", TABLE, _pictures, _shares,
+                           {"measure": "saliency_difference", "region": REGIONS[0]}),
     "labels": Experiment(LABELS, "label_table", TABLE, _prompted, _labels, {"measure": "sexualised_difference"}),
-    "depictions": Experiment(
-        PORTRAYED,
-        "phantom_generator",
-        {},
-        lambda shape, study: DEPICTIONS.stimuli(study),
-        _seen,
-        {"measure": "depicted_difference", "occupation": OCCUPATIONS[0]},
-    ),
-}
+    "depictions": Experiment(PORTRAYED, "phantom_generator", {}, lambda shape, study: DEPICTIONS.stimuli(study), _seen,
+                             {"measure": "depicted_difference", "occupation": OCCUPATIONS[0]}),
+}  # fmt: skip
 SHAPES = {f"{name} {shape}": own for name, made in EXPERIMENTS.items() for shape, own in made.shapes.items()}

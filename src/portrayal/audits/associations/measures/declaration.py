@@ -9,6 +9,7 @@ from typing import Any
 from portrayal.audits.associations.stimulus_sets import Item
 
 SETS = ("x", "y", "a", "b")
+CHECK = "a check of the instrument"
 FACETS = ("test", "attribute", "other_attribute", "harm", "sided")
 
 
@@ -25,7 +26,7 @@ class AssociationTest:
     y_name: str
     a_name: str
     b_name: str
-    harm: str = ""  # of which harm, to whom, X going with A is a sign; empty for checks of the instrument
+    harm: str = ""  # of which harm, to whom, X going with A is a sign; `CHECK`; or empty
     in_study: str = ""  # what the study calls it
 
     @property

@@ -119,7 +119,7 @@ def emotion_words(
     folds = [Fold("cells", _count_captions, _total, needs), Fold("words", partial(_count_words, listed), _total, needs)]
     done = run_folds(folds, lambda: _checked(captions, rows))
     cells, conditions = done["cells"], done["cells"]["condition"].unique()
-    if baseline not in conditions:
+    if len(conditions) and baseline not in conditions:  # without any caption nothing is compared
         known = ", ".join(sorted(map(str, conditions)))
         raise PortrayalError(f"no caption has condition {baseline!r}. Found: {known}. Set `baseline`.")
     occurrences = _occurrences(cells, done["words"], lists, minimum)

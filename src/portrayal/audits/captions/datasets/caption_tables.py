@@ -9,10 +9,10 @@ import polars as pl
 
 from portrayal.audits.captions.datasets.data_files import read_lines, relative_boxes
 from portrayal.audits.captions.reading.mentions import with_synsets
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import PEOPLE
 from portrayal.errors import PortrayalError
 from portrayal.tables import check, read_table, reads
+from portrayal.text.captions.senses import synset_of
 
 CAPTIONS = {"image": pl.String, "caption": pl.Int64, "text": pl.String}
 _BOX = dict.fromkeys(["left", "top", "width", "height", "image_width", "image_height"], pl.Float64)

@@ -9,10 +9,10 @@ import polars as pl
 from portrayal.audits.captions.datasets.caption_tables import CAPTIONS
 from portrayal.audits.captions.datasets.data_files import need, relative_boxes
 from portrayal.audits.captions.reading.mentions import with_synsets
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
+from portrayal.text.captions.senses import synset_of
 
 
 @reads("COCO captions")
@@ -32,7 +32,14 @@ def read_instances(path: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame
     what = "a COCO instances file with images, annotations and categories"
     names = {c["id"]: c["name"] for c in need(data, "categories", path, what)}
     sizes = {str(i["id"]): (i.get("width", 0), i.get("height", 0)) for i in need(data, "images", path, what)}
-    objects = [(str(a["image_id"]), names[a["category_id"]], a["bbox"]) for a in need(data, "annotations", path, what)]
+    annotations = need(data, "annotations", path, what)
+    for one in annotations:
+        if one.get("category_id") not in names:
+            where = f"object {one.get('id')} of image {one.get('image_id')}"
+            raise PortrayalError(
+                f"{path.name}: {where} is of category {one.get('category_id')!r}. Expected an id listed in `categories`."
+            )
+    objects = [(str(one["image_id"]), names[one["category_id"]], one["bbox"]) for one in annotations]
     labels = dict.fromkeys((image, 0, "object", None, name, None) for image, name, _ in objects)
     boxes, faults = relative_boxes(((i, synset_of(n, "n") or n, *box) for i, n, box in objects), sizes)
     return with_synsets(labels, HUMAN_LABELS), boxes, faults

@@ -10,11 +10,11 @@ import polars as pl
 from portrayal.audits.captions.datasets.caption_tables import CAPTIONS
 from portrayal.audits.captions.datasets.data_files import Pixels, read_lines, relative_boxes
 from portrayal.audits.captions.reading.mentions import with_synsets
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import SYSTEM_LABELS
 from portrayal.edges.sizes import parse_json
 from portrayal.errors import PortrayalError
 from portrayal.tables import reads
+from portrayal.text.captions.senses import synset_of
 
 
 @reads("VinVL's labels")

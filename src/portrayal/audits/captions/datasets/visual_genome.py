@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.captions.datasets.data_files import relative_boxes
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import HUMAN_LABELS, MENTIONS
 from portrayal.errors import PortrayalError
 from portrayal.tables import read_json, reads
+from portrayal.text.captions.senses import synset_of
 from portrayal.text.words import wordnet
 
 Noun = tuple[str | None, str | None]  # the word and its synset

@@ -66,7 +66,7 @@ def measure_system(
     """Run the techniques (all by default) on one system's stages."""
     stages = check_stages(stages)
     outcomes = {key: TECHNIQUES[key].measure(stages, options) for key in names or TECHNIQUES}
-    rows = [row for outcome in outcomes.values() for row in outcome.rows]
+    rows = [dict(row) for outcome in outcomes.values() for row in outcome.rows]
     rows += judged_rows(rows, reviews, system)
     hidden = () if options.show_demeaning else WITHHELD
     cases = pl.concat([outcome.cases for outcome in outcomes.values()])

@@ -7,6 +7,7 @@ from functools import partial
 import polars as pl
 
 from portrayal.audits.captions.measures.technique import UPPER, Count, Shares, Steps, technique
+from portrayal.audits.captions.reading.people import identities_as_nouns
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 
 QUANTITY = "any identity adjective used as a noun"
@@ -15,7 +16,6 @@ TEST = "identity_adjective_as_noun"
 
 def steps(stages: Stages, options: Options) -> Steps:
     """Yield the share of captions for all listed adjectives together and for each that occurs."""
-    terms = options.word_list("identity_nouns")["term"].to_list()
     together: dict[str, Shares] = {}
     word = pl.col("word")
     about = {
@@ -24,7 +24,7 @@ def steps(stages: Stages, options: Options) -> Steps:
         "reason": pl.format("'{}' stands as a noun: the person is reduced to it", word),
     }
     for stage in filter(stages.has, CAPTIONED):
-        hits = stages.at(stage, "object").filter(word.is_in(terms))
+        hits = identities_as_nouns(stages, stage, options)
         of = partial(Shares.of, stages=stages, stage=stage, bound=UPPER, note=partial(_note, stages))
         together[stage] = of(QUANTITY, hits=hits, compares=UPPER)
         yield together[stage]

@@ -12,13 +12,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import ESTIMATE, UPPER, Difference, Outcome, Shares, Steps, technique
+from portrayal.audits.captions.measures.technique import (
+    ESTIMATE,
+    UPPER,
+    Count,
+    Difference,
+    Outcome,
+    Shares,
+    Steps,
+    technique,
+)
 from portrayal.audits.captions.reading.people import caption_numbers, is_person, people_mentioned
 from portrayal.audits.captions.reading.stages import LABELS, STAGES, Options, Stages, once
 from portrayal.text.formatting import percent
 
 QUANTITY = "person not mentioned"
-TEST = "people_not_mentioned_difference"
+LEVEL, TEST = "people_not_mentioned", "people_not_mentioned_difference"
 GRID = 200  # a person's share of the image is counted on this many rows and columns
 
 
@@ -37,6 +46,7 @@ def steps(stages: Stages, options: Options) -> Steps:
             by_stage[stage] = replace(shares, values={image: 1 - share for image, share in shares.values.items()})
             yield by_stage[stage]
             yield partial(_cases, stages, stage, truth, list(by_stage[stage].values))
+    yield Count(LEVEL, by_stage, sorted(visible, key=str), note)
     yield Difference(TEST, by_stage, note)
 
 

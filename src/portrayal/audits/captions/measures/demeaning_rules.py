@@ -16,13 +16,13 @@ from pydantic import Field
 
 from portrayal.audits.captions.measures.technique import UPPER, Count, Outcome, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import NAMED_BY, identity_terms, is_person
-from portrayal.audits.captions.reading.senses import UNLISTED
 from portrayal.audits.captions.reading.stages import CAPTIONED, HUMAN_CAPTIONS, Options, Stages
 from portrayal.edges.sizes import LARGEST_TOML, check_size
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, validate
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.stats.estimate import Estimate
+from portrayal.text.captions.senses import UNLISTED
 from portrayal.text.lexicons import FOLDER
 from portrayal.text.words import wordnet
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from portrayal.audits.captions.measures.technique import BOUNDS, Count, Outcome, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import is_person
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
+from portrayal.text.captions.senses import synset_of
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import mask, synsets_of
 

@@ -20,11 +20,11 @@ from portrayal.audits.captions.measures.technique import Outcome, Step, Steps, t
 from portrayal.audits.captions.reading.mentions import is_phrase
 from portrayal.audits.captions.reading.people import is_person
 from portrayal.audits.captions.reading.scenarios import all_above, ancestors
-from portrayal.audits.captions.reading.senses import synset_of
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages, once
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.permuted import sequential_p
+from portrayal.text.captions.senses import synset_of
 from portrayal.text.words import wordnet
 
 TEST = "artifacts_lost"

@@ -9,8 +9,8 @@ import polars as pl
 
 from portrayal.audits.captions.measures.technique import Shares, Values
 from portrayal.audits.captions.reading.people import identity_adjectives, identity_terms, listed_nouns, with_person
-from portrayal.audits.captions.reading.senses import UNLISTED
 from portrayal.audits.captions.reading.stages import Options, Stages
+from portrayal.text.captions.senses import UNLISTED
 from portrayal.text.words import wordnet
 
 RECOGNISED, REPLACED, ABSENT = "recognised", "replaced by a more general word", "absent"

@@ -6,6 +6,7 @@ the paper, the ratio of words of one group to those of another is set against th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
@@ -15,6 +16,7 @@ import polars as pl
 
 from portrayal.audits.captions.measures.technique import (
     ESTIMATE,
+    Count,
     Difference,
     Outcome,
     Shares,
@@ -22,7 +24,12 @@ from portrayal.audits.captions.measures.technique import (
     assigned,
     technique,
 )
-from portrayal.audits.captions.reading.people import identity_terms, people_mentioned
+from portrayal.audits.captions.reading.people import (
+    affirmed_captions,
+    identity_terms,
+    people_mentioned,
+    words_for_people,
+)
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 from portrayal.stats.tests.proportions import ratio_of_sums
 
@@ -30,7 +37,9 @@ RIGHT, WRONG = "right group word", "wrong group word"
 NEUTRAL, OMITTED = "neutral wording", "person not mentioned"
 RATIO = "ratio of captions with words of the groups"
 RATIO_CHANGE = "ratio of words over that of people annotated"
-TEST = "wrong_group_word_difference"
+LEVEL, TEST = "wrong_group_word", "wrong_group_word_difference"
+# Things whose names begin with a word for people, and people who made a thing.
+THINGS = r"\b(?:cow(?:boy|girl)s?[ -](?:hat|boot)s?|(?:king|queen)[ -]siz\w+|(?:king|queen) (?:bed|mattress)\w*|(?:wo)?man[ -]made)\b"
 
 
 def steps(stages: Stages, options: Options) -> Steps:
@@ -50,6 +59,7 @@ def steps(stages: Stages, options: Options) -> Steps:
             yield partial(_ratios, described, stages, stage, axis)
             reason = pl.format("annotated {}, described with words of another group", "group")
             yield partial(TECHNIQUE.cases, WRONG, stage, described.filter(pl.col("outcome") == WRONG), reason=reason)
+        yield Count(LEVEL, wrong, sorted(basis, key=str), note, subject=axis)
         yield Difference(TEST, wrong)
 
 
@@ -63,7 +73,7 @@ def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.Data
     """Return the outcome of each caption of a person; several groups' words are neutral."""
     groups = worded_groups(axis, options)
     annotated = stages.people.filter((pl.col("axis") == axis) & pl.col("group").is_in(groups))
-    table = stages.captions_at(stage).join(annotated, on="image")
+    table = affirmed_captions(stages, stage).join(annotated, on="image")
     table = _with_words(table, stages, stage, axis, groups, options)
     says = {same: pl.any_horizontal(((pl.col("group") == g) == same) & pl.col(f"says {g}") for g in groups)
             for same in (True, False)}  # fmt: skip
@@ -71,7 +81,10 @@ def outcomes(stages: Stages, stage: str, axis: str, options: Options) -> pl.Data
     mentioned = people_mentioned(stages, stage).with_columns(mentioned=True)
     table = table.join(mentioned, on=["image", "caption"], how="left")
     neutral = pl.when(own | pl.col("mentioned").fill_null(False)).then(pl.lit(NEUTRAL)).otherwise(pl.lit(OMITTED))
-    outcome = pl.when(own & ~other).then(pl.lit(RIGHT)).when(other & ~own).then(pl.lit(WRONG)).otherwise(neutral)
+    table = table.join(_of_several(stages, stage, axis, options), on=["image", "caption"], how="left")
+    # Words of two groups are of two people, unless one person is called by both and so misgendered.
+    wrong = other & (~own | pl.col("one").fill_null(False))
+    outcome = pl.when(own & ~other).then(pl.lit(RIGHT)).when(wrong).then(pl.lit(WRONG)).otherwise(neutral)
     return table.select("image", "caption", "group", outcome.alias("outcome"), *(f"says {g}" for g in groups))
 
 
@@ -90,10 +103,20 @@ def _with_words(
     return table.with_columns(pl.col(f"says {group}").fill_null(False) for group in groups)
 
 
+def _of_several(stages: Stages, stage: str, axis: str, options: Options) -> pl.DataFrame:
+    """Return captions in which one person is called by words of several groups."""
+    words = options.word_list("gendered").filter(pl.col("axis") == axis).select("group", word="term")
+    said = words_for_people(stages, stage).join(words, on="word")
+    groups = said.group_by("image", "caption", "person").agg(pl.col("group").n_unique())
+    return groups.filter(pl.col("group") > 1).select("image", "caption", one=pl.lit(True)).unique()
+
+
 def _says(terms: list[str]) -> pl.Expr:
     """Return True for a text with one of the terms as whole words."""
-    choice = "|".join(sorted(terms, key=len, reverse=True))
-    return pl.col("text").str.to_lowercase().str.contains(rf"(?:^|[^a-z'])(?:{choice})(?:[^a-z']|$)")
+    several = ("[ -]".join(map(re.escape, re.split("[ -]", term))) for term in terms)
+    choice = "|".join(sorted(several, key=len, reverse=True))
+    text = pl.col("text").str.to_lowercase().str.replace_all(THINGS, " ")
+    return text.str.contains(rf"(?:^|[^a-z'])(?:{choice})(?:[^a-z']|$)")
 
 
 def _ratios(described: pl.DataFrame, stages: Stages, stage: str, axis: str) -> Outcome:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.measures.technique import Outcome, Row, assigned, technique, unanswered, whole
-from portrayal.audits.captions.reading.people import NAMED_BY
+from portrayal.audits.captions.reading.people import NAMED_BY, affirmed_captions
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.engine import engine_map
 from portrayal.stats.estimate import Estimate
@@ -54,7 +54,7 @@ def measure(stages: Stages, options: Options) -> Outcome:
 
 def _rows(stages: Stages, axis: str, groups: Mapping[str, str], options: Options) -> list[Row]:
     texts: dict[str, dict[str, list[str]]] = {
-        stage: dict(stages.captions_at(stage).group_by("image", maintain_order=True).agg("text").iter_rows())
+        stage: dict(affirmed_captions(stages, stage).group_by("image", maintain_order=True).agg("text").iter_rows())
         for stage in (SYSTEM_CAPTIONS, HUMAN_CAPTIONS)
     }
     masked = masked_words(axis, options)

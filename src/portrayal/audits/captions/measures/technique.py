@@ -24,7 +24,8 @@ from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME,
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import over_tolerance
-from portrayal.stats.tests.max_t import max_t_floor, max_t_p
+from portrayal.stats.intervals.shares import with_missing
+from portrayal.stats.tests.people import permute_labels
 from portrayal.stats.tests.proportions import is_binary, mean_share, mean_share_difference
 
 BOUNDS = LOWER, ESTIMATE, UPPER = "lower bound", "estimate", "upper bound"
@@ -34,7 +35,9 @@ ROWS = {
     **dict.fromkeys((*FACETS, "measure", "group", "versus"), pl.String),
     **dict.fromkeys(("value", "low", "high", "null", "p", "p_floor"), pl.Float64),
     **{"n": pl.Int64, "counted": pl.String, "n_missing": pl.Int64},
-    **dict.fromkeys(("unit", "family", "decision", "reason", "note"), pl.String),
+    **dict.fromkeys(("unit", "family", "decision", "reason", "note", "tested_by"), pl.String),
+    **{"n_first": pl.Int64, "n_second": pl.Int64, "base_share": pl.Float64},
+    **{"value_if_all": pl.Float64, "value_if_none": pl.Float64},
 }
 # A case somebody should read: of which quantity, and of which narrower one (`within`) where it is of two.
 CASES = {
@@ -44,7 +47,6 @@ CASES = {
     "score": pl.Float64,
 }
 BLANK = {name: pl.lit(None, pl.String) for name in ("within", "group")} | {"tuple": pl.lit(""), "score": pl.lit(1.0)}
-PERMUTED = 3_000  # images up to which groups are permuted where shares lie between 0 and 1
 Row = dict[str, Any]
 Values = Mapping[str, float]  # image -> share
 Note = str | Callable[[str], str]  # or of a stage; only asked for where all images are seen
@@ -173,7 +175,7 @@ class Technique:
             return step
         if isinstance(step, Difference):
             return Outcome(list(_difference_rows(self, stages, step, options)))
-        rows = [row for block in sums(stages, step) for row in self.rows_of_sums(block, options.tolerance)]
+        rows = [row for block in sums(stages, step) for row in self.rows_of_sums(block, options)]
         for row in rows:
             row["note"] = _note(step.note, row["stage"])
             if isinstance(step, Shares) and row["axis"] and not step.only:
@@ -189,7 +191,7 @@ class Technique:
                 total.update(block)
         return Counter({key: count for key, count in total.items() if key[0].stage != HUMAN_SAME})
 
-    def rows_of_sums(self, total: Sums, tolerance: float) -> list[Row]:
+    def rows_of_sums(self, total: Sums, options: Options) -> list[Row]:
         """Return the row of each place, and of each pair of groups."""
         places: dict[Place, dict[float | None, int]] = {}
         for (place, value), count in total.items():
@@ -201,7 +203,7 @@ class Technique:
             shares = sorted((value, count) for value, count in counts.items() if value is not None)
             values = np.repeat(np.array([value for value, _ in shares], float), [count for _, count in shares])
             is_test = place.measure != place.quantity
-            estimate = _counted(values, missing, tolerance) if is_test else mean_share(values)
+            estimate = _counted(values, missing, options.tolerated(place.measure)) if is_test else mean_share(values)
             rows.append(self._row(place, estimate, unit="share", n_missing=missing))
             if not place.alone:
                 groups.setdefault(place._replace(group=""), {})[place.group] = values, missing
@@ -325,7 +327,10 @@ def _difference_rows(of: Technique, stages: Stages, step: Difference, options: O
         about: Row = {"axis": axis, "group": first, "versus": second, "unit": "points", "subject": step.subject}
         about |= {"share_of": system.share_of, "n_missing": len(silent.intersection([*sides[0], *sides[1]]))}
         for stage, shares in beside(step.shares):
-            gap = tested_difference(shares.values, *sides, options.permutations, options.seed)
+            gap = tested_difference(shares.values, *sides, options.seed)
+            lost = (len(silent.intersection(sides[0])), len(silent.intersection(sides[1])))
+            own = (np.array([shares.values[image] for image in side if image in shares.values]) for side in sides)
+            gap = with_missing(gap, next(own), next(own), lost)
             note = assigned(stages, axis, _note(step.note, stage))
             yield of.row(system.quantity, stage, system.truth, gap, step.test, note=note, **about)
 
@@ -336,12 +341,8 @@ def pairs(stages: Stages, axes: Sequence[str] | None = None) -> list[tuple[str, 
     return [(axis, *pair) for axis in chosen for pair in combinations(sorted(stages.members(axis)), 2)]
 
 
-def tested_difference(
-    values: Values, first: Sequence[str], second: Sequence[str], permutations: int, seed: int
-) -> Estimate:
+def tested_difference(values: Values, first: Sequence[str], second: Sequence[str], seed: int) -> Estimate:
     """Return the tested difference of two groups, or the reason for no test."""
-    from scipy import sparse
-
     ones, others = ([image for image in images if image in values] for images in (first, second))
     sides = [np.array([values[image] for image in images], float) for images in (ones, others)]
     gap = mean_share_difference(sides[0], sides[1])
@@ -353,8 +354,7 @@ def tested_difference(
         reasons = {0.0: "no caption of either group does so", 1.0: "every caption of both groups does so"}
         reason = reasons.get(float(both[0]), "all images have the same share")
         return replace(gap, p=np.nan, decision=NOT_TESTED, reason=reason)
-    if is_binary(both) or (len(both) > PERMUTED and not np.isnan(gap.p)):
+    if is_binary(both):
         return gap
-    flags = np.isin(images, list(first)).astype(int)
-    p = max_t_p([sparse.csr_matrix(both[:, None])], flags, permutations, seed)[0]
-    return replace(gap, p=p, p_floor=max_t_floor(flags, permutations))
+    tested = permute_labels(both[:, None], np.isin(images, list(first)), seed)
+    return replace(gap, p=float(tested.p[0]), p_floor=float(tested.floor[0]))

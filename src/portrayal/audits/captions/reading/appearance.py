@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.captions.reading.people import is_person, people_described, with_person
-from portrayal.audits.captions.reading.senses import UNLISTED
 from portrayal.audits.captions.reading.stages import Options, Stages, once
 from portrayal.text.captions.lexicon import word_set
+from portrayal.text.captions.senses import UNLISTED
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import synsets_of
 

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import polars as pl
 
 from portrayal.audits.captions.reading.people import is_person
-from portrayal.audits.captions.reading.senses import synset_of
-from portrayal.audits.captions.reading.stages import CAPTIONS, FAULTS, MENTIONS, Options
-from portrayal.text.captions.lexicon import word_set
-from portrayal.text.captions.parsing import LONGEST, scene_graphs
+from portrayal.audits.captions.reading.stages import CAPTIONS, DENIED, FAULTS, MENTIONS, PERSON, Options
+from portrayal.text.captions.layout import LONGEST
+from portrayal.text.captions.parsing import scene_graphs
+from portrayal.text.captions.people import groups_of_adjective
 from portrayal.text.captions.scene_graph import SceneGraph
+from portrayal.text.captions.senses import synset_of
 from portrayal.text.words import wordnet
 
 _MARKUP = re.compile(r"<[^<>]+>|https?://|\{|\}|&\w+;")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_WORD = re.compile(r"[^\W\d_]+")
 COLOURS = ("black", "white")  # identity words that are clothes after `in`
 WALKER, ON_FOOT = "walker", "pedestrian"
+READ_AS, SENTENCES = "read as", 3  # no faults, and counted with them; sentences make a paragraph
+_END = re.compile(r"[.!?](?=\s|$)")
+_MARKDOWN = re.compile(r"^[ \t]{0,9}(?:#{1,6} |[-*+] |\d+[.)] |> |```)|\*\*\S|__\S|\]\(", re.MULTILINE)
 _GAP = re.compile(r"[\s-]+")
 _PARTS = {"object": "n", "attribute": "a", "relation": "v"}
 
@@ -42,8 +46,14 @@ def read_captions(
     table, faults = _numbered(captions, stage, images)
     written = [row for row in table.select("image", "caption", "text").iter_rows() if row[2].strip()]
     graphs = scene_graphs([text for _, _, text in written], processes, progress)
-    phrases = phrases_of(options or Options())
+    options = options or Options()
+    phrases = phrases_of(options)
     by_text = {text: graph for (_, _, text), graph in zip(written, graphs, strict=True)}  # each text once
+    for manner in ("hedged", "negated"):
+        if images_so := [image for image, _, text in written if getattr(by_text[text], manner, ())]:
+            faults.append((f"{stage}: {READ_AS} {manner}", len(images_so), images_so[0]))
+    if not options.count_hedged:
+        by_text = {text: graph.certain() for text, graph in by_text.items()}
     by_text = {text: read_together(graph, text, phrases) for text, graph in by_text.items()}
     rows = [row for image, number, text in written for row in _tuples(image, number, by_text[text])]
     return with_synsets(rows, stage), table, pl.DataFrame(faults, schema=FAULTS, orient="row")
@@ -78,6 +88,22 @@ def _tuples(image: str, number: int, graph: SceneGraph) -> Iterable[tuple]:
         yield image, number, "attribute", noun, attribute, None
     for subject, relation, target in graph.relations:
         yield image, number, "relation", subject, relation, target
+    for place, person in enumerate(graph.people):
+        for word in person.mentions:
+            yield image, number, PERSON, None, word, str(place)
+    for node in graph.nodes:
+        if node.person is not None and not node.negated and len(node.words) == 2 and groups_of_adjective(node.words[1]):
+            yield image, number, PERSON, None, node.words[1], str(node.person)
+    for word in _denied(graph):
+        yield image, number, DENIED, None, word, None
+
+
+def _denied(graph: SceneGraph) -> list[str]:
+    """Return words that a caption denies or leaves open, and affirms nowhere."""
+    mentions = [mention for person in graph.people for mention in person.mentions]
+    open_words = [word for mention in mentions if " or " in mention for word in mention.split(" or ")]
+    parts = dict.fromkeys(part for word in (*graph.negated, *open_words) for part in word.split())
+    return [part for part in parts if part not in graph.objects and part not in mentions]
 
 
 def _numbered(captions: pl.DataFrame, stage: str, images: Sequence[str]) -> tuple[pl.DataFrame, list[tuple]]:
@@ -118,22 +144,10 @@ def text_faults(text: str) -> list[str]:
         f"over {LONGEST} characters, cut": len(text) > LONGEST,
         "markup": _MARKUP.search(text),
         "control characters": _CONTROL.search(text),
-        "not English: no common English word": not _is_english(text),
+        f"{READ_AS} a paragraph": len(_END.findall(text)) >= SENTENCES,
+        f"{READ_AS} markdown": _MARKDOWN.search(text),
     }
     return [fault for fault, is_there in faults.items() if is_there]
-
-
-def _is_english(text: str) -> bool:
-    words = [word.lower() for word in _WORD.findall(text[:LONGEST])]
-    return not _FUNCTION_WORDS.isdisjoint(words) or 2 * sum(map(_known, words)) > len(words)
-
-
-_FUNCTION_WORDS = word_set("a an the and of with is are on at to his her their its two this that there")
-
-
-@cache
-def _known(word: str) -> bool:
-    return wordnet.load().most_common(word, "") is not None
 
 
 class Phrases(NamedTuple):
@@ -191,15 +205,15 @@ def _joined_noun(graph: SceneGraph, term: str) -> SceneGraph:
     for noun in heads:
         graph = renamed(graph, noun, term)
     attributes = tuple(pair for pair in graph.attributes if pair[0] != term or pair[1] not in parts)
-    return SceneGraph(graph.objects, attributes, graph.relations)
+    return replace(graph, attributes=attributes)
 
 
 def _joined_adjective(graph: SceneGraph, term: str) -> SceneGraph:
     """Replace a term's parts, as attributes of one noun, by the term."""
-    parts = set(_GAP.split(term))
+    parts = {*_GAP.split(term), _GAP.sub(" ", term), _GAP.sub("-", term)}
     whom = {noun for noun, word in graph.attributes if word in parts and is_person(noun, synset_of(noun, "n"))}
     attributes = [pair for pair in graph.attributes if not (pair[0] in whom and pair[1] in parts)]
-    return SceneGraph(graph.objects, (*attributes, *((noun, term) for noun in sorted(whom))), graph.relations)
+    return replace(graph, attributes=(*attributes, *((noun, term) for noun in sorted(whom))))
 
 
 def _is_on_foot(graph: SceneGraph, text: str) -> bool:
@@ -218,8 +232,9 @@ def renamed(graph: SceneGraph, old: str, new: str) -> SceneGraph:
     def name(noun: str) -> str:
         return new if noun == old else noun
 
-    return SceneGraph(
-        tuple(dict.fromkeys(map(name, graph.objects))),
-        tuple(dict.fromkeys((name(noun), word) for noun, word in graph.attributes)),
-        tuple(dict.fromkeys((name(one), word, name(other)) for one, word, other in graph.relations)),
+    return replace(
+        graph,
+        objects=tuple(dict.fromkeys(map(name, graph.objects))),
+        attributes=tuple(dict.fromkeys((name(noun), word) for noun, word in graph.attributes)),
+        relations=tuple(dict.fromkeys((name(one), word, name(other)) for one, word, other in graph.relations)),
     )

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
+from collections.abc import Iterable
 
 import polars as pl
 
-from portrayal.audits.captions.reading.senses import UNLISTED
-from portrayal.audits.captions.reading.stages import Options, Stages, once
-from portrayal.text.words import wordnet
-from portrayal.text.words.harm_lists import read_list
+from portrayal.audits.captions.reading.stages import DENIED, PERSON, Options, Stages, once
+from portrayal.text.captions.layout import clean
+from portrayal.text.captions.lexicon import base_of_noun
+from portrayal.text.captions.people import groups_of
+from portrayal.text.captions.senses import is_person
 
+_WORD = re.compile(r"[^\W\d_]+")
 # The axis of identity terms that an annotated axis is named by.
 NAMED_BY = {"skin": "race", "race": "race", "ethnicity": "race", "gender": "gender", "age": "age"}
 
-
-@lru_cache(maxsize=100_000)
-def is_person(word: str, synset: str | None) -> bool:
-    """Return True for a noun that is a person; `female` is no animal."""
-    if word.split()[-1] in identity_nouns():
-        return True
-    if synset is None or synset.endswith(UNLISTED):
-        return False
-    return wordnet.load().is_person_synset(synset)
-
-
-@lru_cache(maxsize=1)
-def identity_nouns() -> frozenset[str]:
-    """Return the identity adjectives that captions use as nouns."""
-    return frozenset(read_list("identity_nouns")["term"])
+# After a noun one of these follows, after an adjective hardly ever.
+AFTER_NOUNS = ("by", "in", "on", "at", "with", "from", "near", "of", "for", "to", "who", "is", "are", "was", "were")
+WINDOWS = r"\b(?:windows?|curtains?|shades?|shutters?|(?:through|behind|under|over|past|\w*(?:open|clos|pull|rais)\w*) the blind)\b"
 
 
 def with_person(objects: pl.DataFrame) -> pl.DataFrame:
@@ -41,10 +32,31 @@ def with_person(objects: pl.DataFrame) -> pl.DataFrame:
 @once
 def people_mentioned(stages: Stages, stage: str) -> pl.DataFrame:
     """Return (image, caption) of every caption that mentions a person; labels have caption 0."""
-    denied = stages.at(stage, "attribute").filter(pl.col("word") == "no").select("image", "caption", word="subject")
-    people = with_person(stages.at(stage, "object")).filter("person")
-    people = people.join(denied, on=["image", "caption", "word"], how="anti")
-    return people.select("image", "caption").unique(maintain_order=True)
+    return words_for_people(stages, stage).select("image", "caption").unique(maintain_order=True)
+
+
+@once
+def words_for_people(stages: Stages, stage: str) -> pl.DataFrame:
+    """Return image, caption, person and word of every mention of somebody."""
+    columns = ["image", "caption", "person", "word"]
+    said = stages.at(stage, PERSON).rename({"object": "person"}).select(columns)
+    nouns = with_person(stages.at(stage, "object")).filter("person").with_columns(person="word").select(columns)
+    # Labels, and tables of mentions made without a reader, have no people beside their nouns.
+    return pl.concat([said, nouns.join(said, on=["image", "caption"], how="anti")])
+
+
+@once
+def affirmed_captions(stages: Stages, stage: str) -> pl.DataFrame:
+    """Return captions without layout and without words that they deny."""
+    denied = stages.at(stage, DENIED).group_by("image", "caption").agg(denied="word")
+    table = stages.captions_at(stage).join(denied, on=["image", "caption"], how="left", maintain_order="left")
+    texts = [_affirmed(text, words or ()) for text, words in table.select("text", "denied").iter_rows()]
+    return table.drop("denied").with_columns(pl.Series("text", texts, dtype=pl.String))
+
+
+def _affirmed(text: str, denied: Iterable[str]) -> str:
+    words, text = frozenset(denied), clean(text)
+    return _WORD.sub(lambda word: "" if base_of_noun(word[0].lower()) in words else word[0], text) if words else text
 
 
 def caption_numbers(stages: Stages, stage: str) -> pl.DataFrame:
@@ -78,6 +90,23 @@ def people_described(attributes: pl.DataFrame) -> list[str]:
 
 
 @once
+def identities_as_nouns(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
+    """Return image, caption and word of identity adjectives used as nouns."""
+    listed = options.word_list("identity_nouns")["term"]
+    objects = stages.at(stage, "object").select("image", "caption", "word")
+    found = [objects.filter(pl.col("word").is_in(listed.implode()))]
+    captions = stages.captions_at(stage).with_columns(pl.col("text").str.to_lowercase())
+    for term in listed.filter(listed.str.contains(" ")):  # with an article: "the blind" are people, "blinds" are none
+        word = term.rpartition(" ")[2]
+        said = captions.filter(pl.col("text").str.contains(rf"\b{term}\b"), ~pl.col("text").str.contains(WINDOWS))
+        ends = pl.col("text").str.contains(rf"\b{term}(?:\W*$|\W+(?:{'|'.join(AFTER_NOUNS)})\b)")
+        noun = said.join(objects.filter(word=word), on=["image", "caption"], how="semi")
+        hits = pl.concat([said.filter(ends), noun]).select("image", "caption")
+        found.append(hits.with_columns(word=pl.lit(word if word in listed else term)))
+    return pl.concat(found).unique(maintain_order=True)
+
+
+@once
 def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame:
     """Return image, caption, axis, group and term of every identity term of a person."""
     listed = options.word_list("identity").select("term", "axis", "group", "part")
@@ -88,7 +117,16 @@ def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame
     bare = bare.rename({"word": "term"}).join(listed.filter(pl.col("part") == "a"), on="term")
     adjectives = identity_adjectives(stages, stage, options)
     columns = ["image", "caption", "axis", "group", "term"]
-    return pl.concat([table.select(columns) for table in (nouns, bare, adjectives)]).unique(maintain_order=True)
+    pronouns = _pronouns(stages, stage).filter(pl.col("axis").is_in(listed["axis"].unique()))
+    return pl.concat([each.select(columns) for each in (nouns, bare, adjectives, pronouns)]).unique(maintain_order=True)
+
+
+@once
+def _pronouns(stages: Stages, stage: str) -> pl.DataFrame:
+    """Return image, caption, axis, group and term of every pronoun that names a group."""
+    said = stages.at(stage, PERSON).select("image", "caption", term="word")
+    named = [(word, *pair) for word in said["term"].unique().sort() for pair in groups_of(word, pronoun=True)]
+    return said.join(pl.DataFrame(named, schema=["term", "axis", "group"], orient="row").cast(pl.String), on="term")
 
 
 def listed_nouns(objects: pl.DataFrame, options: Options) -> pl.DataFrame:

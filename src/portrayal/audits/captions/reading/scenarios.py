@@ -10,8 +10,8 @@ from functools import lru_cache
 import polars as pl
 
 from portrayal.audits.captions.reading.people import people_described
-from portrayal.audits.captions.reading.senses import UNLISTED
 from portrayal.audits.captions.reading.stages import Options, Stages, once
+from portrayal.text.captions.senses import UNLISTED
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import synsets_of
 

@@ -27,12 +27,14 @@ STAGES = (HUMAN_LABELS, SYSTEM_LABELS, HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
 LABELS = (HUMAN_LABELS, SYSTEM_LABELS)
 CAPTIONED = (HUMAN_CAPTIONS, SYSTEM_CAPTIONS)
 
+# Words for somebody, with who it is among the caption's people as `object`; and words that a caption denies.
+PERSON, DENIED = "person", "denied"
 # One row per thing said: an object, an attribute of a subject, or a relation between subject and object.
 MENTIONS = {
     "image": pl.String,
     "stage": pl.String,
     "caption": pl.Int64,  # number of the caption of this image at this stage; 0 for labels
-    "kind": pl.String,  # object, attribute or relation
+    "kind": pl.String,  # object, attribute or relation; PERSON or DENIED
     "subject": pl.String,
     "word": pl.String,  # the noun, the attribute or the relation
     "object": pl.String,
@@ -51,6 +53,7 @@ THRESHOLD = 0.005  # section 4.1.1
 SAME_OBJECT = 2.2  # Leacock-Chodorow similarity from which two nouns count as one: at most three steps apart
 PERSON_AREA = 0.10  # section 4.2.2
 TOLERANCE = 0.005  # share of images in which a harm that is a plain count would be let pass
+TOLERANCES = {"wrong_group_word": 0.05, "people_not_mentioned": 0.2}  # of harms that people's own captions do too
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,12 @@ class Options:
     bootstraps: int = 200
     permutations: int = 9_999  # at the most: a p that is not small is known after fewer
     tolerance: float = TOLERANCE
+    tolerances: Mapping[str, float] = field(default_factory=dict)  # of single tests
     least_images: int = 5  # a tuple rarer than this is not compared
     seed: int = 0
     rules: str | None = None  # a user's rules (TOML) in place of those of the paper
     show_demeaning: bool = False
+    count_hedged: bool = True  # whether what a caption only supposes counts as said
     lists: dict[str, pl.DataFrame] = field(default_factory=dict)  # a user's list in place of one that ships
 
     @cached_property
@@ -78,6 +83,10 @@ class Options:
         """The name of everything that a result may depend on."""
         lists = {name: sha256(table.write_csv().encode()).hexdigest() for name, table in self.lists.items()}
         return f"{replace(self, lists={})} {lists}" if lists else repr(self)
+
+    def tolerated(self, test: str) -> float:
+        """Return the share of images in which a test's harm is let pass."""
+        return {**TOLERANCES, **self.tolerances}.get(test, self.tolerance)
 
     def word_list(self, name: str) -> pl.DataFrame:
         """Return a word list: the user's where there is one."""
@@ -154,9 +163,13 @@ class Stages:
 
     @once
     def at(self, stage: str, kind: str | None = None) -> pl.DataFrame:
-        """Return what is said at a stage, of one kind or of all."""
-        column, wanted, table = ("stage", stage, self.mentions) if kind is None else ("kind", kind, self.at(stage))
-        return table.filter(pl.col(column) == wanted)
+        """Return the mentions of one kind, or all objects, attributes and relations."""
+        here = self._said(stage)
+        return here.filter(~pl.col("kind").is_in([PERSON, DENIED]) if kind is None else pl.col("kind") == kind)
+
+    @once
+    def _said(self, stage: str) -> pl.DataFrame:
+        return self.mentions.filter(pl.col("stage") == stage)
 
     @once
     def captions_at(self, stage: str) -> pl.DataFrame:

@@ -69,7 +69,7 @@ def extend(typology: pl.DataFrame, reviews: pl.DataFrame | None) -> pl.DataFrame
     return pl.concat([rest, coded])
 
 
-def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str, Any]]:
+def agreement(reviews: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
     """Yield `coding_agreement` rows: each pair's share of equal decisions and Cohen's kappa."""
     judged = decisions(reviews).drop_nulls("reviewer")
     for first, second in combinations(judged["reviewer"].unique().sort().to_list(), 2):
@@ -81,7 +81,7 @@ def agreement(reviews: pl.DataFrame | None, seed: int = 0) -> Iterator[dict[str,
         codes = [np.array([choices.index(text) for text in side], float) for side in sides]
         kappa = Estimate(note="not defined: both coders used a single cluster")
         if len(choices) > 1:
-            kappa = cohen_kappa(codes[0], codes[1], seed=seed)
+            kappa = cohen_kappa(codes[0], codes[1])
         about = {"system": "coders", "group": first, "versus": second, "n": both.height, "counted": "tags"}
         share = wilson(int((codes[0] == codes[1]).sum()), both.height)
         yield share.row("coding_agreement", unit="share", **about)

@@ -10,7 +10,7 @@ import polars as pl
 
 from portrayal.audits.contexts.measures.design import Design
 from portrayal.audits.contexts.measures.views import ALIKE, DIFFERENCES, NEUTRAL, Rows, View
-from portrayal.stats.decisions.decision import NOT_TESTED, STILL
+from portrayal.stats.decisions.decision import NOT_MEASURABLE, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import t_estimate
 from portrayal.stats.intervals.shares import bounded_mean, clustered_share
@@ -18,6 +18,7 @@ from portrayal.stats.models.groups import welch
 from portrayal.stats.tests.permutation import sign_flip
 from portrayal.text.formatting import number
 
+NO_ABSTRACT = "it gives no abstract tags, so its descriptions cannot be more or less abstract"
 FITS, FITS_NOT = "people who fit the place", "people who do not"
 
 
@@ -65,11 +66,15 @@ def expectancy(view: View, design: Design) -> Rows:
         return
     own = np.array([design.cluster_of.get(label, "") for label in levels], dtype=object)
     about = {"system": view.system, "group": FITS, "versus": FITS_NOT, "unit": "points", "counted": "people"}
-    abstract = {}
+    abstract, used = {}, False
     for place in (place for place in view.places if place in design.stereotypes):
         here, stereotype = view.at[place].answered, design.stereotypes[place]
-        parts = here.shares(["abstract", "concrete"])
-        values = abstract[place] = here.means(parts[:, 0] - parts[:, 1])
+        of_abstract, of_concrete = (here.means(each) for each in here.shares(["abstract", "concrete"]).T)
+        both = (
+            of_abstract + of_concrete
+        )  # the kinds that differ in abstractness: other tags may be as many as they like
+        values = abstract[place] = np.divide(of_abstract, both, out=np.full(both.shape, np.nan), where=both > 0)
+        used |= bool(np.nansum(of_abstract) > 0)
         known = ~np.isnan(values) & (own != "")
         gap = welch(values[known & (own == stereotype)], values[known & (own != stereotype)])
         note = f"Welch t = {number(gap.statistic)}, df = {number(gap.df)}"
@@ -78,7 +83,8 @@ def expectancy(view: View, design: Design) -> Rows:
     if abstract:
         gaps = expectancy_gaps(abstract, design.stereotypes, own)
         lost = int(np.isin(own, list(gaps)).sum()) - sum(map(len, gaps.values()))
-        yield mean_of_groups(list(gaps.values())).row("expectancy", n_missing=lost, **about)
+        untold = {} if used else {"decision": NOT_MEASURABLE, "reason": NO_ABSTRACT}
+        yield mean_of_groups(list(gaps.values())).row("expectancy", n_missing=lost, **about, **untold)
 
 
 def expectancy_gaps(

@@ -25,7 +25,7 @@ FACETS = ("place", "background", "inferred", "attribute", "factor", "vector", "c
 # correction; variants repeat the headline test.
 FAMILY = (
     "congruence", "inferred_change", "recognition_independence", "distance_anova", "attribute_within",
-    "attribute_between", "expectancy",
+    "attribute_between", "expectancy", "misgendered", "misgendered_worst_group", "unnamed_worst_group",
 )  # fmt: skip
 
 
@@ -41,6 +41,7 @@ class Design:
     mixed: bool = True
     described: bool = True  # false: the rows that are tested alone
     seed: int = 0
+    tolerance: float = 0.05  # the share of pictures that may be misgendered
     # Where only some tests are wanted: measure to its places (None among them for the test over all places).
     only: Mapping[str, Collection[str | None]] | None = None
     named: Sequence[str] = ()  # the genders that people show, places mean or answers name; see `fit`

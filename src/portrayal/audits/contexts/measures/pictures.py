@@ -19,7 +19,7 @@ from portrayal.errors import PortrayalError
 from portrayal.tables import STIMULI, starts
 from portrayal.tables.batches import Source, scan
 from portrayal.text.words.tag_spelling import normalise
-from portrayal.text.words.typology import clusters_of, load_context_tags, load_typology, read_tags
+from portrayal.text.words.typology import DENIED, clusters_of, load_context_tags, load_typology, read_tags
 
 KEYS = ("system", "stimulus", "repeat")
 DERIVED = ("system", "repeat", "status", "tags", "known", "place", "inferred", "recognised")
@@ -68,7 +68,7 @@ def membership(tags: Sequence[str] | pl.Series, lists: WordLists) -> tuple[pl.Da
     member = np.zeros((len(entries), len(lists.clusters) + len(lists.contexts)), dtype=bool)
     for row, entry in zip(member, entries, strict=True):
         row[[column for one in entry for column in lists.columns.get(one, ())]] = True
-    placed = [not lists.known.keys().isdisjoint(entry) for entry in entries]
+    placed = [entry == (DENIED,) or not lists.known.keys().isdisjoint(entry) for entry in entries]
     schema = {"tag": pl.String, "known": pl.Boolean, "placed": pl.Boolean}
     return pl.DataFrame({"tag": list(tags), "known": list(map(bool, entries)), "placed": placed}, schema), member
 

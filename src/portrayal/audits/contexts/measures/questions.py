@@ -16,6 +16,7 @@ from portrayal.audits.contexts.measures.design import FACETS, SUPER, Design
 from portrayal.audits.contexts.measures.rq1_inferences import inferences
 from portrayal.audits.contexts.measures.rq2_recognition import recognition
 from portrayal.audits.contexts.measures.rq3_accuracy import accuracy
+from portrayal.audits.contexts.measures.rq3_errors import errors
 from portrayal.audits.contexts.measures.rq4_descriptions import attributes, descriptions, mixed
 from portrayal.audits.contexts.measures.views import DIFFERENCES, NEUTRAL, Rows, View, by_system, column
 from portrayal.stats.decisions.decision import EXPLORATORY
@@ -25,7 +26,7 @@ from portrayal.stats.intervals.shares import clustered_share
 from portrayal.tables import results
 from portrayal.text.formatting import percent
 
-OF_PEOPLE = (congruence, accuracy, inferences, recognition, descriptions, attributes, expectancy, mixed)
+OF_PEOPLE = (congruence, accuracy, errors, inferences, recognition, descriptions, attributes, expectancy, mixed)
 GENDERED, STEREOTYPED, RECOGNISED = (f"{what}_without_people" for what in ("gendered", "stereotype", "recognised"))
 VARIANT = "with_confidence"
 KEYS = ["system", "measure", "group", "versus", "place", "background", "inferred", "attribute", "factor", "vector"]
@@ -93,12 +94,16 @@ def nobody(alone: View, design: Design) -> Rows:
             yield wilson(count, here.count).row(GENDERED, inferred=gender, **where)
 
 
-def confident(responses: pl.DataFrame, least: float) -> pl.DataFrame:
-    """Return the responses without tags of less confidence; none left is an answer still."""
-    if least <= 0 or responses["confidence"].null_count() == responses.height:
+def confident(responses: pl.DataFrame, least: float | Mapping[str, float]) -> pl.DataFrame:
+    """Return the responses without tags of less confidence; none left is an answer still.
+
+    Each system may have its own least confidence.
+    """
+    if not least or responses["confidence"].null_count() == responses.height:
         return responses
+    own = pl.lit(least) if isinstance(least, (int, float)) else pl.col("system").replace_strict(least, default=0.0)
     scale = pl.when(pl.col("confidence").max().over("system") > 1).then(100.0).otherwise(1.0)
-    sure = (pl.col("confidence") / scale >= least).fill_null(True)
+    sure = (pl.col("confidence") / scale >= own).fill_null(True)
     return responses.with_columns(tag=pl.when(sure).then("tag"))
 
 
@@ -108,8 +113,12 @@ def at_thresholds(
     thresholds: Sequence[float],
     family: Sequence[str],
     measure: Callable[[pl.DataFrame, Places], pl.DataFrame],
+    raw: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return `with_confidence` rows: tests with p at most .05 on the surer tags."""
+    """Return `with_confidence` rows: tests with p at most .05 at other thresholds.
+
+    `raw` has the tags that `responses` leave out.
+    """
     unsure = responses.filter(pl.col("confidence").is_not_null())["system"].unique()
     tested = pl.col("measure").is_in(family) & (pl.col("p") <= LEVEL)
     wanted = table.filter(tested, pl.col("system").is_in(unsure.implode()))
@@ -118,7 +127,7 @@ def at_thresholds(
     empty = {name: pl.lit(None, table.schema[name]) for name in ("p", "p_floor", "decision", "reason")}
     again = [table.clear()]
     for least in thresholds if wanted.height else ():
-        surer = confident(mine, least)
+        surer = confident(mine if raw is None else raw.filter(pl.col("system").is_in(mine["system"].implode())), least)
         same = surer["tag"].null_count() == mine["tag"].null_count()  # no tag is dropped: nothing to measure anew
         rows = table if same else measure(surer, places)
         rows = rows.join(wanted.select(KEYS), on=KEYS, how="semi", nulls_equal=True, maintain_order="left")

@@ -16,6 +16,7 @@ from portrayal.stats.intervals.shares import bounded_mean, clustered_share
 from portrayal.stats.tests.people import Permuted, deal_pictures
 
 TOO_MANY = "the exact test deals single pictures, and there may be millions"
+DRAWN = "p from random ways to deal the pictures, since there are too many to count"
 TOO_FEW = "the inferred gender of too few people changed for any difference to be found"
 
 
@@ -63,5 +64,6 @@ def _change(outcome: str, after: View, before: View, about: dict[str, Any]) -> d
     flips = {} if few or (here != alone).any() else {DIFFERENCES: (after.people[there], shifts)}
     return bounded_mean(shifts, round(after.count / max(after.n_people, 1))).row(
         "inferred_change", inferred=outcome, p=np.nan if few else tested.p, p_floor=tested.floor,
-        n_missing=len(after.people) - len(shifts), unit="points", counted="people", **reason, **flips, **about,
+        n_missing=len(after.people) - len(shifts), unit="points", counted="people", note=DRAWN if tested.drawn else "",
+        **reason, **flips, **about,
     )  # fmt: skip

@@ -22,13 +22,12 @@ from portrayal.stats.decisions.decision import EXPLORATORY, NOT_TESTED, STILL
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, t_estimate
-from portrayal.stats.intervals.shares import bounded_mean
-from portrayal.stats.models.groups import Anova, anova, permute_terms, tukey, welch
+from portrayal.stats.intervals.shares import bounded_mean, with_missing
+from portrayal.stats.models.groups import LEAST, anova, cells_of, compare_pairs, permute_terms, small_groups, welch
 from portrayal.stats.models.random_intercept import fit_random_intercept
 from portrayal.stats.tests.people import permute_labels
-from portrayal.text.formatting import number, plural
+from portrayal.text.formatting import listed, number, plural
 
-LEAST = 3  # people in a cell; fewer is NA
 PAPER_TUKEY = 0.006  # the paper's threshold for Tukey's test: .05 over eight contexts
 PAPER_WELCH = 0.002  # the paper's threshold for Welch's t in Tables 11 and 13
 DISTANCE = {"unit": "cosine distance", "counted": "people"}  # columns of rows
@@ -82,14 +81,6 @@ def distances(view: View, place: str | None, factors: Sequence[str], clusters: S
     return Distances(here.means(distances_from_baseline(here, view.alone.answered, clusters)), view.levels(factors))
 
 
-def cells_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the name of each person's cell: the levels joined by commas."""
-    first, *others = factors.values()
-    for levels in others:
-        first = np.char.add(np.char.add(first, ", "), levels)
-    return first
-
-
 def descriptions(view: View, design: Design) -> Rows:
     """Yield `distance`, `distance_anova`, `distance_tukey`, `distance_tukey_factor` and `distance_variant` rows."""
     if not len(view.alone) or not view.single:
@@ -136,23 +127,26 @@ def _tests(distances: Distances, about: dict[str, Any], design: Design) -> Rows:
         return
     model, permuted = anova(values, varied), permute_terms(values, varied, design.seed)
     for term in model.terms:
-        if term.note:
-            tested: Estimate = replace(term, note="", decision=NOT_TESTED, reason=term.note)
-        else:
-            p = {"p": permuted.p[term.name], "p_floor": permuted.floor} if permuted else {}
-            tested = replace(term, note=f"F({term.df}, {model.residual_df}) = {number(term.f)}, type II", **p)
+        few = small_groups(varied, term.name)
+        reason = term.note or (f"too few people with an answer in {listed(few)}" if few else "")
+        tested: Estimate = replace(term, note="", p=np.nan, decision=NOT_TESTED, reason=reason)
+        if not reason and permuted:
+            p = permuted.p[term.name]
+            low = term.low if p < LEVEL else 0.0
+            note = f"F({term.df}, {model.residual_df}) = {number(term.f)}, type II"
+            tested = replace(term, low=low, p=p, p_floor=permuted.floor, note=note)
         yield tested.row("distance_anova", factor=term.name, **TERM, **about)
     if design.describes:
-        yield from _tukey_rows("distance_tukey", values, cells_of(varied), model, about)
+        yield from _pairs("distance_tukey", values, cells_of(varied), about)
         for name, levels in varied.items():
-            yield from _tukey_rows("distance_tukey_factor", values, levels, model, {**about, "factor": name})
+            yield from _pairs("distance_tukey_factor", values, levels, {**about, "factor": name})
 
 
-def _tukey_rows(measure: str, values: np.ndarray, groups: np.ndarray, model: Anova, about: dict[str, Any]) -> Rows:
+def _pairs(measure: str, values: np.ndarray, groups: np.ndarray, about: dict[str, Any]) -> Rows:
     about = {**about, **DISTANCE, "n_missing": None, "family": EXPLORATORY}
-    for pair in tukey(values, groups, model.residual_variance, model.residual_df, LEAST):
+    for pair in compare_pairs(values, groups):
         paper = "beyond" if pair.p < PAPER_TUKEY else "not beyond"
-        note = f"Tukey-Kramer; {paper} the paper's threshold of {PAPER_TUKEY}"
+        note = f"Welch, corrected over the pairs; {paper} the paper's threshold of {PAPER_TUKEY}"
         note = f"NA: {pair.note}" if pair.note else note
         yield pair.row(measure, group=pair.first, versus=pair.second, note=note, **about)
 
@@ -200,17 +194,21 @@ def _compare(gaps: Sequence[tuple[dict[str, Any], np.ndarray]], groups: np.ndarr
             there = ~np.isnan(column)
             one, two = (column[(groups == name) & there] for name in (first, second))
             row = {"group": first, "versus": second, "n_missing": int((both & ~there).sum()), **about}
-            yield _gap(one, two, p, floor).row(unit="points", counted="people", **row)
+            lost = tuple(int(((groups == name) & ~there).sum()) for name in (first, second))
+            gap = _gap(one, two, p, floor, (first, second))
+            if about["measure"] == "attribute_between":  # a change has no two ways
+                gap = with_missing(gap, one, two, (lost[0], lost[1]))
+            yield gap.row(unit="points", counted="people", **row)
 
 
-def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float) -> Estimate:
+def _gap(one: np.ndarray, two: np.ndarray, p: float, floor: float, names: tuple[str, str]) -> Estimate:
     """Return the difference of two groups' means; or why it is not tested."""
     gap = welch(one, two)
     if not gap.n:
         return Estimate(n=0)
     tested = Estimate(gap.value, gap.low, gap.high, p, gap.n, p_floor=floor)
     if min(len(one), len(two)) < 2 or floor >= LEVEL:
-        few = "answers about too few people of a group for any difference to be found"
+        few = f"too few people with an answer in {names[len(two) < len(one)]}"
         return replace(tested, p=np.nan, decision=NOT_TESTED, reason=few)
     if np.isnan(gap.p):  # all of a group are alike: Welch's interval would have no width
         tested = replace(_apart(one, two), p=p, p_floor=floor)

@@ -46,12 +46,6 @@ class Axis(NamedTuple):
         low, high = self.poles or ("at the negative end", "at the positive end")
         return f"closer to the pole {low}", f"closer to the pole {high}"
 
-    def moves(self) -> tuple[str, str]:
-        """Return the ends in a sentence, with the pole that a face moves away from."""
-        low, high = self.ends()
-        away = " and further from the pole "
-        return (f"{low}{away}{self.pole_high}", f"{high}{away}{self.pole_low}") if self.poles else (low, high)
-
 
 def axes_of(table: pl.DataFrame) -> list[Axis]:
     """Return the axes of a table, the placebo last."""

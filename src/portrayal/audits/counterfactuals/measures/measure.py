@@ -80,8 +80,9 @@ def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "
     polars.DataFrame
         One row for each system, attribute, pair of poles (`pole_low`, `pole_high`) and label: `slope` (of the label's share,
         over its share at the centre, on the value), `low`, `high`, `slope_per_step`, `p` (series read backwards, person by
-        person), `p_adjusted`, `decision`,
-        `p_paper` and `passes_paper` (least squares, as published), `at_centre`, `n` (people), `plain` and `occupation`.
+        person), `p_adjusted`, `decision`, `raw_slope` with `raw_low` and `raw_high` (what is tested: the slope of the share, or
+        of the mean score where scores differ), `p_paper` and `passes_paper` (least squares, as published), `at_centre`, `n`
+        (people), `plain` and `occupation`.
 
     Examples
     --------
@@ -107,20 +108,21 @@ def label_slopes(stimuli: Any, responses: Any, *, seed: int = 0, method: str = "
 
 
 def with_decisions(labels: pl.DataFrame, decided: pl.DataFrame) -> pl.DataFrame:
-    """Return the labels with the corrected p and decision of their rows."""
-    judged = decided.filter(pl.col("measure").is_in(FAMILY)).select(*KEYS, "p_adjusted", "decision")
+    """Return the labels with corrected p, decision and tested slope."""
+    tested = {"raw_slope": "value", "raw_low": "low", "raw_high": "high"}
+    judged = decided.filter(pl.col("measure").is_in(FAMILY)).select(*KEYS, "p_adjusted", "decision", **tested)
     joined = labels.join(judged, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
     after = labels.get_column_index("p") + 1
-    return joined.select(*labels.columns[:after], "p_adjusted", "decision", *labels.columns[after:])
+    return joined.select(*labels.columns[:after], "p_adjusted", "decision", *tested, *labels.columns[after:])
 
 
 def _differences(rows: Sequence[Row], tests: Sequence[Tests]) -> pl.DataFrame:
-    """Return each person's score beside the number of the row that it tests."""
+    """Return each person's own slope beside the number of the row that it tests."""
     scores: dict[tuple[str | None, ...], tuple[list[str], np.ndarray]] = {}
     for each in tests:
         key = (each.block.system, *each.block.axis)
-        scores |= {(*key, label): (each.people, each.scores[:, at]) for at, label in enumerate(each.block.labels)}
-        scores[(*key, None)] = (sorted(set(each.block.refused_people)), each.refusal_scores)
+        scores |= {(*key, label): (each.people, each.rises[:, at]) for at, label in enumerate(each.block.labels)}
+        scores[(*key, None)] = (sorted(set(each.block.refused_people)), each.refusal_rises[:, 0])
     tested = [
         (number, *scores[tuple(row.get(name) for name in KEYS)])
         for number, row in enumerate(rows)
@@ -162,7 +164,7 @@ LABELS = {
     "passes_paper": pl.Boolean, "at_centre": pl.Int64, "n": pl.Int64, "plain": pl.Boolean, "occupation": pl.String,
 }  # fmt: skip
 RATES = {
-    **dict.fromkeys(KEYS, pl.String), "value": pl.Float64, "share": pl.Float64,
+    **dict.fromkeys(KEYS, pl.String), "value": pl.Float64, "share": pl.Float64, "score": pl.Float64,
     "normalised": pl.Float64, "low": pl.Float64, "high": pl.Float64,
 }  # fmt: skip
 
@@ -185,12 +187,14 @@ def _rates(tests: Tests) -> Iterator[tuple[Any, ...]]:
     if not len(each):
         return
     shares, base = each.mean(axis=0), each[:, block.centre]
+    scores = by_person(block.scores, block.people).mean(axis=0) if tests.scored else np.full(shares.shape, np.nan)
     for step, value in enumerate(block.values):
         low, high = ratio_interval(each[:, step], base, null=1.0)
         ratio = np.divide(shares[step], base.mean(axis=0), out=np.full(len(low), np.nan), where=base.any(axis=0))
         low, high = (ratio, ratio) if step == block.centre else (low, high)
         for place, label in enumerate(block.labels):
-            yield (block.system, *block.axis, label, value, shares[step, place], ratio[place], low[place], high[place])
+            numbers = (shares[step, place], scores[step, place], ratio[place], low[place], high[place])
+            yield (block.system, *block.axis, label, value, *numbers)
 
 
 def _followed(placebo: pl.DataFrame) -> Iterator[tuple[str, int, list[str]]]:

@@ -17,19 +17,21 @@ from portrayal.audits.counterfactuals.measures import slopes as fits
 from portrayal.audits.counterfactuals.measures.axis import PLACEBO, POLES
 from portrayal.audits.counterfactuals.measures.occupations import is_plain, occupation_group
 from portrayal.audits.counterfactuals.measures.presence import Block
-from portrayal.audits.counterfactuals.measures.slopes import LogisticSlopes, Slopes
+from portrayal.audits.counterfactuals.measures.slopes import Slopes
 from portrayal.audits.counterfactuals.measures.sums import Sums
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson
+from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.stats.tests.permutation import sign_flip_columns
 from portrayal.text.formatting import plural
 
 FACETS = ("attribute", *POLES, "label", "occupation", "step", "check")
-FAMILY = ("slope", "raw_slope", "refusal_slope")
+FAMILY = ("raw_slope", "refusal_slope")
 PAPER_P, PAPER_SLOPE = 0.001, 0.03  # the paper's filters
 FEWEST = floor(1 - log2(LEVEL)) + 1  # people whose signs can give a p under the level
+SCORE = "score"  # the unit of a slope of scores
 UNIT = "share of the centre's rate per unit of the value"
 UNMOVED = f"fewer than {FEWEST} people get it more often towards one end than towards the other"
 UNREFUSED = f"fewer than {FEWEST} people are refused more often towards one end than towards the other"
@@ -53,30 +55,39 @@ class Tests:
         return Sums.of(self.block)
 
     @cached_property
-    def scores(self) -> np.ndarray:
-        """People by labels, whole numbers: their signs are flipped by the reversal test."""
-        return fits.reversal_scores(self.block.present, self.block.people, self.repeats)
+    def scored(self) -> bool:
+        """True where every answer has a score, and some label's scores differ."""
+        scores, present = self.block.scores, self.block.present
+        if not np.isfinite(scores).all() or not present.size:
+            return False
+        given = np.divide(scores, present, out=np.full(scores.shape, np.nan), where=present > 0)
+        apart = np.fmax.reduce(given, axis=(0, 1)) - np.fmin.reduce(given, axis=(0, 1))
+        return bool((apart > fits.DUST).any())
+
+    @cached_property
+    def rises(self) -> np.ndarray:
+        """Each person's slope of every label, whose signs are flipped."""
+        answers = self.block.scores if self.scored else self.block.present
+        return fits.rises(fits.by_person(answers, self.block.people), self.block.values)
 
     @cached_property
     def p(self) -> np.ndarray:
-        """The p of each label by itself."""
-        return sign_flip_columns(self.scores)
+        """The p of each label by itself: exact of presence, whose scores are whole numbers."""
+        if self.scored:
+            return np.nan_to_num(flip_jointly(self.rises).p, nan=1.0)
+        return sign_flip_columns(fits.reversal_scores(self.block.present, self.block.people, self.repeats))
 
     @cached_property
-    def refusal_scores(self) -> np.ndarray:
-        """The same scores of refusals, of the people asked at every step."""
-        return fits.reversal_scores(self.block.refused[:, :, None], self.block.refused_people, self.repeats)[:, 0]
+    def refusal_rises(self) -> np.ndarray:
+        """The same slopes of refusals, of the people asked at every step."""
+        return fits.rises(fits.by_person(self.block.refused[:, :, None], self.block.refused_people), self.block.values)
 
     @cached_property
-    def logistic(self) -> LogisticSlopes:
-        """The conditional logistic slopes."""
-        return fits.conditional_logistic(self.block.present, self.block.values, self.block.people)
-
-    @cached_property
-    def confidence(self) -> Slopes | None:
-        """The slopes of confidences, where every answer has one."""
-        scored = np.isfinite(self.block.scores).all() and bool(self.block.scores.any())
-        return fits.normalised_slopes(self.block.scores, self.block.values, self.block.people) if scored else None
+    def raw(self) -> Slopes:
+        """The slopes of the mean scores, or of the shares."""
+        answers = self.block.scores if self.scored else self.block.present
+        sums = fits.slope_sums(fits.by_person(answers, self.block.people), self.block.values)
+        return fits.raw_slopes_of(sums, self.block.values, len(self.people))
 
     @property
     def people(self) -> list[str]:
@@ -90,7 +101,7 @@ class Tests:
     @cached_property
     def moved(self) -> np.ndarray:
         """The number of people who get each label more often towards one end."""
-        return np.count_nonzero(self.scores, axis=0)
+        return np.count_nonzero(self.rises, axis=0)
 
     def of_slope(self, place: int) -> Row:
         """Return p of a label, or why it is not tested."""
@@ -108,8 +119,9 @@ class Tests:
 
     def of_refusals(self) -> Row:
         """Return p of the slope of refusals, or why it is not tested."""
-        moved = int(np.count_nonzero(self.refusal_scores))
-        tested: Row = {"p": float(sign_flip_columns(self.refusal_scores[:, None])[0]), "p_floor": 2.0 ** (1 - moved)}
+        moved = int(np.count_nonzero(self.refusal_rises))
+        scores = fits.reversal_scores(self.block.refused[:, :, None], self.block.refused_people, self.repeats)
+        tested: Row = {"p": float(sign_flip_columns(scores)[0]), "p_floor": 2.0 ** (1 - moved)}
         return tested if moved >= FEWEST else {**tested, "decision": NOT_TESTED, "reason": UNREFUSED, "p": None}
 
 
@@ -149,19 +161,24 @@ def axis_rows(
 def _label_rows(sums: Sums, base: Row, tests: Tests | None) -> Iterator[Row]:
     """Yield the rows of every label, and one that says so where there is none."""
     if tests and not sums.labels and sums.people:
-        yield Estimate().row("slope", **base, unit=UNIT, decision=NOT_TESTED, reason=NO_LABEL)
+        yield Estimate().row("raw_slope", **base, unit="points", decision=NOT_TESTED, reason=NO_LABEL)
     slopes, spacing = sums.slopes, float(np.diff(sums.values).mean())
     raw = fits.raw_slopes_of(sums.columns(sums.labels), sums.values, sums.people)
+    scored = bool(tests and tests.scored)
     for place, label in enumerate(sorted(sums.labels)):
         about, absent = {**base, "label": label}, bool(sums.people) and not slopes.at_centre[place]
         kind = "plain concept" if is_plain(label) else (occupation_group(label) or "")
         tested = tests.of_slope(place) if tests else {}
-        if absent:
-            note = "; ".join(filter(None, ["nobody gets it at the centre: no normalised slope", kind]))
-            yield _slope(raw, place).row("raw_slope", **about, unit="points", note=note, **tested)
-        else:
+        note = "; ".join(filter(None, ["nobody gets it at the centre: no normalised slope" * absent, kind]))
+        if tests and scored:
+            yield _slope(tests.raw, place).row("raw_slope", **about, unit=SCORE, note=note, **tested)
+        share = {} if scored else tested
+        yield _slope(raw, place).row(
+            "presence_slope" if scored else "raw_slope", **about, unit="points", note=note, **share
+        )
+        if not absent:
             slope = _slope(slopes, place)
-            yield slope.row("slope", **about, unit=UNIT, note=kind, **tested)
+            yield slope.row("slope", **about, unit=UNIT, note=kind)
             per_step = slope.map(lambda end: end * spacing)
             yield per_step.row("slope_per_step", **about, unit="share of the centre's rate per step", note=kind)
             passed = slopes.p_paper[place] < PAPER_P and abs(slopes.slope[place]) > PAPER_SLOPE
@@ -169,8 +186,6 @@ def _label_rows(sums: Sums, base: Row, tests: Tests | None) -> Iterator[Row]:
             note = f"least squares over {len(sums.values)} steps, as published; {filters}"
             paper = Estimate(slopes.slope[place], p=slopes.p_paper[place])
             yield paper.row("paper_slope", **about, unit=UNIT, note=note)
-        if tests:
-            yield from _series_rows(tests, place, about)
         for name, count in zip(FLIPS, sums.flips[label] if sums.people else (), strict=False):
             yield wilson(float(count), sums.people).row(f"flip_{name}", **about, unit="share")
         for value, count in zip(sums.values, sums.labels[label] if absent else (), strict=False):
@@ -181,18 +196,6 @@ def _label_rows(sums: Sums, base: Row, tests: Tests | None) -> Iterator[Row]:
             gap = clustered_mean(np.array([*gaps, *[0.0] * (sums.compared - len(gaps))]))
             counts = {"n": sums.compared, "n_missing": sums.people - sums.compared, "unit": "points"}
             yield gap.row("unedited_gap", **{**about, **counts}, note=CENTRE)
-
-
-def _series_rows(tests: Tests, place: int, about: Row) -> Iterator[Row]:
-    """Yield the slopes that are fitted over single series: logistic, and of confidences."""
-    slope = _slope(tests.logistic, place)
-    note = f"{plural(int(tests.logistic.n[place]), 'source image')} changed"
-    if np.isinf(slope.value):
-        note += f"; every one of them towards {'+' if slope.value > 0 else '-'}: no finite slope"
-    yield slope.row("logistic_slope", **about, unit="log odds per unit of the value", note=note)
-    if tests.confidence is not None:
-        unit = "share of the centre's mean score per unit"
-        yield _slope(tests.confidence, place).row("confidence_slope", **about, unit=unit)
 
 
 def _part_rows(sums: Sums, base: Row) -> Iterator[Row]:
@@ -231,5 +234,5 @@ def _refusal_rows(sums: Sums, about: Row, tests: Tests | None) -> Iterator[Row]:
         yield slope.row("refusal_slope", **about, unit="points", note="refused per unit of the value", **tested)
 
 
-def _slope(slopes: Slopes | LogisticSlopes, place: int) -> Estimate:
+def _slope(slopes: Slopes, place: int) -> Estimate:
     return Estimate(slopes.slope[place], slopes.low[place], slopes.high[place])

@@ -3,15 +3,11 @@
 Joo, Kaerkkaeinen (2020), Gender slopes: counterfactual fairness for computer vision models by attribute manipulation,
 FATE/MM workshop, section Results. With shares y_k at values a_k and centre c, the slope of y_k / y_c on a_k is a ratio of
 two means over people.
-
-Of the conditional logistic slope: Breslow, Day (1980), Statistical methods in cancer research 1, chapter 7; its errors as
-in Cameron, Miller (2015), A practitioner's guide to cluster-robust inference, Journal of Human Resources 50.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -130,70 +126,3 @@ def reversal_scores(present: np.ndarray, people: Sequence[str] | np.ndarray, rep
     np.add.at(scores, codes, np.einsum("k,nkl->nl", places, present) * repeats)
     common = np.lcm.reduce(pictures) if len(pictures) else 1
     return np.rint(scores) * (common // np.maximum(pictures, 1))[:, None]
-
-
-class LogisticSlopes(NamedTuple):
-    """One entry per label; NaN where no image changes, infinite at an edge."""
-
-    slope: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    n: np.ndarray  # images that change
-
-
-def conditional_logistic(
-    present: np.ndarray, values: np.ndarray, clusters: Sequence[str] | np.ndarray, level: float = 0.95
-) -> LogisticSlopes:
-    """Return the conditional maximum-likelihood slope of every label."""
-    from scipy import stats
-
-    has_label = present >= 0.5
-    carried = has_label.sum(axis=1)
-    changes = (carried > 0) & (carried < len(values))
-    totals = np.where(changes, np.einsum("k,nkl->nl", values, has_label), 0.0)
-    # For m = 0 ... K, the sums of all choices of m values; the smallest is the negative of the largest.
-    sums = [np.array([sum(chosen) for chosen in combinations(values, size)]) for size in range(len(values) + 1)]
-    room = np.where(changes, np.array([each.max() for each in sums])[carried], 0.0).sum(axis=0)
-    observed = totals.sum(axis=0)
-
-    def moments(slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        parts = (np.take_along_axis(part, carried, axis=0) for part in _moments(slope, sums))
-        mean, spread = (np.where(changes, part, 0.0) for part in parts)
-        return mean, spread.sum(axis=0)
-
-    slope = np.zeros(len(observed))
-    for _ in range(60):  # Newton's steps
-        mean, weight = moments(slope)
-        step = np.divide(observed - mean.sum(axis=0), weight, out=np.zeros_like(slope), where=weight > 0)
-        slope = np.clip(slope + np.clip(step, -1.0, 1.0), -30, 30)
-        if np.all(np.abs(step) < 1e-10):
-            break
-    edge = np.isclose(np.abs(observed), room) & (room > 0)
-    slope = np.where(edge, np.where(observed > 0, np.inf, -np.inf), slope)
-    slope = np.where(changes.any(axis=0), slope, np.nan)
-    finite = np.where(np.isfinite(slope), slope, 0.0)
-    mean, weight = moments(finite)
-    codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
-    by_cluster = np.zeros((codes.max(initial=-1) + 1, len(slope)))
-    moving = np.zeros_like(by_cluster)
-    np.add.at(by_cluster, codes, totals - mean)
-    np.add.at(moving, codes, changes)
-    count = (moving > 0).sum(axis=0)
-    known = np.isfinite(slope) & (count > 1) & (weight > 0)
-    small = np.divide(count, count - 1, out=np.ones(len(slope)), where=count > 1)
-    error = np.sqrt(small * np.sum(by_cluster**2, axis=0)) / np.where(known, weight, 1.0)
-    half = np.where(known, stats.t.ppf(0.5 + level / 2, np.maximum(count - 1, 1)) * error, np.nan)
-    return LogisticSlopes(slope, finite - half, finite + half, changes.sum(axis=0))
-
-
-def _moments(slope: np.ndarray, sums: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and variance of the sum given its size, sizes x labels."""
-    means, spreads = [], []
-    for each in sums:
-        power = np.outer(slope, each)
-        weight = np.exp(power - power.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
-        mean = weight @ each
-        means.append(mean)
-        spreads.append(np.maximum(weight @ each**2 - mean**2, 0.0))
-    return np.stack(means), np.stack(spreads)

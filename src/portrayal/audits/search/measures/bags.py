@@ -44,6 +44,12 @@ class Bags:
         ids = np.repeat(word[order], count[order]).astype(np.int32)
         return cls(documents, words, ids, np.concatenate([[0], np.cumsum(lengths)]))
 
+    def with_empty(self, names: Iterable[str]) -> Bags:
+        """Return the bags and further documents without words."""
+        new = list(dict.fromkeys(names))
+        borders = np.concatenate([self.borders, np.full(len(new), self.borders[-1])])
+        return Bags([*self.documents, *new], self.words, self.ids, borders)
+
     @cached_property
     def lengths(self) -> np.ndarray:
         """The number of words of each document."""

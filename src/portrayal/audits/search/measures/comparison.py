@@ -18,6 +18,7 @@ import polars as pl
 from portrayal.audits.search.measures.gsr import UNIT, fit, relative_gsr
 from portrayal.audits.search.measures.history import lists_of
 from portrayal.audits.search.measures.quality import QUALITY
+from portrayal.audits.search.measures.reinforcement import common_slopes
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PERFECT, PartialResult, ScoredQueries, ScoredRuns
 from portrayal.errors import PortrayalError, nearest
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
@@ -48,6 +49,7 @@ def comparison(scored: ScoredRuns) -> PartialResult:
         for ruler, tables in scored.tables.items():  # the slope of the difference of two lists
             change = relative_gsr(tables[variant], tables[base], scored.seed).difference
             rows.append(change.row("gsr_change", ruler=ruler, **about))
+            rows += common_slopes(scored, ruler, variant, base)
     tables = {"distances": pl.concat(distances)} if distances else {}
     if scored.settings.published:
         tables["published"] = _published(scored)

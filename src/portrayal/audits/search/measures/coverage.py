@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from portrayal.audits.search.measures.genderedness import usable
 from portrayal.audits.search.measures.scored_runs import INSTRUMENT, PartialResult, Ruler, ScoredQueries
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.text.formatting import listed, percent
+from portrayal.text.languages import are_read, names_of, other_languages, share_in
 
 PAIRS, ASKED, WRITTEN = "defining pairs", "words of the queries", "words of the documents"
 # The share of each that a ruler must know. English text has 95% or more of its words in common vectors, German text 60%.
 LEAST = {PAIRS: 0.5, ASKED: 0.8, WRITTEN: 0.8}
+SURE, LOOKED_AT = 0.95, 60  # below, the commonest words are looked at for their language
 NOTED = 0.9  # below, a warning says so though the ruler is used
 
 
@@ -45,6 +49,11 @@ def known_words(ruler: Ruler, scored: ScoredQueries) -> dict[str, tuple[int, int
 
 def faults(scored: ScoredQueries) -> dict[str, str]:
     """Return the rulers that know too little of this collection, each with the reason."""
+    shares = [some / whole for some, whole in known_words(scored.first, scored).values() if whole]
+    common = [scored.bags.words[place] for place in np.argsort(-scored.bags.totals)[:LOOKED_AT]]
+    texts = [" ".join(list(scored.queries.words)[:LOOKED_AT])], [" ".join(common)]
+    if min(shares) < SURE and (reason := other_language(*texts, scored.settings.languages)):
+        return dict.fromkeys(scored.rulers, reason)
     return {
         ruler.name: f"the word vectors {ruler.name} know {percent(some / whole)} of the {part}, "
         f"and {percent(LEAST[part])} is the least that is measured with"
@@ -52,6 +61,14 @@ def faults(scored: ScoredQueries) -> dict[str, str]:
         for part, (some, whole) in reversed(known_words(ruler, scored).items())  # of several parts the first counts
         if some < LEAST[part] * whole
     }
+
+
+def other_language(queries: Sequence[str], documents: Sequence[str], languages: Sequence[str]) -> str:
+    """Say that queries or documents are in other languages than the vectors, if so."""
+    for part, texts in (("documents", documents), ("queries", queries)):
+        if not are_read(others := other_languages(texts, languages)):
+            return f"{share_in(others, f'the {part}')}; the word vectors are of {names_of(languages)}"
+    return ""
 
 
 def _known(counts: Mapping[str, int], ruler: Ruler) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, repeat
 from typing import TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.audits.search.measures.bags import Bags
+from portrayal.audits.search.measures.clusters import Wordings, list_keys, read_wordings, tie
 from portrayal.audits.search.measures.genderedness import (
     document_scores,
     inflected,
@@ -27,9 +28,10 @@ from portrayal.text.vectors.space import WordSpace
 # Stop words that are kept because they name a gender, as in the authors' code.
 GENDERED_STOP_WORDS = frozenset(("mrs", "ms", "she", "her", "hers", "herself", "mr", "he", "his", "himself", "him"))
 
+UNJUDGED = 100  # results measured of a query without a relevant document
+
 SCORES = {
     "query": pl.String,
-    "unit": pl.Int64,  # queries of the same words have the same
     "query_score": pl.Float64,  # g(q)
     "list_score": pl.Float64,  # g_q(L)
     "documents": pl.Int64,  # in the list, after the cut
@@ -48,15 +50,29 @@ class History:
     queries: Mapping[str, Sequence[str]]
     bags: Bags
     qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    cutoff: int = 100
+    cutoff: int = UNJUDGED
     discount: str = "definition"
     inflected: bool = True
+    clusters: Mapping[str, str] = field(default_factory=dict)  # of queries, where the data name them
+    cuts_all: bool = False  # the cutoff is K of judged queries too
+
+    def cut_at(self, cutoff: int | None) -> History:
+        """Return the history with this K for every query, where one is given."""
+        return self if cutoff is None else replace(self, cutoff=cutoff, cuts_all=True)
 
     @cached_property
-    def units(self) -> list[int]:
-        """A number for each query, the same for queries of the same words."""
-        numbers: dict[frozenset[str], int] = {}
-        return [numbers.setdefault(frozenset(words), len(numbers)) for words in self.queries.values()]
+    def wordings(self) -> Wordings:
+        """The words that queries have in common."""
+        return read_wordings((words, self.clusters.get(query)) for query, words in self.queries.items())
+
+    def list_keys(self, lists: Lists) -> dict[str, np.ndarray]:
+        """Return what queries with the same result list have in common."""
+        known = self.bags.row_of
+        return list_keys([[known[doc] for doc in listed if doc in known] for listed in self.cut(lists).values()])
+
+    def ties(self, *systems: Lists) -> pl.DataFrame:
+        """Return each query's cluster, and what runs across clusters, for the lists of these systems."""
+        return tie(self.wordings, [keys for lists in systems for keys in self.list_keys(lists).values()])
 
     @cached_property
     def left_out(self) -> list[np.ndarray]:
@@ -71,7 +87,8 @@ class History:
 
     def depth(self, query: str) -> int:
         """Return K."""
-        return sum(level > 0 for level in self.qrels.get(query, {}).values()) or self.cutoff
+        relevant = 0 if self.cuts_all else sum(level > 0 for level in self.qrels.get(query, {}).values())
+        return relevant or self.cutoff
 
     def cut(self, lists: Lists) -> dict[str, list[str]]:
         """Return the top K of every query's list."""
@@ -148,5 +165,5 @@ def _table(
         ["no word of the query has a vector", "no result", "no scored word in the documents"],
         "",
     )
-    columns = [list(history.queries), history.units, of_query, of_list, sizes, unscored, reasons]
+    columns = [list(history.queries), of_query, of_list, sizes, unscored, reasons]
     return pl.DataFrame(columns, schema=SCORES).with_columns(pl.col("query_score", "list_score").fill_nan(None))

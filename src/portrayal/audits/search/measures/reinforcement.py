@@ -17,6 +17,8 @@ from portrayal.stats.estimate import Estimate
 from portrayal.text.formatting import plural
 from portrayal.text.words import wordnet
 
+COMMON = "gsr_on_common_queries"
+FEW_RELEVANT = 5  # documents: a median below is said, for K is as small
 EACH = 10  # queries of each pole, as in Figure 7
 TERMS_SHOWN = 10  # of a query; longer ones go on
 WORDS = 40  # of the document of Figure 2
@@ -48,8 +50,21 @@ def reinforcement(scored: ScoredRuns) -> PartialResult:
     unjudged = (
         "No relevance judgments: there is no perfect system to compare with, so a positive GSR may be plain relevance."
     )
-    warnings = [few] * (count < SMALL) + [unjudged] * (not scored.judged)
+    warnings = [few] * (count < SMALL) + [unjudged] * (not scored.judged) + short_lists(scored)
     return PartialResult([row for row, _ in measured], tables, warnings, _remarks(scored))
+
+
+def short_lists(scored: ScoredRuns) -> list[str]:
+    """Say how few results of a list are measured, where they are few."""
+    history = scored.history
+    depths = [history.depth(query) for query in history.queries if history.relevant(query)]
+    median = float(np.median(depths)) if depths else np.inf
+    if history.cuts_all or median >= FEW_RELEVANT:
+        return []
+    return [
+        f"Of each list as many results are measured as its query has relevant documents, a median of {median:g}: "
+        "what stands below is not seen. Set cutoff, such as 10, to measure as many of every list."
+    ]
 
 
 def slope_rows(scored: ScoredQueries) -> Iterator[tuple[dict[str, Any], Slope | None]]:
@@ -87,6 +102,20 @@ def _against(scored: ScoredQueries, ruler: Ruler, system: str) -> list[dict[str,
     return [
         relative.difference.row("gsr_difference", **about, note=note),
         ratio.row("gsr_ratio", unit="ratio of slopes", **about),
+        *common_slopes(scored, ruler.name, system, PERFECT),
+    ]
+
+
+def common_slopes(scored: ScoredQueries, ruler: str, system: str, base: str) -> list[dict[str, Any]]:
+    """Return both slopes on the queries that both systems have, where one lacks some."""
+    tables = [scored.tables[ruler][name] for name in (system, base)]
+    there = [table["query_score"].is_not_null() & table["list_score"].is_not_null() for table in tables]
+    both = there[0] & there[1]
+    about = {"ruler": ruler, "family": EXPLORATORY, "n_missing": len(both) - int(both.sum())}
+    return [
+        gsr(table.filter(both), scored.seed).row(COMMON, system=one, versus=other, **about)
+        for table, one, other in zip(tables, (system, base), (base, system), strict=True)
+        if not both.all()
     ]
 
 

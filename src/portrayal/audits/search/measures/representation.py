@@ -21,7 +21,7 @@ import polars as pl
 
 from portrayal.audits.search.measures.bags import Bags
 from portrayal.audits.search.measures.genderedness import rank_weights
-from portrayal.audits.search.measures.gsr import measure_slope
+from portrayal.audits.search.measures.gsr import measure_slope, ties_of
 from portrayal.audits.search.measures.scored_runs import PERFECT, PerQuery, Row, ScoredQueries, ScoredRuns
 from portrayal.errors import check_name
 from portrayal.stats.intervals.intervals import clustered_mean, wilson
@@ -113,7 +113,7 @@ def _outcome_rows(scored: ScoredQueries, system: str, table: pl.DataFrame) -> li
     poles = scored.settings.poles  # the trend: Pearson's r of the outcome and genderedness, tested as a slope
     x = scored.query_scores(scored.first.name)
     y = np.select([outcomes == 0, outcomes == 1, outcomes == 2], [1.0, -1.0, 0.0], np.nan)
-    slope = measure_slope(x, y, scored.queries.units, scored.seed)
+    slope = measure_slope(x, y, *ties_of(scored.tables[scored.first.name][system]), scored.seed)
     both = ~(np.isnan(x) | np.isnan(y))
     scale = float(x[both].std() / y[both].std()) if both.any() and y[both].std() > 0 else 1.0
     note = f"{poles[0]} +1, {poles[1]} -1, neither 0; queries with no documents of either are missing"

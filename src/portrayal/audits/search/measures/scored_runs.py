@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,9 @@ from portrayal.audits.search.settings import SearchSettings
 from portrayal.engine import current_engine, engine_map
 from portrayal.errors import PortrayalError
 from portrayal.tables import ANSWERED, check_responses
+from portrayal.text.collections.runs import MOST_UNKNOWN
+from portrayal.text.formatting import percent
+from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vectors.direction import Direction, find_direction
 from portrayal.text.vectors.space import WordSpace
 
@@ -39,7 +42,11 @@ Laid = tuple[Lists, bool]  # lists, and whether documents of equal relevance sha
 Tables = Mapping[str, pl.DataFrame]  # system to its `score_history` table
 
 SAME_RANK = "its list for query {!r} has rank {} twice, so its order is not known"
-STRANGE = "its list for query {!r} names document {!r}, which the collection does not have"
+STRANGE = (
+    "its list for query {!r} names document {!r}, which the collection does not have, as {} of its {} results do, "
+    "and {} are the most that are measured with"
+)
+UNJUDGED = "{} of {} results name documents that the collection does not have (first: {!r}); they count as unjudged"
 REPEATED = "{} of its lists name a document twice (first: {!r} for query {!r}); the first place counts"
 
 
@@ -78,20 +85,24 @@ def make_rulers(spaces: Mapping[str, WordSpace], pairs: Any, method: str, histor
 class Queries:
     """The queries, one number each in the order of the history."""
 
-    units: np.ndarray  # queries of the same words have the same
     judged: np.ndarray  # whether the collection has a relevant document
     gendered: np.ndarray  # whether it names people of a group itself, such as 'women in parliaments'
     words: Mapping[str, int]  # how often the queries have each word
 
     def __len__(self) -> int:
-        return len(self.units)
+        return len(self.judged)
 
 
-def queries_of(history: History, mentions: Mapping[str, set[str]]) -> Queries:
+def naming_words(settings: SearchSettings, mentions: Mapping[str, set[str]]) -> set[str]:
+    """Return the words that name a group; Bradford's law is about nobody."""
+    every = set().union(*mentions.values())
+    return every if settings.mentions is not None else every & set(read_lexicon("gendered_entities")["word"])
+
+
+def queries_of(history: History, mentions: Mapping[str, set[str]], settings: SearchSettings) -> Queries:
     """Return the queries of a history; `mentions` name people of each group."""
-    named = set().union(*mentions.values())
+    named = naming_words(settings, mentions)
     return Queries(
-        np.array(history.units, np.int64),
         np.array([bool(history.relevant(query)) for query in history.queries], bool),
         np.array([not named.isdisjoint(words) for words in history.queries.values()], bool),
         Counter(chain.from_iterable(history.queries.values())),
@@ -137,6 +148,7 @@ class ScoredRuns(ScoredQueries):
     texts: Mapping[str, str]
     runs: Mapping[str, pl.DataFrame]  # query, doc, rank, score of the first repeat
     answered: Mapping[str, frozenset[str]]  # queries each system answered; an empty list is an answer
+    unknown: Mapping[str, Unknown] = field(default_factory=dict)
 
     @cached_property
     def cuts(self) -> dict[str, dict[str, list[str]]]:
@@ -184,9 +196,16 @@ def score_runs(
     texts: Mapping[str, str] | None = None,
     answered: Mapping[str, frozenset[str]] | None = None,
     references: Sequence[str] = REFERENCES,
+    most_unknown: float = MOST_UNKNOWN,
 ) -> ScoredRuns:
     """Score runs (query, doc, rank, score) of systems and repeats with every ruler."""
-    faults = {system: _fault(run, history) for (system, _), run in runs.items()}
+    unknown, strange, known = dict[str, Unknown](), dict[str, None](), history.bags.row_of.keys()
+    for (system, _), run in runs.items():
+        odd = run.filter(~pl.col("doc").is_in(list(known)))
+        part = Unknown(run.height, odd.height, *(odd.select("query", "doc").row(0) if odd.height else ()))
+        unknown[system] = unknown.get(system, Unknown()).plus(part)
+        strange |= dict.fromkeys(odd["doc"])
+    faults = {system: _same_rank(run) or unknown[system].fault(most_unknown) for (system, _), run in runs.items()}
     unusable = {system: fault for system, fault in faults.items() if fault}
     usable = {  # each document of a list at its first place
         key: run.sort("query", "rank", maintain_order=True).unique(["query", "doc"], keep="first", maintain_order=True)
@@ -195,14 +214,25 @@ def score_runs(
     }
     systems = list(dict.fromkeys(name for name, _ in usable))
     lists: dict[Repeat, Laid] = {key: (lists_of(run), False) for key, run in usable.items()}
-    lists |= reference_lists(history, seed, references)
-    notes = {name: _repeated(run for key, run in runs.items() if key[0] == name) for name in systems}
+    laid = lists | reference_lists(history, seed, references)
+    whole = replace(history, bags=history.bags.with_empty(strange)) if strange else history
+    tables = score_lists(whole, laid, rulers)
+    for name in next(iter(tables.values()), ()):
+        ties = history.ties(*(laid[key][0] for key in ((PERFECT, 0), (name, 0)) if key in laid and key[0] != RANDOM))
+        for of_systems in tables.values():
+            of_systems[name] = of_systems[name].hstack(ties)
+    notes = {
+        name: "; ".join(
+            filter(None, (_repeated(run for key, run in runs.items() if key[0] == name), unknown[name].note()))
+        )
+        for name in systems
+    }
     first = {name: usable[name, 0] for name in systems if (name, 0) in usable}
     every, mentions = frozenset(history.queries), mentions or {}
     return ScoredRuns(
-        settings, queries_of(history, mentions), history.bags, mentions, rulers, unusable, notes, systems,
-        score_lists(history, lists, rulers), seed, history, texts or {}, first,
-        {name: every if answered is None else answered[name] for name in first},
+        settings, queries_of(history, mentions, settings), whole.bags, mentions, rulers, unusable, notes, systems,
+        tables, seed, whole, texts or {}, first,
+        {name: every if answered is None else answered[name] for name in first}, unknown,
     )  # fmt: skip
 
 
@@ -215,13 +245,33 @@ def check_system_names(names: Iterable[str]) -> None:
             )
 
 
-def _fault(run: pl.DataFrame, history: History) -> str:
-    """Say what keeps a run from being read as rankings; nothing when it can be."""
+def _same_rank(run: pl.DataFrame) -> str:
+    """Say where a rank is given twice; nothing when the order is known."""
     twice = run.filter(pl.struct("query", "rank").is_duplicated())
-    if not twice.is_empty():
-        return SAME_RANK.format(*twice.select("query", "rank").row(0))
-    strange = run.filter(~pl.col("doc").is_in(list(history.bags.documents)))
-    return STRANGE.format(*strange.select("query", "doc").row(0)) if not strange.is_empty() else ""
+    return "" if twice.is_empty() else SAME_RANK.format(*twice.select("query", "rank").row(0))
+
+
+class Unknown(NamedTuple):
+    """Results of a system, those of unknown documents, and the first of these."""
+
+    results: int = 0
+    strange: int = 0
+    query: str = ""
+    doc: str = ""
+
+    def plus(self, other: Unknown) -> Unknown:
+        """Return the results of both parts."""
+        first = self if self.strange else other
+        return Unknown(self.results + other.results, self.strange + other.strange, first.query, first.doc)
+
+    def fault(self, most: float = MOST_UNKNOWN) -> str:
+        """Say that too many are unknown, if so."""
+        numbers = (self.query, self.doc, self.strange, self.results, percent(most))
+        return STRANGE.format(*numbers) if self.strange > most * self.results else ""
+
+    def note(self) -> str:
+        """Say how many count as unjudged."""
+        return UNJUDGED.format(self.strange, self.results, self.doc) if self.strange else ""
 
 
 def _repeated(runs: Iterable[pl.DataFrame]) -> str:
@@ -262,7 +312,7 @@ def _mean(parts: list[pl.DataFrame]) -> pl.DataFrame:
     """Return the mean list score over the repeats that have a query."""
     if len(parts) == 1:
         return parts[0]
-    first, sums = pl.col("unit", "query_score").first(), pl.col("documents", "unscored").sum()
+    first, sums = pl.col("query_score").first(), pl.col("documents", "unscored").sum()
     grouped = pl.concat(parts).group_by("query", maintain_order=True)
     means = grouped.agg(first, pl.col("list_score").mean(), sums, pl.col("reason").max())
     reason = pl.when(pl.col("list_score").is_null()).then("reason").otherwise(pl.lit(""))

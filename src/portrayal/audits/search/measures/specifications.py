@@ -6,6 +6,7 @@ queries' parts in the mean of the standardised slopes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -53,6 +54,8 @@ def _ways(scored: ScoredRuns, pairs: Any, way: tuple[str, str]) -> list[tuple[di
         taken = {"ruler": name, "direction": method, "discount": discount, "inflected": KEPT[inflected]}
         tables = score_many(history, lists, scores)
         for system in scored.runs:
+            ties = scored.tables[name][system].select("unit", "shared")
+            tables[system] = tables[system].hstack(ties)
             if scored.judged:
                 slope = relative_gsr(tables[system], tables[PERFECT], scored.seed).difference
             else:
@@ -82,13 +85,14 @@ def _joint(table: pl.DataFrame, slopes: Sequence[Slope], scored: ScoredRuns) -> 
     """Return each system's ways clear of zero, and the p of all together."""
     rows = []
     for (system,), mine in table.group_by("system", maintain_order=True):
-        parts = np.zeros(max(scored.history.units, default=0) + 1)
-        for place in mine["place"]:
-            slope = slopes[place]
+        parts = Counter[int]()
+        for slope in (slopes[place] for place in mine["place"]):
             scale = np.linalg.norm(slope.influence)
-            parts[slope.units] += slope.influence / scale if scale > 0 else 0.0
+            parts.update(dict(zip(slope.units.tolist(), slope.influence / scale, strict=True)) if scale > 0 else {})
         value, clear = mine["value"], {"above": (mine["low"] > 0).sum(), "below": (mine["high"] < 0).sum()}
         spread = {"lowest": value.min(), "median": value.median(), "highest": value.max()}
-        p = finite(float(flip_jointly(parts[:, None], scored.seed).p[0]))
+        p = finite(
+            float(flip_jointly(np.array([[parts[unit]] for unit in sorted(parts)]).reshape(-1, 1), scored.seed).p[0])
+        )
         rows.append({"system": system, "ways": mine.height, **clear, **spread, "joint_p": p})
     return pl.DataFrame(rows, infer_schema_length=None)

@@ -1,0 +1,260 @@
+"""Coreference in a caption: whom a pronoun, 'the man' or 'one of them' means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from portrayal.text.captions import dependency as tree
+from portrayal.text.captions import lexicon
+from portrayal.text.captions.people import (
+    GENDER,
+    SEVERAL,
+    SOMEBODY,
+    Pairs,
+    Somebody,
+    counter,
+    groups_of,
+    groups_of_adjective,
+    is_basic,
+    is_person_noun,
+    is_pronoun,
+    mention,
+    number_of,
+)  # fmt: skip
+from portrayal.text.captions.trees import NEGATED, Token, Tree
+from portrayal.text.words import wordnet
+
+_PLURAL = lexicon.word_set("they them their theirs themselves")
+_DEFINITE = lexicon.word_set("the this that these those both all each every neither either")
+_OWNED = lexicon.word_set("his her their")
+_FURTHER = lexicon.word_set("second third fourth different further additional more")
+_SIDES = lexicon.word_set("left right middle center centre first second third last")
+_CONSISTS = lexicon.word_set(", : consists consisting comprised composed made including comprising")
+_MEMBERS = lexicon.word_set("one other another others")
+_IS_LIKE = lexicon.word_set("resemble play portray impersonate")  # 'he plays a king'
+Whom = tuple[Somebody, ...]
+
+
+def resolve(sentences: Sequence[Tree]) -> list[Somebody]:
+    """Give every word for people whom it means, and return everybody in order."""
+    people: list[Somebody] = []
+    for number, sentence in enumerate(sentences):
+        earlier = list(people)
+        for token in sentence.tokens:
+            if token.mood < NEGATED and not token.people:
+                if is_pronoun(token):
+                    _pronoun(token, people)
+                elif token.original in _MEMBERS and token.dep_ not in ("nummod", "amod", "det", "compound"):
+                    token.people = tuple(one for one in people if one.is_several)[-1:]
+                elif is_person_noun(token):
+                    _noun(token, people, earlier)
+            for one in token.people:
+                one.seen = max(one.seen, (number, -token.i if one.seen[0] < number else one.seen[1]))
+    return [one for one in people if one.number != 0]
+
+
+def _new(token: Token, number: int | None, people: list[Somebody]) -> Whom:
+    people.append(Somebody(number, token if tree.is_noun(token) else None, is_several=number != 1))
+    return (people[-1],)
+
+
+def _pronoun(token: Token, people: list[Somebody]) -> None:
+    """Find whom a pronoun means: within its sentence, before it, after it, else somebody new."""
+    word, around = token.original, token.tree.tokens[max(token.i - 2, 0) : token.i + 3]
+    beside = [one for one in around if one is not token and is_pronoun(one)]
+    is_either = bool(beside) and any(one.original in ("or", "/") for one in around)
+    if is_either and beside[0].i < token.i:  # the second of 'he or she'
+        token.people = beside[0].people
+        if token.people:
+            token.people[0].mentions[-1] += f" or {word}"
+        return
+    pairs = () if is_either else groups_of(word, pronoun=True)
+    whom = () if word in SOMEBODY else _antecedent(token, pairs, people)
+    if whom is None:  # things: 'the kites and their tails'
+        return
+    later = None if whom or word in _PLURAL else _later(token, pairs)
+    if later is not None:
+        _noun(later, people, people)
+        whom = later.people
+    token.people = whom or _new(token, None if word in _PLURAL or word in SEVERAL else 1, people)
+    for one in token.people:
+        one.mentions.append(word)
+        one.add(pairs if one.number == 1 else ())
+
+
+def _antecedent(token: Token, pairs: Pairs, people: list[Somebody]) -> Whom | None:
+    agreeing = tree.agreeing(token)
+    inside = [noun for noun in agreeing if noun.people and all(one.fits(pairs) for one in noun.people)]
+    if token.original not in _PLURAL:  # 'a guide holds a flag and the tourists follow her'
+        one_of = [one for one in inside if number_of(one) == 1 or any(each.number == 1 for each in one.people)]
+        inside = one_of or ([] if any(one.number == 1 and one.fits(pairs) for one in people) else inside)
+    if inside:
+        every = tree.nouns(inside[0]) if token.original in _PLURAL else inside[:1]
+        return tuple(dict.fromkeys(one for noun in every for one in noun.people))
+    if token.original in _PLURAL:
+        things = agreeing and token.original != "them"
+        several = [one for one in people if one.number != 1]
+        is_one = len(people) == 1 and GENDER in people[0].groups  # 'a woman ... they': rather what she looks at
+        is_open = not several and (is_one or (not people and token.tree.number > 0))
+        return None if things or is_open else tuple(several[-1:] or people)
+    single = [one for one in people if one.number == 1]
+    fitting = [one for one in single if one.fits(pairs)]
+    named = [one for one in fitting if GENDER in one.groups]
+    only = single if len(people) == 1 else []  # 'a woman ... he': one person, called by the words of two genders
+    return tuple(sorted(named or fitting or only, key=lambda one: one.seen)[-1:])
+
+
+def _later(token: Token, pairs: Pairs) -> Token | None:
+    """Return the noun after a pronoun that it means: 'in his kitchen, a man cooks'."""
+    for noun in token.tree.tokens[token.i + 2 :]:
+        if noun.dep_ in ("nsubj", "nsubjpass") and is_person_noun(noun) and noun.i > token.head.i:
+            named = dict(groups_of(mention(noun)))
+            return (
+                noun if number_of(noun) == 1 and all(named.get(axis, group) == group for axis, group in pairs) else None
+            )
+    return None
+
+
+def _noun(token: Token, people: list[Somebody], earlier: list[Somebody]) -> None:
+    """Find whom a noun means: its subject, somebody named before, else somebody new."""
+    word, pairs = mention(token), groups_of(mention(token))
+    others = _alternatives(token)
+    named = [set(pairs), *(set(groups_of(mention(other))) for other in others)]
+    if others:  # 'a man or a woman'
+        pairs = tuple(set.intersection(*named))
+        word = " or ".join([word, *map(mention, others)])
+    subject = _subject_of(token)
+    number = number_of(token)
+    whom = subject.people if subject is not None else ()
+    if token.dep_ == "dobj" and subject is not None:  # 'she plays a king'
+        pairs = ()
+    listed = any(child.dep_ == "conj" for child in token.children)
+    if token.dep_ == "appos" and not all(one.fits(pairs) for one in whom):  # 'a mother, a father'
+        whom = ()
+    leaves = listed or (number == 1 and _adds(token, pairs, whom[0])) if len(whom) == 1 else False
+    if leaves and whom[0].is_several and whom[0].number != number:  # 'one of them is a woman'
+        whole, whom = whom[0], ()
+        whole.number = 0 if listed else None if whole.number is None else whole.number - 1
+        number_left = 0
+    else:
+        number_left = number or 0
+    above = counter(token)
+    whom = whom or (above.people if above is not None else ()) or _named_before(token, pairs, people, earlier)
+    if not whom and number_left and GENDER in dict(pairs):
+        _leave(token, number_left, people)
+    token.people = whom or _new(token, number, people)
+    for one in token.people:
+        one.token = one.token or token
+        one.mentions.append(word)
+        one.add([*pairs, *_phrase(token)])
+    for other in others:
+        other.people = token.people
+        other.is_open = token.is_open = any(each != named[0] for each in named)
+
+
+def _leave(token: Token, number: int, people: list[Somebody]) -> None:
+    """Take members out of a whole of no gender: 'two people ... the woman'."""
+    wholes = [one for one in people if one.is_several and one.token is not None and GENDER not in one.groups]
+    whole = next((one for one in reversed(wholes) if (one.number or 0) >= number), None)
+    if whole is None or whole.token is None:
+        return
+    leaves = any(child.original == "the" for child in token.lefts)
+    if whole.token.tree is token.tree:
+        between = token.tree.tokens[whole.token.i + 1 : token.left_edge]
+        said = [one for one in between if one.tag_[:2] == "VB" and one.original not in _CONSISTS]
+        leaves = bool({one.original for one in between} & ({":"} if said else _CONSISTS))
+    whole.number = (whole.number or 0) - number if leaves else whole.number
+
+
+def _adds(token: Token, pairs: Pairs, whole: Somebody) -> bool:
+    """Return whether a noun names a group that the whole has not."""
+    every = [*pairs, *(pair for child in token.lefts for pair in groups_of_adjective(child.original))]
+    return any(group not in whole.groups.get(axis, ()) for axis, group in every)
+
+
+def _side(token: Token) -> str:
+    """Return where somebody is told to be: 'the person on the left'."""
+    after = [one.original for one in token.tree.tokens[token.i : token.i + 5]]
+    before = [one.original for one in token.lefts]
+    return next((word for word in (*before, *after) if word in _SIDES), "")
+
+
+def _alternatives(noun: Token) -> list[Token]:
+    joined = [c for c in noun.children if c.dep_ == "conj" and c.i > noun.i and is_person_noun(c)]
+    joined = [c for c in joined if any(one.original in ("or", "/") for one in noun.tree.tokens[noun.i : c.i])]
+    return [one for child in joined for one in (child, *_alternatives(child))]
+
+
+def _phrase(token: Token) -> tuple[tuple[str, str], ...]:
+    """Return the groups of a phrase after a noun: 'with a disability'."""
+    after = [one.original for one in token.tree.tokens[token.i + 1 : token.i + 6]]
+    if not after or after[0] not in ("with", "in", "on", "who", "using", "without"):
+        return ()
+    return next(
+        (pairs for end in range(len(after), 1, -1) if (pairs := groups_of_adjective(" ".join(after[:end])))), ()
+    )
+
+
+def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: list[Somebody]) -> Whom:
+    """Return those already spoken of whom 'the man', 'the two' or 'the group' means."""
+    words = {child.original for child in (*token.lefts, *(token.head.lefts if token.dep_ == "poss" else ()))}
+    number, name = number_of(token), tree.lemma(token)
+    known = [one for one in people if one.fits(pairs)]
+    known = [one for one in known if one.token is None or _side(one.token) in ("", _side(token) or _side(one.token))]
+    same = [one for one in known if one.token is not None and tree.lemma(one.token) == name]
+    if words & _MEMBERS or words & _FURTHER:
+        return ()
+    if (
+        number == 1 and not words & _DEFINITE
+    ):  # 'her customer', or a role said a second time: 'a librarian', below it 'a librarian'
+        repeated = [
+            one for one in same if one.number == 1 and one in earlier and (words & _OWNED or not is_basic(name))
+        ]
+        return tuple(repeated if len(repeated) == 1 else ())
+    if not words & _DEFINITE:
+        return ()
+    if number == 1:
+        whole = [one for one in same if one.is_several and one.number != 0 and one in earlier]
+        if whole and not any(one.number == 1 for one in known):  # 'two nuns ... the nun in front'
+            return tuple(whole[-1:])
+        may_be = [one for one in known if one.number == 1 and one in earlier and _may_be(one, name)]
+        return tuple(
+            [one for one in same if one.number == 1] or (may_be if len(may_be) == 1 or name == "person" else [])
+        )[-1:]
+    plural = [one for one in known if one.number != 1 and (number is None or one.number in (None, number))]
+    of_kind = [one for one in plural if one in same] or [one for one in plural if is_basic(name) or name in SEVERAL]
+    singles = [one for one in known if one.number == 1]
+    is_all = len(singles) > 1 and number in (None, len(singles))
+    return tuple(of_kind[-1:] or (singles if is_all else []))
+
+
+def _may_be(somebody: Somebody, name: str) -> bool:
+    """Return whether a noun can mean somebody: 'the man' a cyclist, not a boy."""
+    first = tree.lemma(somebody.token) if somebody.token is not None else "person"
+    if is_basic(name) != is_basic(first) or "person" in (name, first):
+        return True
+    table = wordnet.load()
+    one, other = table.most_common(first, "n"), table.most_common(name, "n")
+    return one is not None and other is not None and (table.is_a(one, other) or table.is_a(other, one))
+
+
+def _subject_of(token: Token) -> Token | None:
+    """Return the subject of a noun: 'he is a nurse', 'a man, a doctor'."""
+    above = token.head
+    if token.dep_ == "appos":
+        listed = any(one.original == "and" for one in token.tree.tokens[above.i : token.i])
+        return above if above.people and not listed else None
+    if token.dep_ == "pobj" and above.original in ("as", "like"):
+        token, above = above, above.head
+    elif token.dep_ == "dobj" and tree.verb_base(above) in _IS_LIKE:
+        pass
+    elif token.dep_ != "attr" or any(child.dep_ == "expl" for child in above.children):
+        return None
+    while above is not None and not above.people:
+        subjects = [child for child in above.children if child.dep_ in ("nsubj", "nsubjpass")]
+        if subjects and subjects[0].original not in tree.RELATIVE:
+            return subjects[0] if subjects[0].people else None
+        if above.dep_ not in ("relcl", "acl", "xcomp", "ccomp", "advcl"):
+            return None
+        above = above.head
+    return above

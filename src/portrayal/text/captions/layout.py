@@ -1,0 +1,146 @@
+"""Layout of a caption: markup, preambles, quotations and offers."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+
+from portrayal.text.captions import lexicon
+
+HIDDEN = "\ue000"  # stands for words that the picture shows
+LONGEST = 4_000  # characters read; what follows is cut and counted
+_FILE = tomllib.loads((Path(__file__).parent / "layout.toml").read_text(encoding="utf-8"))
+
+
+def _filled(pattern: str) -> str:
+    return re.sub(r"\{([a-z_]+)\}", lambda piece: _filled(_FILE["pieces"][piece[1]]), pattern)
+
+
+_IS = {name: re.compile(_filled(text), re.IGNORECASE) for name, text in _FILE["patterns"].items()}
+_IS |= {name: re.compile(text) for name, text in _FILE["cased"].items()}
+_PREAMBLES = tuple(_IS[name] for name in ("shows", "tells", "within", "seen"))
+_AROUND = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»", "„": "“"}
+_SIGNS = frozenset(["Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"])
+_STOPS = (".", "!", "?", ":", ";", ",", '"', "”", "'")
+
+
+def clean(caption: str) -> str:
+    """Return what a caption says of the things depicted, in one line."""
+    text = _values(caption[: 2 * LONGEST])
+    if _IS["short"].fullmatch(text) is None:
+        text = _without_marks(_IS["markup"].sub(" ", text))
+    elif "'" in text:
+        text = _IS["quotes"].sub(_unquoted, text)
+    text = _IS["space"].sub(" ", text).strip()[:LONGEST]
+    if not text[1:].islower() and not text.isupper():
+        text = _IS["written"].sub(rf"\1{HIDDEN}", text)
+    return _without_chatter(text)
+
+
+def _values(text: str) -> str:
+    """Return the texts of a caption that is JSON, as lines."""
+    inner = text.strip().removeprefix("```json").strip("`\n ")
+    if not inner.startswith(("{", "[")) or not inner.endswith(("}", "]")):
+        return text
+    try:
+        return "\n".join(_texts(json.loads(inner)))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _texts(value: object) -> Iterable[str]:
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from (inner,) if isinstance(inner, str) else _texts(inner)
+
+
+def _without_marks(text: str) -> str:
+    """Return a text without lines, emphasis, tables, quotes and emoji."""
+    signs = (sign if sign == "\n" or unicodedata.category(sign) not in _SIGNS else " " for sign in text)
+    text = _IS["link"].sub(r"\1", "".join(signs).replace("\ufe0f", ""))
+    lines = [line for line in text.splitlines() if line.strip()]
+    text = _IS["space"].sub(" ", " ".join(_lines(lines))).strip()
+    if len(text) > 1 and _AROUND.get(text[0]) == text[-1] and not {text[0], text[-1]} - {"'", "’"} & set(text[1:-1]):
+        text = text[1:-1]
+    return _IS["quotes"].sub(_unquoted, text)
+
+
+def _lines(lines: list[str]) -> Iterable[str]:
+    """Yield the lines of markdown as sentences; what stands under 'Absent' is denied."""
+    heads = {place for place, (_, below) in enumerate(pairwise(lines)) if "|" in below and _IS["rule"].match(below)}
+    named = any(_IS["columns"].match(lines[place]) for place in heads)
+    is_absent = False
+    for place, line in enumerate(lines):
+        read = "" if place in heads else _line(line, named)
+        if not read and not _IS["mark"].match(line):  # a heading
+            is_absent = _IS["absent"].search(line) is not None
+        following = lines[place + 1].lstrip() if place + 1 < len(lines) else "a"
+        stop = "." if read and not read.endswith(_STOPS) and not following[0].islower() else ""
+        yield f"no {read}{stop}" if read and is_absent and not read.lower().startswith("no") else f"{read}{stop}"
+
+
+def _line(line: str, named: bool) -> str:
+    """Return a line as a sentence; headings, rules and code fences are none."""
+    text, mark = line.strip(), _IS["mark"].match(line)
+    if text.startswith(("#", "```")) or _IS["rule"].match(text):
+        return ""
+    cells = [cell.strip() for cell in text.strip("| ").split("|")] if text.startswith("|") else []
+    text = ", ".join(cells[1:] if named else cells) if cells else line[mark.end() :].strip() if mark else text
+    is_heading = text.startswith("**") and text.rstrip(":").endswith("**") and text.count("**") == 2
+    text = _IS["emphasis"].sub(r"\2", text)
+    if (is_heading and len(text.split()) <= 6 and not text.endswith((".", "!", "?"))) or _IS["lists"].search(text):
+        return ""
+    plain, text = text, _without_label(text)
+    if text[:1] in ('"', "“") and _AROUND[text[0]] == text[-1] and _IS["speech"].search(plain[: -len(text)]):
+        text = text[1:-1]
+    return f"{text}." if text and (mark or cells or text != plain) and not text.endswith(_STOPS) else text
+
+
+def _without_label(text: str) -> str:
+    """Return a text without 'Caption:', but with 'Woman on the left:'."""
+    label = _IS["label"].match(text)
+    words = label[1].lower().split() if label else []
+    if label is None or (len(words) > 1 and (words[0] in lexicon.DETERMINERS or words[0] in lexicon.NUMBERS)):
+        return text
+    if _IS["absent"].fullmatch(label[1]):
+        return f"no {text[label.end() :]}"
+    if words[0] in ("age", "gender", "sex", "race", "ethnicity"):
+        return f"The person is {text[label.end() :]}".strip()
+    somebody = any(lexicon.is_person_noun(word) and not lexicon.is_plural(word) for word in words)
+    return text if somebody and len(words) > 1 and not words[-1].isdigit() else text[label.end() :].strip()
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    """Return what stands for quoted words, or the caption that is quoted."""
+    inner = match[1] if match[1] is not None else match[2]
+    if _IS["speech"].search(match.string[: match.start()]) and inner.count(" ") > 2:
+        return f" {inner} "
+    ends = inner.endswith((".", "!", "?")) and match.end() == len(match.string.rstrip())
+    return f" {HIDDEN} ." if ends else f" {HIDDEN} "
+
+
+def _without_offer(piece: str) -> str:
+    """Return a sentence unless it is an offer, or what follows its 'but'."""
+    while _IS["offer"].match(piece):
+        but = _IS["but"].match(piece)
+        piece = piece[but.end() :] if but else ""
+    return piece
+
+
+def _without_chatter(text: str) -> str:
+    """Return a text without preambles, offers and questions to whoever asked."""
+    while (chatter := _IS["chatter"].match(text)) is not None:
+        text = text[chatter.end() :].lstrip()
+    text = _without_label(text) if ":" in text else text
+    pieces = _IS["sentence"].split(text) if ". " in text or "! " in text or "? " in text else [text]
+    kept = [
+        told for piece in pieces if (len(pieces) == 1 or not piece.endswith("?")) and (told := _without_offer(piece))
+    ]
+    kept[1:] = [_IS["chatter"].sub("", piece, count=1) if _IS["chatter"].match(piece) else piece for piece in kept[1:]]
+    for pattern in _PREAMBLES:
+        kept = [pattern.sub("", piece, count=1) if pattern.match(piece) else piece for piece in kept]
+    return " ".join(kept)

@@ -1,0 +1,159 @@
+"""People of a caption: nouns and pronouns that mean somebody, with their groups and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from portrayal.text.captions import dependency as tree
+from portrayal.text.captions import lexicon
+from portrayal.text.captions.senses import is_person, synset_of
+from portrayal.text.captions.trees import NEGATED, Token, once
+from portrayal.text.words.group_words import GENDER, NOUNS, PRONOUNS, group_words
+
+AGE, CHILD = "age", "child"
+SOMEBODY = lexicon.LISTS["somebody"].split()
+SEVERAL = lexicon.word_set(lexicon.LISTS["several"])
+_ROLES = lexicon.word_set(lexicon.LISTS["roles"])
+_OUTLINES = frozenset(["figure", "model"])  # somebody, unless of something
+_FIGURES = lexicon.word_set(lexicon.LISTS["figures"])  # shown, and not there: 'a statue of a man'
+_NUMBERS = {word: place for place, word in enumerate(lexicon.LISTS["counts"].split())}
+_NUMBERS |= {"single": 1, "lone": 1, "both": 2, "couple": 2, "pair": 2, "duo": 2, "twin": 2, "trio": 3}
+_NUMBERS |= {"quartet": 4, "quintet": 5, "dozen": 12}
+Pairs = Iterable[tuple[str, str]]  # (axis, group)
+
+
+class Person(NamedTuple):
+    """Somebody a caption speaks of, or several who are spoken of together."""
+
+    number: int | None  # None where the text leaves it open
+    groups: Mapping[str, str]  # axis -> group, nothing where the text leaves it open
+    mentions: tuple[str, ...]  # nouns and pronouns, as written
+    conflicts: Mapping[str, tuple[str, ...]] = {}  # axis -> groups, of somebody called by words of several
+
+
+@dataclass(eq=False)
+class Somebody:
+    """A person, or several, while a caption is read."""
+
+    number: int | None
+    token: Token | None  # the first noun for them
+    mentions: list[str] = field(default_factory=list)
+    groups: dict[str, set[str]] = field(default_factory=dict)
+    is_several: bool = False
+    seen: tuple[int, int] = (0, 0)  # the last sentence that speaks of them, and the place in it
+
+    def add(self, pairs: Pairs) -> None:
+        """Note groups that a word names."""
+        for axis, group in pairs:
+            self.groups.setdefault(axis, set()).add(group)
+
+    def fits(self, pairs: Pairs) -> bool:
+        """Return whether these groups contradict none of theirs."""
+        return all(group in self.groups.get(axis, {group}) for axis, group in pairs)
+
+    def person(self) -> Person:
+        """Return them as the caption leaves them."""
+        if CHILD in self.groups.get(AGE, ()):  # 'a young boy'
+            self.groups[AGE] = {CHILD}
+        groups = {axis: next(iter(said)) for axis, said in self.groups.items() if len(said) == 1}
+        conflicts = {axis: tuple(sorted(said)) for axis, said in self.groups.items() if len(said) > 1}
+        return Person(self.number, groups, tuple(dict.fromkeys(self.mentions)), conflicts)
+
+
+@cache
+def groups_of(term: str, pronoun: bool = False) -> tuple[tuple[str, str], ...]:
+    """Return the (axis, group) pairs that a noun or a pronoun names."""
+    words, kinds = group_words(), PRONOUNS if pronoun else NOUNS
+    rows = words.find(term, *kinds) or words.find(term.rpartition(" ")[2], *kinds)
+    pairs = [
+        (AGE, CHILD) if row.axis == AGE and row.age == CHILD else (row.axis, row.group) for row in rows if row.group
+    ]
+    return tuple(dict.fromkeys([*pairs, *((AGE, CHILD) for row in rows if row.age == CHILD)]))
+
+
+@cache
+def groups_of_adjective(term: str) -> tuple[tuple[str, str], ...]:
+    """Return the (axis, group) pairs that an adjective or a phrase names."""
+    return group_words().groups(term) if group_words().find(term, "adjective", "phrase") else ()
+
+
+@cache
+def _is_pronoun(word: str) -> bool:
+    return bool(group_words().find(word, *PRONOUNS)) or word in SOMEBODY
+
+
+@cache
+def is_basic(name: str) -> bool:
+    """Return whether a noun says hardly more than that somebody is there: person, woman, boy."""
+    return any(word.axis == GENDER for word in group_words().find(name, "noun"))
+
+
+@cache
+def _is_somebody(name: str) -> bool:
+    last = lexicon.base_of_noun(name.rpartition(" ")[2])
+    known = bool(group_words().find(name, *NOUNS)) or last in SEVERAL or name.rpartition(" ")[2] in SEVERAL
+    return known or last in _ROLES or name in _OUTLINES or is_person(name, synset_of(name, "n"))
+
+
+def is_pronoun(token: Token) -> bool:
+    """Return whether a word is a pronoun of people: she, they, someone."""
+    return _is_pronoun(token.original) and not (token.dep_ == "compound" and token.head.i > token.i)
+
+
+@once
+def is_person_noun(token: Token) -> bool:
+    """Return whether a noun means somebody who is there: no statue, and nobody denied."""
+    owner = token.dep_ == "poss" and token.head.mood >= NEGATED  # 'instead of a chef's hat'
+    if owner or token.mood >= NEGATED or token.word.things or not tree.is_noun(token):
+        return False
+    above, name = counter(token), tree.names(token)[0]
+    if tree.of_what(token) is not None and name in _OUTLINES:  # 'a model of a ship'
+        return False
+    if (
+        token.dep_ == "poss"
+        and token.tag_ == "NNS"
+        and any(one.original in ("a", "an") for one in (*token.lefts, *token.head.lefts))
+    ):  # 'a farmers' market'
+        return False
+    return _is_somebody(name) and (above is None or above.original.rstrip("s") not in _FIGURES)
+
+
+def counter(noun: Token) -> Token | None:
+    """Return the noun before 'of': the group in 'a group of people'."""
+    return noun.head.head if noun.dep_ == "pobj" and noun.head.original == "of" else None
+
+
+@once
+def number_of(noun: Token) -> int | None:
+    """Return how many a noun says, None where it leaves that open."""
+    inner = tree.counted(noun)
+    if inner is not None and noun.original not in _NUMBERS:  # 'a group of five women'
+        return number_of(inner)
+    last, above = noun.original.rpartition(" ")[2], counter(noun)
+    if above is not None and tree.counted(above) is not None and above.original in _NUMBERS:
+        return _NUMBERS[above.original]
+    words = [c.original for c in noun.lefts if c.dep_ in ("nummod", "det", "amod", "predet", "compound")]
+    words += [] if last not in SEVERAL else _size(noun)
+    if noun.tag_ == "NN" and last not in SEVERAL:
+        words = [word for word in words if word != "twin"]  # 'a twin sister'
+    numbers = [
+        int(word) if word.isdecimal() else _NUMBERS[word] for word in words if word in _NUMBERS or word.isdecimal()
+    ]
+    is_open = last in SEVERAL or noun.tag_ in ("NNS", "NNPS") or lexicon.is_plural(last)
+    return numbers[0] if numbers else _NUMBERS.get(last) if is_open else 1
+
+
+def _size(noun: Token) -> list[str]:
+    """Return the number after 'of': 'a family of four'."""
+    of = [child for child in noun.children if child.original == "of"]
+    return [one.original for child in of for one in child.children if one.tag_ == "CD"]
+
+
+def mention(token: Token) -> str:
+    """Return the word for somebody as it was written, with its compounds."""
+    if is_pronoun(token):
+        return token.original
+    return f"{tree.names(token)[0].rpartition(' ')[0]} {token.original.rpartition(' ')[2]}".strip()

@@ -1,0 +1,100 @@
+"""Paragraphs: negation, hedges, people and layout, as sentences are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from portrayal.text.captions import parsing
+from portrayal.text.captions.scene_graph import SceneGraph
+
+
+def graph(caption: str) -> SceneGraph:
+    return parsing.scene_graphs([caption])[0]
+
+
+DENIED = {
+    "No weapons or animals are visible.": ((), {"weapon", "animal"}),
+    "A woman is not wearing a helmet.": (("woman",), {"helmet"}),
+    "A man without a hat or gloves stands on the street.": (("man", "street"), {"hat", "glove"}),
+    "There are no people in the park.": (("park",), {"people"}),
+    "A child wears not only a coat but also a scarf.": (("child", "coat", "scarf"), set()),
+    "A woman has neither a bag nor a phone.": (("woman",), {"bag", "phone"}),
+    "A man is not tall.": (("man",), {"tall"}),
+    "A room free of clutter.": (("room",), {"clutter"}),
+    "A woman holds a cup instead of a bottle.": (("woman", "cup"), {"bottle"}),
+    "There is no sign of a dog.": ((), {"sign", "dog"}),
+    "A man is wearing nothing but a towel.": (("man", "towel"), set()),
+    "Nobody is riding a bike.": ((), {"bike"}),
+}
+
+
+@pytest.mark.parametrize("caption", DENIED)
+def test_what_is_denied_is_no_object(caption: str) -> None:
+    read = graph(caption)
+    assert (read.objects, set(read.negated)) == DENIED[caption]
+
+
+SUPPOSED = {
+    "The man might be a nurse.": {"nurse"},
+    "A woman holding what looks like a trumpet.": {"trumpet"},
+    "He appears to be of Asian descent.": {"asian"},
+    "A woman who looks Latina.": {"latina"},
+    "A man, possibly a doctor, waits.": {"doctor"},
+    "A dog appears behind the gate.": set(),
+    "A man could be seen on a roof.": set(),
+}
+
+
+@pytest.mark.parametrize("caption", SUPPOSED)
+def test_what_is_supposed_is_hedged(caption: str) -> None:
+    assert set(graph(caption).hedged) == SUPPOSED[caption]
+
+
+def test_what_is_supposed_can_be_left_out() -> None:
+    read = graph("A man holds what looks like a trumpet.")
+    assert "trumpet" in read.objects
+    assert "trumpet" not in read.certain().objects
+    assert read.certain().objects == ("man",)
+
+
+PEOPLE = {
+    "He is riding a bike.": [(1, {"gender": "male"})],
+    "A man or a woman is riding a bike.": [(1, {})],
+    "He/she holds his or her phone.": [(1, {})],
+    "A woman sits on a bench. She is reading. Her dog sleeps.": [(1, {"gender": "female"})],
+    "Two women and a man are dancing. The women laugh.": [(2, {"gender": "female"}), (1, {"gender": "male"})],
+    "A person smiles. They are holding a cup.": [(1, {})],
+    "A doctor waves. She smiles.": [(1, {"gender": "female"})],
+    "A woman rides. He smiles.": [(1, {})],
+    "There are no people in the park.": [],
+    "A statue of a woman.": [],
+    "A Middle Eastern man waits.": [(1, {"gender": "male", "race": "middle eastern"})],
+}
+
+
+@pytest.mark.parametrize("caption", PEOPLE)
+def test_everybody_is_read_once_with_their_groups(caption: str) -> None:
+    assert [(person.number, dict(person.groups)) for person in graph(caption).people] == PEOPLE[caption]
+
+
+LAYOUT = {
+    "The image shows a man riding a horse.": {"man", "horse"},
+    "Sure! Here is a description:\n\n**A woman** rides a bike. 🚲\n\nLet me know if you want more!": {"woman", "bike"},
+    "## Scene\n- **Setting:** a park\n- A dog in the background": {"park", "dog"},
+    "A photo hangs on the wall.": {"photo", "wall"},
+    "A man holding a picture.": {"man", "picture"},
+    "A sign that reads 'No guns' hangs on a wall.": {"sign", "wall"},
+    'A shirt with the text "Queen" on it.': {"shirt", "text"},
+}
+
+
+@pytest.mark.parametrize("caption", LAYOUT)
+def test_layout_and_written_words_are_no_things(caption: str) -> None:
+    read = graph(caption)
+    assert set(read.objects) == LAYOUT[caption]
+    assert not read.negated
+
+
+def test_a_graph_that_was_stored_is_read_back_the_same() -> None:
+    graphs = [graph("Two women, perhaps nurses, are not smiling. He waves.")]
+    assert parsing.GRAPHS[1](parsing.GRAPHS[0](graphs)) == graphs
