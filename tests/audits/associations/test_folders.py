@@ -171,8 +171,9 @@ def test_what_is_wrong_with_a_folder_is_said_in_a_line(tmp_path) -> None:
     for measure in (emotion_word_shares, depiction_shares, flagged_shares):
         with pytest.raises(PortrayalError, match="holds no Parquet file"):
             measure(tmp_path / "empty")
-    with pytest.raises(PortrayalError, match="no caption has condition 'hat'. Found: . Set `baseline`"):
-        emotion_word_shares(write(tmp_path / "nothing", captions()[:0], [0, 0]), WORDS, baseline="hat")
+    with pytest.raises(PortrayalError, match="no caption has condition 'scarf'. Found: [a-z, ]+. Set `baseline`"):
+        emotion_word_shares(write(tmp_path / "bare", captions(), [0, 600]), WORDS, baseline="scarf")
+    assert emotion_word_shares(write(tmp_path / "nothing", captions()[:0], [0, 0]), WORDS, baseline="hat").is_empty()
     assert depiction_shares(images()[:0]).height == flagged_shares(labels()[:0]).height == 0
     nobody = captions().with_columns(person=pl.when(pl.int_range(pl.len()) == 99).then(None).otherwise("person"))
     with pytest.raises(PortrayalError, match="row 100 of captions does not say who is shown"):
