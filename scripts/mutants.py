@@ -1,6 +1,6 @@
 """Do the tests notice when the code is wrong? Draw small wrong changes, run the tests that reach each, count the noticed.
 
-    python scripts/mutants.py [--count 120] [--seed 0] [--jobs 2] [--only stats/groups.py] [--tests stats,text]
+    python scripts/mutants.py [--count 120] [--seed 0] [--jobs 2] [--only stats/groups.py] [--tests stats,text] [--day]
 
 Drawn over the measures, stats, recorder and text. Each change is made in a fork of a process that has everything imported, and
 the tests that reach its line run there for at most 60 seconds. A change is killed when a test fails that passes without it,
@@ -41,6 +41,7 @@ LIMIT = 60.0  # seconds for one mutant
 # Seconds its tests take without it, so that only a hanging one runs into the limit. Most are killed by the first few tests.
 BUDGETS = (4.0, 20.0)
 LEAST = 0.85
+DAY = ("-m", "not night")  # which tests pytest runs for `--day`
 HANGS, STOPS = "hangs", "stops the tests"  # killers that are no single test
 
 
@@ -65,7 +66,7 @@ def main() -> int:
     drawn, places = draw(sources, options)
     for line in import_everything(ROOT / "src"):
         print(f"not imported: {line}")
-    reach = read_reach(ROOT, _test_files(options.tests), sources, CACHE, options.jobs)
+    reach = read_reach(ROOT, _test_files(options.tests), sources, CACHE, options.jobs, DAY if options.day else ())
     for name in reach.troubled:
         print(f"left out: {name}")
     for name in reach.failed:
@@ -84,6 +85,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--tests", default="", help="folders of tests to run alone, such as stats,text: kills are a lower bound"
     )
+    parser.add_argument("--day", action="store_true", help="tests of `make test` alone: kills are a lower bound")
     return parser.parse_args()
 
 

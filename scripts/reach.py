@@ -51,16 +51,23 @@ class Reach:
         return {test for test in self.seconds if test.partition("::")[0] in files}
 
 
-def read_reach(root: Path, test_files: Sequence[Path], sources: Sequence[Path], cache: Path, at_once: int) -> Reach:
-    """Return what the tests reach, running those files whose record is missing or old."""
+def read_reach(
+    root: Path,
+    test_files: Sequence[Path],
+    sources: Sequence[Path],
+    cache: Path,
+    at_once: int,
+    chosen: Sequence[str] = (),
+) -> Reach:
+    """Return what the tests reach, running those files whose record is missing or old; `chosen` are options of pytest."""
     known = json.loads(cache.read_text()) if cache.exists() else {}
     helpers = [path for path in sorted((root / "tests").rglob("*.py")) if not path.name.startswith("test_")]
     common = _digest([*sorted((root / "src").rglob("*.py")), *helpers])
-    stamps = {str(path.relative_to(root)): f"{common} {_digest([path])}" for path in test_files}
+    stamps = {str(path.relative_to(root)): " ".join((common, _digest([path]), *chosen)) for path in test_files}
     records = {name: known[name] for name, stamp in stamps.items() if known.get(name, {}).get("stamp") == stamp}
     watched = [str(path) for path in sources]
     jobs = [
-        Job(name, lambda folder, name=name: _trace(name, root, watched, folder), LIMIT)
+        Job(name, lambda folder, name=name: _trace((*chosen, name), root, watched, folder), LIMIT)
         for name in stamps
         if name not in records
     ]
@@ -87,13 +94,13 @@ def _digest(paths: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _trace(name: str, root: Path, watched: Sequence[str], folder: Path) -> Mapping[str, Any]:
-    """Run one test file under coverage; return seconds and lines of each test."""
+def _trace(asked: Sequence[str], root: Path, watched: Sequence[str], folder: Path) -> Mapping[str, Any]:
+    """Run the tests of one file under coverage; return seconds and lines of each test."""
     from coverage import Coverage
 
     coverage = Coverage(data_file=None, include=list(watched), config_file=False)
     coverage.start()
-    code, outcomes = run_tests([name], folder, False, Contexts(coverage))
+    code, outcomes = run_tests(asked, folder, False, Contexts(coverage))
     coverage.stop()
     data, lines = coverage.get_data(), {}
     for path in data.measured_files():
