@@ -17,7 +17,7 @@ FILE = Path(portrayal.text.lexicons.__file__).parent / "census_names.csv"
 
 def words_among(names: set[str], wordnet: Wordnet) -> set[str]:
     """Return the names that WordNet has in another way than as part of a person's name."""
-    terms = (lemma for lemma in wordnet._lemmas if "_" in lemma and not names.isdisjoint(lemma.split("_")))
+    terms = (lemma for lemma in wordnet.lemmas if "_" in lemma and not names.isdisjoint(lemma.split("_")))
     things = (term for term in terms if not any(map(wordnet.is_person_synset, wordnet.synsets(term))))
     parts = {part for term in things for part in term.split("_")}
     return {name for name in names if name in parts or wordnet.synsets(name)}

@@ -48,7 +48,7 @@ def _words(wordnet: Wordnet) -> dict[int, list[str]]:
 def _write_data(wordnet: Wordnet, numbers: list[int], words: dict[int, list[str]], path: Path) -> None:
     lines, edge = [], 0
     for number in range(numbers[0], numbers[-1] + 1):
-        head = wordnet._lemmas[wordnet._head[number]]
+        head = wordnet.lemmas[wordnet._head[number]]
         lemmas = [head, *(word for word in words[number] if word != head)]
         part = PARTS[wordnet._part[number]]  # satellites too: their heads are not in the table
         parents = wordnet._parents[number]

@@ -85,3 +85,7 @@ def test_an_instrument_of_another_language_reads_that_one() -> None:
 def test_the_order_of_answers_does_not_matter() -> None:
     texts = [*TAGS["de"], *TAGS["es"], "dog", "Maria Lopez"]
     assert other_languages(texts[::-1]) == other_languages(texts)[::-1]
+
+
+def test_a_study_may_read_every_language():
+    assert other_languages(["Zqab zqcd", "Eine Frau steht vor dem Haus"], sorted(NAMES)) == [None, None]

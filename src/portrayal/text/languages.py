@@ -41,7 +41,8 @@ def language_of(text: str, reads: Sequence[str] = ENGLISH, clear: str = "clear")
         return "en"
     ranked = _model().rank(text[: LIMITS["longest"]])
     own, ours = next(pair for pair in ranked if pair[0] in reads)
-    (first, most), (_, second) = [pair for pair in ranked if pair[0] not in reads][:2]
+    others = [pair for pair in ranked if pair[0] not in reads]
+    (first, most), (_, second) = [*others, ("", 0.0), ("", 0.0)][:2]  # a study may read them all
     if ours >= most:
         return own
     is_clear = most + (0 if _is_name(words) else second) >= LIMITS[clear] and first in NAMES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
+from portrayal.audits.associations.experiments.calibration import simulate
 from portrayal.audits.associations.experiments.world import SHAPES
 from portrayal.flow import audit_evidence
 from portrayal.study.calibration import null_audits
@@ -33,5 +34,6 @@ def test_null_audits_print_no_finding_over_all_shapes(found: dict[str, int]) -> 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if "large" in shape])
 def test_a_few_of_the_large_shape(shape: str) -> None:
     (cell,) = null_audits("experiments", AUDITS, 0, audit_evidence, [shape])
-    assert cell["audits"] == AUDITS // 4
-    assert cell["found"] <= 4  # more in 1 case of 9,900, where 5.5% print a finding
+    systems = len(simulate(shape, 0).evidence.responses["system"].unique())
+    assert cell["audits"] == AUDITS // 4 * systems  # each system's tests are a family
+    assert cell["found"] <= stats.binom.isf(1 / 9_900, cell["audits"], 0.055)

@@ -30,7 +30,8 @@ def test_the_captions_of_a_simulated_audit_are_sentences_and_hold_every_techniqu
     assert simulated.evidence.responses["caption"].str.ends_with(".").all()
     tested = set(results.filter(results["family"] == "confirmatory")["measure"])
     assert tested == set(FAMILY)
-    assert 0.8 < (results["family"] == "confirmatory").sum() / planned("demo") < 1.25
+    sizes = results.filter(family="confirmatory").group_by("system").len()["len"]  # each system's tests are a family
+    assert len(sizes) == 2 and all(0.8 < size / planned("demo") < 1.25 for size in sizes)
 
 
 def planned(shape: str) -> int:

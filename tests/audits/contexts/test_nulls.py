@@ -14,10 +14,10 @@ from portrayal.study.calibration import null_audits
 
 def test_audits_without_an_effect_print_no_finding():
     cells = null_audits("contexts", dict.fromkeys(SHAPES, 40), 0, audit_evidence)
-    assert {cell["shape"]: cell["audits"] for cell in cells} == dict.fromkeys(SHAPES, 40)
-    # Of 40 audits at 5%, more than 6 print a finding in 3 of 1,000 tests.
-    assert all(cell["found"] <= 6 for cell in cells), cells
-    assert sum(cell["found"] for cell in cells) <= 18, cells  # of 200 at 5%: more in 6 of 1,000
+    assert {cell["shape"]: cell["audits"] for cell in cells} == dict.fromkeys(SHAPES, 80)  # 40 of two systems
+    # Of 80 at 5%, more than 10 print a finding in 3 of 1,000 tests.
+    assert all(cell["found"] <= 10 for cell in cells), cells
+    assert sum(cell["found"] for cell in cells) <= 32, cells  # of 400 at 5%: more in 6 of 1,000
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "large"])

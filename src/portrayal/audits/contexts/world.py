@@ -159,6 +159,7 @@ def draw_tags(
 STEREOTYPES = {f"{kind[0].upper()}{at}": kind for kind in ("feminine", "masculine") for at in range(1, 5)}
 CLUSTERS = ("demographics", "concrete", "abstract", "other")
 SEEN = 0.7  # share of places recognised where a gender is named
+TASTE = 0.4  # standard deviation of how far a person is described by things (above 0) or abstractly
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ def draw_pictures(world: World, random: np.random.Generator) -> pl.DataFrame:
     """Return the table that `describe_pictures` makes: everybody alone, and in places of two stereotypes."""
     own = np.arange(world.people) % world.genders
     race = np.array(list("ABLW"))[random.integers(0, 4, world.people)]
-    taste = random.normal(0, 0.4, world.people)
+    taste = random.normal(0, TASTE, world.people)
     places = [place for place in STEREOTYPES if int(place[1]) <= world.places // 2]
     slots = [(None, 0), *((place, slot) for place in places for slot in range(world.backgrounds))]
     labels = [LABELS[GENDERS[gender]][0] for gender in own]
@@ -213,9 +214,7 @@ def _draw_slot(
     if place:
         inferred = np.where(random.random(n) < world.stereotype, STEREOTYPES[place], inferred)
     fits = names[own] == STEREOTYPES[place] if place else np.zeros(n, bool)
-    # Twelve tags, with the person's own leaning.
-    weights = np.stack([np.full(n, 2.0), 5 * np.exp(taste), 3 * np.exp(-taste), np.full(n, 2.0)], axis=1)
-    shares = weights / weights.sum(axis=1, keepdims=True)
+    shares = _tag_shares(taste)  # of twelve tags
     moved = np.minimum(fits * world.expectancy, shares[:, 1] * 0.9)
     shares[:, 1] -= moved
     shares[:, 2] += moved
@@ -231,6 +230,13 @@ def _draw_slot(
     )  # fmt: skip
 
 
+def _tag_shares(taste: np.ndarray) -> np.ndarray:
+    """Return each person's shares of tags by cluster, in the order of CLUSTERS."""
+    two = np.full(len(taste), 2.0)
+    weights = np.stack([two, 5 * np.exp(taste), 3 * np.exp(-taste), two], axis=1)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
 def truths(world: World) -> dict[str, float]:
     """Return what the planted values come to, with as many people of each gender."""
     rest, others_of = (1 - world.right) / 2, world.genders - 1
@@ -238,10 +244,13 @@ def truths(world: World) -> dict[str, float]:
     woman, other = (world.stereotype + (1 - world.stereotype) * chance for chance in (world.right, rest / others_of))
     recognised = SEEN - world.recognition * (1 - world.stereotype) * rest
     hits, others = (SEEN * chance / recognised for chance in (woman, other))
+    taste, weights = np.polynomial.hermite_e.hermegauss(40)  # integrates over the people's tastes
+    _, concrete, abstract, _ = _tag_shares(TASTE * taste).T
+    moved = np.minimum(world.expectancy, concrete * 0.9) / (concrete + abstract)
     return {
         "congruence": world.stereotype,
         "inferred_change": world.stereotype * (1 - (world.right + rest) / world.genders),
         "recognition_independence": world.recognition,
         "gender_f1": 2 * hits / (hits + others_of * others + 1),
-        "expectancy": 2 * world.expectancy,
+        "expectancy": float(np.average(moved, weights=weights)),
     }

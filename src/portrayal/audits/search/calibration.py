@@ -82,7 +82,8 @@ def simulate(shape: str, seed: int, effect: float, wave: int = 0) -> Simulated:
     phantoms = world.make_wave(shape, seed, effect, wave) if wave else world.make_phantoms(shape, seed, effect)
     study, evidence = world.read_back(phantoms)
     measure = "gsr_difference" if phantoms.judged else "gsr"
-    return Simulated(study, evidence, {"measure": measure, "ruler": world.RULERS[0], "system": world.SYSTEMS[0]})
+    planted = {"measure": measure, "ruler": world.RULERS[0], "system": world.SYSTEMS[0]}
+    return Simulated(study, evidence, planted if effect else None)
 
 
 def plans() -> dict[str, tuple[float, float]]:

@@ -32,6 +32,7 @@ from portrayal.study.questions import plan_work
 from portrayal.study.study import Study
 from portrayal.study.study_file import make_study
 from portrayal.text.collections.runs import run_table, write_run
+from portrayal.text.languages import NAMES
 from portrayal.text.lexicons import read_lexicon
 
 HALF = 150  # words of each half of the vocabulary
@@ -49,8 +50,11 @@ STUDY = {
     "name": "simulated",
     "audit": "search",
     "systems": [{"name": name, "use": f"run:{place}.run"} for place, name in enumerate(SYSTEMS)],
-    "search": {"collection": "collection", "vectors": RULERS, "validate_direction": False, "variants": False},
-}
+    "search": {
+        "collection": "collection", "vectors": RULERS, "validate_direction": False, "variants": False,
+        "languages": sorted(NAMES),  # its words are of none: the gate takes a few of them for Uzbek
+    },
+}  # fmt: skip
 BANK = 20_000  # phantom questions that planned audits are drawn from
 
 
@@ -201,12 +205,9 @@ def make_wave(shape: str, seed: int, effect: float, wave: int) -> Phantoms:
 
 
 def read_back(phantoms: Phantoms) -> tuple[Study, Evidence]:
-    """Write a world to files, and ask and read them as a study does.
-
-    Its words stand in capitals, as names do, so that they are of no language.
-    """
-    documents = [json.dumps({"id": name, "text": text.upper()}) for name, text in phantoms.texts().items()]
-    queries = [f"{query}\t{' '.join(words).upper()}" for query, words in phantoms.words_of_queries().items()]
+    """Write a world to files, and ask and read them as a study does."""
+    documents = [json.dumps({"id": name, "text": text}) for name, text in phantoms.texts().items()]
+    queries = [f"{query}\t{' '.join(words)}" for query, words in phantoms.words_of_queries().items()]
     judged = [f"{query}\t0\t{doc}\t1" for query, docs in named(phantoms.relevant).items() for doc in docs]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "collection").mkdir()

@@ -14,6 +14,7 @@ from portrayal.text.captions import lexicon
 
 HIDDEN = "\ue000"  # stands for words that the picture shows
 LONGEST = 4_000  # characters read; what follows is cut and counted
+REACH = 120  # characters before a quotation that may announce it
 _FILE = tomllib.loads((Path(__file__).parent / "layout.toml").read_text(encoding="utf-8"))
 
 
@@ -117,7 +118,8 @@ def _without_label(text: str) -> str:
 def _unquoted(match: re.Match[str]) -> str:
     """Return what stands for quoted words, or the caption that is quoted."""
     inner = match[1] if match[1] is not None else match[2]
-    if _IS["speech"].search(match.string[: match.start()]) and inner.count(" ") > 2:
+    before = match.string[max(match.start() - REACH, 0) : match.start()]
+    if inner.count(" ") > 2 and _IS["speech"].search(before):
         return f" {inner} "
     ends = inner.endswith((".", "!", "?")) and match.end() == len(match.string.rstrip())
     return f" {HIDDEN} ." if ends else f" {HIDDEN} "

@@ -32,7 +32,7 @@ FEW = "so few people that no group could be found to do worse"
 
 def errors(view: View, design: Design) -> Rows:
     """Yield the level of misgendering, errors by group, and tests of the worst group."""
-    if not (view.single and design.gender in view.table.columns and design.wants(LEVEL_TEST, *WORST_TESTS)):
+    if not (design.gender in view.table.columns and design.wants(LEVEL_TEST, *WORST_TESTS)):
         return
     answered = view.where(view[design.gender].is_in(list(design.cluster_of))).own.answered.own
     depicted = answered[design.gender].replace_strict(design.cluster_of, default=None, return_dtype=pl.String)
