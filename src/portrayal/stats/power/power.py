@@ -7,7 +7,7 @@ The normal chance of passing is averaged over the estimated deviation: scipy's n
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -127,25 +127,32 @@ def smallest_share_difference(
     return smallest(chance, power, 1 - base - 1e-9)
 
 
-@cache
+@lru_cache(maxsize=200)
 def _p_values(n_first: int, n_second: int, fisher: bool) -> np.ndarray:
     """Return the p of every pair of counts."""
-    p = np.ones((n_first + 1, n_second + 1))  # no hit, or nothing but hits, is the only table there can be
+    one, other = np.arange(n_first + 1)[:, None], np.arange(n_second + 1)[None, :]
+    every = _log_chooses(n_first)[:, None] + _log_chooses(n_second) - _log_chooses(n_first + n_second)[one + other]
+    p = np.ones(every.shape)  # no hit, or nothing but hits, is the only table there can be
     for hits in range(1, n_first + n_second):
         own = np.arange(max(0, hits - n_second), min(hits, n_first) + 1)
-        chances = scipy.stats.hypergeom.pmf(own, n_first + n_second, hits, n_first)
-        order = np.argsort(chances, kind="stable")
+        chances = np.exp(every[own, hits - own])
+        ordered = np.sort(chances)
         # Tables as likely as this one count too, as in scipy's test.
-        last = np.searchsorted(chances[order], chances * (1 + 1e-7), side="right") - 1
-        p[own, hits - own] = np.cumsum(chances[order])[last]
+        last = np.searchsorted(ordered, chances * (1 + 1e-7), side="right") - 1
+        p[own, hits - own] = np.cumsum(ordered)[last]
     if fisher:
         return p
-    one, other = np.arange(n_first + 1)[:, None], np.arange(n_second + 1)[None, :]
     smallest_count = np.minimum(np.minimum(one, n_first - one), np.minimum(other, n_second - other))
     pooled = (one + other) / (n_first + n_second)
     error = np.sqrt(np.maximum(pooled * (1 - pooled), 1e-12) * (1 / n_first + 1 / n_second))
     by_z = 2 * scipy.special.ndtr(-np.abs(one / n_first - other / n_second) / error)
     return np.where(smallest_count >= SMALL, by_z, p)
+
+
+def _log_chooses(units: int) -> np.ndarray:
+    """Return the logarithms of the binomial coefficients of this many units."""
+    log_factorials = scipy.special.gammaln(np.arange(units + 1) + 1.0)
+    return log_factorials[-1] - log_factorials - log_factorials[::-1]
 
 
 def _normal(first: float, second: float, n_first: int, n_second: int, alpha: float) -> float:
