@@ -1,4 +1,4 @@
-"""The inverted index: a sparse matrix of each word's counts in documents.
+"""The inverted index: a sparse matrix of each word's counts in documents; stems (Porter 1980, Program 14).
 
 On disk an index is .npy arrays that are mapped into memory.
 """
@@ -23,13 +23,14 @@ from portrayal.edges.folders import claim
 from portrayal.edges.sizes import parse_json
 from portrayal.edges.writing import replacing, write_text
 from portrayal.engine import current_engine
-from portrayal.errors import PortrayalError
+from portrayal.errors import MissingExtra, PortrayalError, check_name
 from portrayal.text.collections.numbering import Batch, check_names, number_batches, numbers_of, spread_batches
-from portrayal.text.words.tokens import Tokeniser, stems, stop_words, words
+from portrayal.text.words.tokens import Tokeniser, stop_words, words
 
 if TYPE_CHECKING:
     from scipy import sparse
 
+STEMMERS = ("none", "porter", "english")
 ARRAYS = ("borders", "postings", "counts", "lengths")  # of an index on disk
 FORM = 1  # raised when these files change
 
@@ -121,6 +122,18 @@ def _count(stop: frozenset[str], batch: Batch) -> tuple[list[str], _Block]:
     tokeniser = Tokeniser(stop)
     block = _block(*tokeniser.encode(texts), first)
     return tokeniser.vocabulary.words, block
+
+
+def stems(words: Sequence[str], stemmer: str) -> list[str]:
+    """Return the stem of each word; with 'none' the words themselves."""
+    check_name(stemmer, STEMMERS, "stemmer")
+    if stemmer == "none":
+        return list(words)
+    try:
+        import snowballstemmer
+    except ImportError:
+        raise MissingExtra(f"the stemmer {stemmer!r}", "stem") from None
+    return list(snowballstemmer.stemmer(stemmer).stemWords(list(words)))
 
 
 def stemmed(index: Index, stemmer: str) -> Index:
