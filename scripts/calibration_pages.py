@@ -75,7 +75,7 @@ def _plans(cells: Sequence[Mapping[str, Any]]) -> list[str]:
 def exceeding(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what is wrong with the share of null audits that print a finding; nothing when all is well."""
     said = [f"{cell['shape']}: {cell['found']} of {cell['audits']}" for cell in cells if cell["share"] > MOST]
-    overall = sum(cell["found"] for cell in cells) / max(sum(cell["audits"] for cell in cells), 1)
+    overall = sum(cell["found"] for cell in cells) / max(sum(cell["questions"] for cell in cells), 1)
     return [*said, *([f"over all shapes {_share(overall)}"] if overall > MOST_OVERALL else [])]
 
 

@@ -17,6 +17,7 @@ from portrayal.run.silence import DIFFERENCE, measure_silence, silent_systems, w
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, decide
 from portrayal.study.audit import Audit, Evidence, Measured
 from portrayal.study.registry import get_audit
+from portrayal.study.research_questions import ResearchQuestion, question_keys
 from portrayal.study.study import Study
 from portrayal.tables import NOUNS, REVIEWS, check, check_responses, check_results, check_stimuli
 
@@ -97,7 +98,7 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     rows = pl.concat(parts, how="diagonal")
     rows, family = declared(study, rows, _family(study, stem, rows), stem.tested_as)
     silent = silent_systems(answers)
-    families = families_of(study, rows, answers["system"].unique())
+    families = families_of(study, rows, answers["system"].unique(), stem.research_questions)
     decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed, families)
     warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
     results = check_results(with_counts(decided, answers))
@@ -106,13 +107,16 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     return replace(measured, results=results, warnings=warnings, tables={**measured.tables, **faults}, remarks=remarks)
 
 
-def families_of(study: Study, rows: pl.DataFrame, systems: pl.Series) -> pl.Series:
-    """Return each row's family: its system's, or that of two compared systems."""
+def families_of(
+    study: Study, rows: pl.DataFrame, systems: pl.Series, questions: Sequence[ResearchQuestion] = ()
+) -> pl.Series:
+    """Return each row's family: the question it answers of its system, or of two compared systems."""
     if study.family.of == "study":
         return pl.Series(["study"]).new_from_index(0, rows.height)
     others = [pl.col(name) for name in ("versus", "against") if name in rows.columns]
     compared = [pl.when(other.is_in(systems.implode())).then(other) for other in others]
-    return rows.select(pl.concat_str("system", pl.coalesce(*compared, pl.lit("")), separator="\n")).to_series()
+    asked = question_keys(questions if study.family.of == "question" else (), rows)
+    return rows.select(pl.concat_str("system", pl.coalesce(*compared, pl.lit("")), asked, separator="\n")).to_series()
 
 
 def as_answered(stem: Audit, responses: pl.DataFrame) -> pl.DataFrame:

@@ -20,11 +20,12 @@ from portrayal.stats.permuted import DRAWS
 from portrayal.stats.tests.group_tails import summed_tails
 from portrayal.stats.tests.people import level_test
 from portrayal.stats.tests.proportions import newcombe
+from portrayal.study.research_questions import DIFFERENCE as DIFFERENCE
 from portrayal.tables import ANSWERED as ANSWERS
 from portrayal.tables import ROWS, SETS, results, starts
 from portrayal.text.formatting import listed, percent, plural
 
-ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
+ANSWERED, UNANSWERED = "answered", "unanswered"
 FACETS = ("axis", "within", "status")
 NOT_ASKED = ("planned",)
 UNKNOWN = "unknown"

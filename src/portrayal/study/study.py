@@ -15,7 +15,8 @@ class Family(Settings):
 
     method: Literal["holm", "bonferroni", "benjamini-hochberg", "none"] = "holm"
     measures: list[str] | None = None  # None: those the audit declares
-    of: Literal["system", "study"] = "system"  # whose tests are corrected together: one system's, or those of all
+    # Tests that are corrected together: one system's of one research question, all of a system, or all of the study.
+    of: Literal["question", "system", "study"] = "question"
 
 
 class Hypothesis(Settings):
@@ -45,15 +46,17 @@ class Study(Settings):
     not_secret: list[str] = []  # values that look like a key and are none
     folder: Path = Path()  # relative paths in the study start here
 
-    def corrected_together(self, tests: int) -> int:
-        """Return the number of tests in a family, from that of one system."""
+    def corrected_together(self, tests: int, of_question: int | None = None) -> int:
+        """Return the number of tests in a family, from those of one system and of one of its questions."""
+        if self.family.of == "question":
+            return tests if of_question is None else of_question
         return tests * (len(self.systems) if self.family.of == "study" else 1)
 
     def correction(self, tests: int) -> str:
         """Say for a plan what correcting a family of so many tests costs."""
         if tests < 2 or self.family.method == "none":
             return "nothing is corrected: p under .05 is found"
-        company = "adding a system costs nothing" if self.family.of == "system" else "adding a system costs more"
+        company = "adding a system costs " + ("more" if self.family.of == "study" else "nothing")
         first = f"{LEVEL / tests:.1g}".removeprefix("0")
         return (
             f"about {tests} tests are corrected together: the strongest must have p under {first}, where one test alone would need"

@@ -18,10 +18,11 @@ FEW = {"demo": 40, "small": 40, "clustered": 40, "large": 10}
 def test_few_audits_without_a_harm_print_a_finding() -> None:
     cells = null_audits("captions", FEW, 0, audit_evidence)
     assert [cell["shape"] for cell in cells] == list(SHAPES)
-    # An instrument that is wrong in 5% goes beyond this in 0.1% of tries: 7 of 40, 4 of 10.
-    assert all(cell["found"] <= stats.binom.ppf(0.999, cell["audits"], 0.05) for cell in cells), cells
-    # Of all 130 together at 5%: 14 or more come about in 1% of tries.
-    assert sum(cell["found"] for cell in cells) <= 13, cells
+    # Of each research question. An instrument that is wrong in 5% goes beyond this in 0.1% of tries, over all shapes in 1%.
+    assert all(cell["questions"] > 3 * cell["audits"] for cell in cells), cells
+    assert all(cell["found"] <= stats.binom.ppf(0.999, cell["questions"], 0.05) for cell in cells), cells
+    whole = sum(cell["questions"] for cell in cells)
+    assert sum(cell["found"] for cell in cells) <= stats.binom.ppf(0.99, whole, 0.05), cells
 
 
 def test_the_captions_of_a_simulated_audit_are_sentences_and_hold_every_technique() -> None:

@@ -27,7 +27,7 @@ def strict(person: int, attribute: str, value: float) -> list[str]:
 
 
 LIVE = (
-    f"It was not found that live gives a label more often to {ENDS} in 3 tests ('Cook', 'Model' and 'Nurse'); the nearest in "
+    f"It was not found that live gives a label more often to {ENDS} in 3 tests ('Cook', 'Model' and 'Nurse'). The nearest in "
     "'Cook': change per unit of the cue = 4 percentage points (95% interval −5 to 13, 12 people, adjusted p = .687); the "
     "interval leaves out effects beyond 13 percentage points."
 )

@@ -17,6 +17,7 @@ from portrayal.audits.captions.power import say_power
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.audits.captions.stimuli import make_stimuli
 from portrayal.study.audit import Audit, Basis, Evidence, Text
+from portrayal.study.research_questions import declared_questions
 
 FAMILY = tuple(CLAIMS)
 
@@ -49,6 +50,7 @@ AUDIT = Audit(
     findings=find_sentences,
     validity=tuple(TEXTS["validity"]),
     family=FAMILY,
+    questions=declared_questions(TEXTS["questions"]),
     groups=groups_shown,
     basis=basis,
     text=Text("caption", "captions", "the parser"),

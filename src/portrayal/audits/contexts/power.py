@@ -74,7 +74,9 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
 
 
 def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
-    """Count the further tests of a system in the family."""
+    """Count the further tests of a system in the family: none where each question is one."""
+    if study.family.of == "question":
+        return 0
     settings: ContextsSettings = study.settings
     labels = people[settings.gender].to_list() if settings.gender in people.columns else []
     usual = set(load_contexts()["stereotype"].drop_nulls())

@@ -14,6 +14,7 @@ from portrayal.audits.counterfactuals.settings import TEXTS, CounterfactualsSett
 from portrayal.audits.counterfactuals.stimuli import make_stimuli, plan_stimuli
 from portrayal.audits.counterfactuals.tables import report_tables
 from portrayal.study.audit import Audit
+from portrayal.study.research_questions import declared_questions
 
 AUDIT = Audit(
     stem="counterfactuals",
@@ -28,6 +29,8 @@ AUDIT = Audit(
     inputs=read_inputs,
     power=say_power,
     family=FAMILY,
+    sides={"raw_slope": "label"},
+    questions=declared_questions(TEXTS["questions"]),
     groups=groups,
     basis=basis,
     silence_groups=silence_groups,

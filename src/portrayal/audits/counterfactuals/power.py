@@ -36,15 +36,17 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
         return [*unmade, f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
     mine = stimuli.filter(pl.col("attribute") == attributes[0])
     pictures = max(1, round(mine["picture"].n_unique() / people))
-    tests = study.corrected_together(len(axes) * (LABELS + 1))  # and whether it refuses
-    chances = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
+    tests = study.corrected_together(len(axes) * (LABELS + 1), LABELS)  # and whether it refuses
+    alone = study.family.of == "question"
+    of = attributes[:1] if alone else attributes
+    chances = [str(round(100 * power(people, pictures, tests, slope, of))) for slope in SLOPES]
+    together = "" if alone else f" and its refusals, along {listed([axis.title for axis in axes])}"
     return [
         *unmade,
         study.correction(tests),
         f"{plural(people, 'person', 'people')}, if every question is answered: a label that half of them get at the neutral centre, "
         f"and whose rate changes along {attributes[0]} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
-        f"found in {listed(chances)} of 100 such audits ({LABELS} labels of a system and its refusals, "
-        f"along {listed([axis.title for axis in axes])}, corrected together)",
+        f"found in {listed(chances)} of 100 such audits ({LABELS} labels of a system{together}, corrected together)",
     ]
 
 

@@ -26,7 +26,8 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
         return f"leaves questions about some groups ({row['axis']}) unanswered more often than about others{within}"
 
     lists = audit.kind in ("tagger", "generator")
-    claim = Claim(positive=does, asks=might, after=lambda row: _shares(measured.results, row, lists))
+    several = "leaves questions about some groups unanswered more often than about others"
+    claim = Claim(positive=does, asks=might, several=several, after=lambda row: _shares(measured.results, row, lists))
     rows = measured.results.with_row_index("row").filter(measure=ANSWERED, decision=NOT_MEASURABLE).to_dicts()
     spoken = pl.col("system").is_in([row["system"] for row in rows]).not_() & ~_again(measured.results)
     return [
