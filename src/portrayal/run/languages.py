@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.run.silence import ANSWERED, questions
+from portrayal.run.silence import ANSWERED, once, questions
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.study.audit import Audit, Evidence
 from portrayal.tables import check_responses, results
@@ -26,7 +26,7 @@ class Readable:
 
     def rows(self, audit: str, responses: pl.DataFrame) -> pl.DataFrame:
         """Return one Results row, without a value, for each system that was left out."""
-        posed = questions(responses).filter("asked", pl.col("system").is_in(list(self.unread)))
+        posed = once(questions(responses)).filter("asked", pl.col("system").is_in(list(self.unread)))
         counts = {f"n_{name}": (pl.col("status") == name).sum().cast(pl.Int64) for name in (ANSWERED, "refused")}
         counted = posed.group_by("system", maintain_order=True).agg(n=pl.len().cast(pl.Int64), **counts).to_dicts()
         about = {"measure": ANSWERED, "counted": "questions", "unit": "share", "decision": NOT_MEASURABLE}

@@ -91,10 +91,10 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     gate = readable(stem, every, study.settings)
     checked = replace(every, responses=gate.responses)
     measured = stem.measure(checked, study.settings)
-    answers = as_answered(stem, checked.responses)
+    answers = as_answered(stem, with_content(checked.responses, stimuli))
     groups = (stem.silence_groups or stem.groups)(checked, study.settings)
     silence = measure_silence(answers, groups, stem.stem, stem.units, study.seed)
-    parts = [check_results(measured.results), silence, gate.rows(stem.stem, responses)]
+    parts = [check_results(measured.results), silence, gate.rows(stem.stem, with_content(responses, stimuli))]
     rows = pl.concat(parts, how="diagonal")
     rows, family = declared(study, rows, _family(study, stem, rows), stem.tested_as)
     silent = silent_systems(answers)
@@ -117,6 +117,16 @@ def families_of(
     compared = [pl.when(other.is_in(systems.implode())).then(other) for other in others]
     asked = question_keys(questions if study.family.of == "question" else (), rows)
     return rows.select(pl.concat_str("system", pl.coalesce(*compared, pl.lit("")), asked, separator="\n")).to_series()
+
+
+def with_content(responses: pl.DataFrame, stimuli: pl.DataFrame) -> pl.DataFrame:
+    """Return responses with the hash of what was shown: stimuli of the same content are one question."""
+    return responses.join(
+        stimuli.select("stimulus", content=pl.coalesce(pl.col("hash").replace("", None), "stimulus")),
+        on="stimulus",
+        how="left",
+        maintain_order="left",
+    )
 
 
 def as_answered(stem: Audit, responses: pl.DataFrame) -> pl.DataFrame:

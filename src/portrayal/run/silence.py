@@ -49,8 +49,9 @@ def measure_silence(
 
 
 def questions(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each question that was asked: system, stimulus, repeat and status."""
-    columns = responses.select("system", "stimulus", "repeat", "status")
+    """Return one row for each stimulus that was asked about: system, stimulus, content, repeat and status."""
+    content = pl.col("content" if "content" in responses.columns else "stimulus").alias("content")
+    columns = responses.select("system", "stimulus", content, "repeat", "status")
     each = columns.filter(starts(columns, columns.columns)).unique(maintain_order=True)
     is_set = any(next(iter(ROWS[kind])) in responses.columns for kind in SETS)
     answers = ANSWERS if is_set else (ANSWERED,)
@@ -61,10 +62,15 @@ def questions(responses: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def once(posed: pl.DataFrame) -> pl.DataFrame:
+    """Return each question once: stimuli of the same content are asked as one."""
+    return posed.unique(["system", "content", "repeat"], keep="first", maintain_order=True)
+
+
 def silent_systems(responses: pl.DataFrame) -> dict[str, str]:
     """Return the systems that answered nothing or almost nothing, each with the reason in words."""
     systems = questions(responses).group_by("system", maintain_order=True)
-    reasons = {str(system): _reason(mine.filter("asked")) for (system,), mine in systems}
+    reasons = {str(system): _reason(once(mine.filter("asked"))) for (system,), mine in systems}
     return {system: reason for system, reason in reasons.items() if reason}
 
 
@@ -77,7 +83,7 @@ def silent_in(results: pl.DataFrame) -> set[str]:
 def with_counts(results: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
     """Fill in the questions answered and refused where the measure left them out."""
     counts = [_IS_ANSWERED.sum().cast(pl.Int64), (pl.col("status") == "refused").sum().cast(pl.Int64)]
-    posed = questions(responses).group_by("system").agg(answered=counts[0], refused=counts[1])
+    posed = once(questions(responses)).group_by("system").agg(answered=counts[0], refused=counts[1])
     joined = results.join(posed, on="system", how="left", maintain_order="left")
     filled = {f"n_{name}": pl.coalesce(f"n_{name}", name) for name in ("answered", "refused")}
     return joined.with_columns(**filled).drop("answered", "refused")
@@ -94,8 +100,9 @@ def _reason(posed: pl.DataFrame) -> str | None:
 
 
 def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
-    posed = mine.filter("asked")
-    counts, missing = _counts(posed), mine.height - posed.height
+    every = mine.filter("asked")
+    posed = once(every)
+    counts, missing = _counts(posed), once(mine).height - posed.height
     common = {"system": system, "counted": "questions", "unit": "share", **counts, "n_missing": missing}
     reason = _reason(posed)
     silent = {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
@@ -104,7 +111,7 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
     for status, count in others.iter_rows():
         yield wilson(count, posed.height).row(UNANSWERED, status=status, **common)
     if 0 < counts["n_answered"] < posed.height:
-        compared = posed.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
+        compared = every.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
         for (axis, within), part in compared.group_by("axis", "within", maintain_order=True):
             if (part["status"] != ANSWERED).any():  # else what was lost lies outside this axis
                 about = {"system": system, "axis": axis, "within": within, "counted": counted}

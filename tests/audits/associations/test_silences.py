@@ -12,7 +12,7 @@ import pytest
 from portrayal.audits.associations import AUDIT
 from portrayal.audits.associations import calibration as encoders
 from portrayal.audits.associations.experiments import calibration as experiments
-from portrayal.audits.associations.findings import PAIRS, _claim
+from portrayal.audits.associations.findings import PAIRS, _claim, _sign
 from portrayal.audits.associations.measures.declaration import CHECK
 from portrayal.flow import audit_evidence
 from portrayal.reporting.page.first import _finding_counts
@@ -245,9 +245,11 @@ def test_three_and_four_groups_of_labels() -> None:
 def test_a_test_of_ones_own_without_a_harm_is_about_its_words_and_a_check_is_one_by_name() -> None:
     row = {"group": "Muslims", "versus": "Christians", "attribute": "terror", "other_attribute": "peace", "harm": None}
     claim = _claim(Measured(pl.DataFrame()), *PAIRS["eat"])
-    assert claim.positive(row) == "ties Muslims to terror and Christians to peace"
-    assert claim.positive({**row, "harm": CHECK}).endswith(", a check of the instrument that concerns no people")
-    assert claim.positive({**row, "harm": "demeaning Muslims"}).endswith(", a sign of demeaning Muslims")
+    row |= {"value": 1.0, "null": None, "system": "mine", "test": "own"}
+    assert claim.positive.format(**row) == "ties Muslims to terror and Christians to peace"
+    assert _sign(row) == _sign({**row, "harm": "demeaning Muslims", "value": -1.0}) == ""
+    assert _sign({**row, "harm": CHECK}) == "It is a check of the instrument that concerns no people."
+    assert _sign({**row, "harm": "demeaning Muslims"}) == "It is a sign of demeaning Muslims."
     kinds = [AUDIT.kind_of({**row, "harm": harm}) for harm in (None, CHECK, "demeaning Muslims")]
     assert kinds == ["finding", "check", "finding"]
 

@@ -21,12 +21,12 @@ TOY = toy_collection()
 SETTINGS = SearchSettings(collection="toy")
 WOMEN = [job for job, pole in paper_words().jobs.items() if pole == "female"]
 FOUND = (
-    "{} ranks documents along the gender of the query beyond what the relevant documents bring along, measured with the word "
-    "vectors glove: its GSR less the perfect system's is 0.63 (95% interval 0.26 to 1.01, 20 queries, adjusted p = .003). Its "
-    "GSR is 0.63, the perfect system's 0.00."
+    "{} amplifies the gender of the query beyond a perfect ranking, measured with the word "
+    "vectors glove: its stereotype score (GSR) less a perfect ranking's is 0.63 (95% interval 0.26 to 1.01, 20 queries,"
+    " adjusted p = .003). Its GSR is 0.63, the perfect system's 0.00."
 )
 ASKED = (
-    "engine ranks documents more or less along the gender of the query than the relevant documents would (measurements with "
+    "engine ranks documents more or less along the gender of the query than a perfect ranking would (measurements with "
     "glove)"
 )
 

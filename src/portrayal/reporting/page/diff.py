@@ -167,10 +167,14 @@ def _headline(declared: pl.DataFrame) -> str:
 
 
 def _change_line(row: Mapping[str, Any]) -> str:
-    ends = (row["value"], row["low"], row["high"])
-    values = f"{cell(row['first'])} in {row['from']}, {cell(row['second'])} in {row['to']}"
+    value, *ends = (row["value"], row["low"], row["high"])
+    if value < 0:
+        value, ends = -value, [-ends[1], -ends[0]]
+    between = interval(value, *ends).strip("[]").replace(", ", " to ")
+    way = f"{'fell' if row['value'] < 0 else 'rose'} by {estimate(value, *ends)} (95% interval {between})"
+    values = f"from {cell(row['first'])} in {row['from']} to {cell(row['second'])} in {row['to']}"
     p = f"corrected p {p_value(row['p_adjusted'])}, {row['n']:,} {row['counted']}, {row['compared']}"
-    return f"{about(row)}: {values}; change {estimate(*ends)} {interval(*ends)}, {p}"
+    return f"{about(row)}: {way}, {values}; {p}"
 
 
 def about(row: Mapping[str, Any]) -> str:

@@ -179,7 +179,7 @@ def written(row: Row) -> tuple[str, str]:
     scale = 100.0 if row["unit"] in (PERCENT, POINTS) else 1.0
     value, low, high = (None if is_missing(row[name]) else row[name] * scale for name in ("value", "low", "high"))
     if scale == 1.0:
-        text, suffix, places = estimate(value, low, high), "", 0 if is_missing(value) else decimals(value, low, high)
+        text, suffix, places = estimate(value, low, high), "", 0 if value is None else decimals(value, low, high)
     else:
         places = 1 if low is not None and high is not None and high - low < 10 else 0
         text = number(value, places)
