@@ -121,12 +121,8 @@ def families_of(
 
 def with_content(responses: pl.DataFrame, stimuli: pl.DataFrame) -> pl.DataFrame:
     """Return responses with the hash of what was shown: stimuli of the same content are one question."""
-    return responses.join(
-        stimuli.select("stimulus", content=pl.coalesce(pl.col("hash").replace("", None), "stimulus")),
-        on="stimulus",
-        how="left",
-        maintain_order="left",
-    )
+    shown = stimuli.select("stimulus", content=pl.coalesce(pl.col("hash").replace("", None), "stimulus"))
+    return responses.join(shown, on="stimulus", how="left", maintain_order="left")
 
 
 def as_answered(stem: Audit, responses: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.settings import Settings
-from portrayal.study.research_questions import ResearchQuestion, all_questions
+from portrayal.study.research_questions import SILENCE, ResearchQuestion
 from portrayal.study.study import Study
 from portrayal.text.languages import ENGLISH
 
@@ -156,7 +156,7 @@ class Audit:
     @property
     def research_questions(self) -> Sequence[ResearchQuestion]:
         """The questions that the audit answers of each system, that of silence last."""
-        return all_questions(self.questions, self.question, self.family)
+        return *(self.questions or [ResearchQuestion("main", self.question, self.family)]), SILENCE
 
 
 def basis_of(row: Mapping[str, Any], factors: Mapping[str, str], label: str = "") -> Basis:

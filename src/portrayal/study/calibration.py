@@ -93,10 +93,7 @@ def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
 def null_audits(
     stem: str, audits: int | Mapping[str, int], seed: int, flow: Flow, shapes: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Simulate audits without an effect; count research questions of a system with a printed finding.
-
-    Such a question is what is counted because its tests are a family; `audits` are systems.
-    """
+    """Simulate audits without an effect; count research questions of a system with a finding."""
     module = SIMULATIONS[stem]
     if isinstance(audits, Mapping):
         counts = dict(audits)
@@ -129,7 +126,7 @@ def _cells(module: str, flow: Flow, seed: int, cases: Sequence[tuple[str, float,
 
 
 def _detections(module: str, flow: Flow, jobs: Sequence[tuple[str, int, float]], place: int) -> tuple[int, int, int]:
-    """Return how many questions have a finding (or whether the planted one is found), of how many systems and questions."""
+    """Return the questions with a finding (or the planted one), systems and questions."""
     simulated = import_module(module).simulate(*jobs[place])
     results, findings = flow(simulated.study, simulated.evidence)
     planted = [pl.col(name) == value for name, value in (simulated.planted or {}).items()]

@@ -42,13 +42,6 @@ def declared_questions(texts: Mapping[str, Mapping[str, Any]]) -> tuple[Research
     return tuple(ResearchQuestion(name, **one) for name, one in texts.items())
 
 
-def all_questions(
-    questions: Sequence[ResearchQuestion], question: str, family: Sequence[str]
-) -> list[ResearchQuestion]:
-    """Return an audit's questions with that of silence; its one question where it declares none."""
-    return [*(questions or [ResearchQuestion("main", question, family)]), SILENCE]
-
-
 def question_keys(questions: Sequence[ResearchQuestion], rows: pl.DataFrame) -> pl.Series:
     """Return for each row the question that it answers: its name and the values of `by`."""
     key = pl.lit(FURTHER)

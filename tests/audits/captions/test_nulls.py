@@ -44,7 +44,7 @@ def test_plan_says_what_is_found_under_the_correction() -> None:
     simulated = simulate("demo", 0, 0.0)
     lines = say_power(simulated.study, simulated.evidence.stimuli)
     assert lines == [
-        "about 33 tests are corrected together: the strongest must have p under .002, where one test alone would need .05; adding a"
+        "about 9 tests are corrected together: the strongest must have p under .006, where one test alone would need .05; adding a"
         " system costs nothing",
         "gender, 109 images annotated female and 131 male: a group left out 20 percentage points more often than one left out"
         " in 10% of captions is found in 80 of 100 audits",

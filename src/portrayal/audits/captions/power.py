@@ -71,8 +71,7 @@ def demeaning_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSe
 
 def _stages(settings: CaptionsSettings) -> tuple[bool, bool]:
     """Tell whether there are human captions, and whether these or human labels."""
-    scenes = settings.scenes is not None
-    human = scenes or settings.human_captions is not None
+    human = settings.scenes is not None or settings.human_captions is not None
     return human, human or settings.human_labels is not None
 
 

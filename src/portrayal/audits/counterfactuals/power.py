@@ -37,10 +37,9 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     mine = stimuli.filter(pl.col("attribute") == attributes[0])
     pictures = max(1, round(mine["picture"].n_unique() / people))
     tests = study.corrected_together(len(axes) * (LABELS + 1), LABELS)  # and whether it refuses
-    alone = study.family.of == "question"
-    of = attributes[:1] if alone else attributes
-    chances = [str(round(100 * power(people, pictures, tests, slope, of))) for slope in SLOPES]
-    together = "" if alone else f" and its refusals, along {listed([axis.title for axis in axes])}"
+    chances = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
+    further = f" and its refusals, along {listed([axis.title for axis in axes])}"
+    together = "" if study.family.of == "question" else further
     return [
         *unmade,
         study.correction(tests),

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from portrayal.reporting.words.sentences import Row, figures
 from portrayal.run.silence import silent_in
-from portrayal.stats.decisions.decision import (
-    CONFIRMATORY,
-    DESCRIBED,
-    EXPLORATORY,
-    FOUND,
-    NOT_FOUND,
-    NOT_MEASURABLE,
-    NOT_TESTED,
-)
+from portrayal.stats.decisions import decision as rule
 from portrayal.study.audit import Audit, Finding, Measured
 from portrayal.study.research_questions import SILENCE, ResearchQuestion, question_keys
 
 NO_TEST = "nothing in this study tests it"
 SILENT = "it gave no answers that could be measured"
 # Of a question's rows the first of these decisions that one has is its answer.
-ANSWERS = {FOUND: "yes", NOT_FOUND: "no", NOT_MEASURABLE: NOT_MEASURABLE, NOT_TESTED: NOT_TESTED}
+ANSWERS = {
+    rule.FOUND: "yes", rule.NOT_FOUND: "no", rule.NOT_MEASURABLE: rule.NOT_MEASURABLE, rule.NOT_TESTED: rule.NOT_TESTED
+}  # fmt: skip
+PLACES = {decision: place for place, decision in enumerate(ANSWERS)}
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ class Conclusion:
     shown: str  # the system as readers see it
     question: str  # its short name: "RQ1"
     text: str  # the question in words
-    answer: str = NOT_TESTED  # yes, no, not tested or not measurable
+    answer: str = rule.NOT_TESTED  # yes, no, not tested or not measurable
     kind: str = "finding"  # of what was found: finding, check or improvement
     tests: int = 0  # in the family
     found: int = 0
@@ -55,83 +50,56 @@ class Conclusion:
 
 def conclude(audit: Audit, measured: Measured, findings: Sequence[Finding], systems: Sequence[str]) -> list[Conclusion]:
     """Return the answers, question by question; checks of the instrument and improvements stand last."""
-    rows, silent, spoken = _told(audit, measured, findings), silent_in(measured.results), _Spoken.of(findings, measured)
-    conclusions = []
-    for question in audit.research_questions:
-        for asked in _asked(question, rows, audit.family):
-            for system in systems:
-                own = [row for row in asked if row["system"] == system]
-                blank = Conclusion(system, measured.shown(system), question.name, question.text)
-                if asked:
-                    kind = audit.kind_of(own[0] if own else asked[0])
-                    blank = replace(blank, text=question.ask(asked[0], kind), kind=kind)
-                conclusions.append(_silent(blank) if system in silent else _answered(blank, own, spoken))
+    silent, conclusions = silent_in(measured.results), []
+    for question, rows in _asked(audit, measured, {finding.row for finding in findings}):
+        for system in systems:
+            own = [row for row in rows if row["system"] == system]
+            one = Conclusion(system, measured.shown(system), question.name, question.text)
+            if rows:
+                kind = audit.kind_of(own[0] if own else rows[0])
+                one = replace(one, text=question.ask(rows[0], kind), kind=kind)
+            if system in silent:
+                one = replace(one, answer=rule.NOT_MEASURABLE, figures=SILENT)
+            elif own:
+                one = _answered(one, own, measured, findings)
+            conclusions.append(one)
     return sorted(conclusions, key=lambda one: one.kind != "finding")
 
 
-def _told(audit: Audit, measured: Measured, findings: Sequence[Finding]) -> list[Row]:
-    """Return the rows that sentences may speak of with the question each answers, the surest answer first."""
-    said = {finding.row for finding in findings}
-    rows = measured.results.with_row_index("row").with_columns(
-        question_keys(audit.research_questions, measured.results)
-    )
-    told = rows.filter(pl.col("family").fill_null("") != EXPLORATORY, pl.col("reason").fill_null("") != DESCRIBED)
-    places = {decision: place for place, decision in enumerate(ANSWERS)}
-
-    def place(row: Row) -> tuple[float, ...]:
-        p = row["p_adjusted"]
-        return places[row["decision"]], row["row"] not in said, 2.0 if p is None else p, row["row"]
-
-    return sorted(told.iter_rows(named=True), key=place)
-
-
-def _asked(question: ResearchQuestion, rows: Sequence[Row], family: Sequence[str]) -> Iterator[Sequence[Row]]:
-    """Yield the rows that answer a question, for each value of its `by`."""
-    mine = [row for row in rows if row["measure"] in question.measures and question.counts(row)]
-    named = any(row["family"] == CONFIRMATORY for row in mine)  # in a study's family, if not in the audit's
-    if not named and not {*question.measures} & {*family, *SILENCE.measures}:
-        return
-    keys = sorted(
-        {row["question"] for row in mine}, key=lambda key: min(row["row"] for row in mine if row["question"] == key)
-    )
-    if not keys and not question.by and question != SILENCE:
-        yield []
-    for key in keys:
-        yield [row for row in mine if row["question"] == key]
+def _asked(audit: Audit, measured: Measured, spoken: set[int]) -> Iterator[tuple[ResearchQuestion, Sequence[Row]]]:
+    """Yield each question with the rows that answer it, the surest answer first, for each value of its `by`."""
+    questions = audit.research_questions
+    rows = measured.results.with_row_index("row").with_columns(question_keys(questions, measured.results))
+    told = (pl.col("family").fill_null("") != rule.EXPLORATORY) & (pl.col("reason").fill_null("") != rule.DESCRIBED)
+    place = pl.col("decision").replace_strict(PLACES, default=None, return_dtype=pl.Int64).alias("place")
+    silent = (~pl.col("row").is_in(list(spoken))).alias("silent")
+    rows = rows.filter(told).with_columns(place, silent).drop_nulls("place")
+    rows = rows.sort("place", "silent", "p_adjusted", "row", nulls_last=True)
+    for question in questions:
+        mine = [
+            one
+            for one in rows.filter(pl.col("measure").is_in(list(question.measures))).to_dicts()
+            if question.counts(one)
+        ]
+        named = any(one["family"] == rule.CONFIRMATORY for one in mine)  # in a study's family, if not in the audit's
+        if not named and not {*question.measures} & {*audit.family, *SILENCE.measures}:
+            continue
+        if not mine and not question.by and question != SILENCE:
+            yield question, []
+        for key in dict.fromkeys(one["question"] for one in sorted(mine, key=lambda one: one["row"])):
+            yield question, [one for one in mine if one["question"] == key]
 
 
-@dataclass(frozen=True)
-class _Spoken:
-    """Figures of sentences by row, and their names by measure."""
-
-    figures: Mapping[int, str]
-    named: Mapping[str, str]
-
-    @classmethod
-    def of(cls, findings: Sequence[Finding], measured: Measured) -> _Spoken:
-        """Collect them."""
-        measures = measured.results["measure"]
-        return cls(
-            {one.row: one.figures for one in findings},
-            {measures[one.row]: one.figure for one in findings if one.figure},
-        )
-
-    def of_row(self, row: Row) -> str:
-        """Return a row's figures as its sentence has them, if it has one."""
-        return self.figures.get(row["row"]) or figures(row, self.named.get(row["measure"], ""))
-
-
-def _silent(blank: Conclusion) -> Conclusion:
-    return replace(blank, answer=NOT_MEASURABLE, figures=SILENT)
-
-
-def _answered(blank: Conclusion, own: Sequence[Row], spoken: _Spoken) -> Conclusion:
-    """Return the answer that a system's rows give."""
-    if not own:
-        return blank
+def _answered(blank: Conclusion, own: Sequence[Row], measured: Measured, findings: Sequence[Finding]) -> Conclusion:
+    """Return the answer that a system's rows give, with the figures of its sentence."""
     first, decisions = own[0], [row["decision"] for row in own]
-    numbers = spoken.of_row(first) if first["decision"] in (FOUND, NOT_FOUND) else first["reason"] or DESCRIBED
-    tests, found = sum(row["p_adjusted"] is not None for row in own), decisions.count(FOUND)
-    return replace(
-        blank, answer=ANSWERS[first["decision"]], tests=tests, found=found, figures=numbers, row=first["row"]
-    )
+    if PLACES[first["decision"]] < PLACES[rule.NOT_MEASURABLE]:
+        measures = measured.results["measure"]
+        said = {one.row: one.figures for one in findings}
+        named = {measures[one.row]: one.figure for one in findings}
+        numbers = said.get(first["row"]) or figures(first, named.get(first["measure"], ""))
+    else:
+        numbers = first["reason"] or rule.DESCRIBED
+    tests, found = sum(row["p_adjusted"] is not None for row in own), decisions.count(rule.FOUND)
+    about = {"answer": ANSWERS[first["decision"]], "row": first["row"], "figures": numbers}
+    return replace(blank, tests=tests, found=found, **about)

@@ -65,13 +65,12 @@ def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None 
     )
     rows = rows if wanted is None else rows.filter(wanted)
     findings = rows.filter(pl.col("decision") == FOUND).sort("p_adjusted", "row", maintain_order=True)
-    singles = [_found(row, claims[row["measure"]], measured) for row in findings.iter_rows(named=True)]
+    singles = []
+    for row in findings.iter_rows(named=True):
+        claim = claims[row["measure"]]
+        numbers = figures(_told(row, claim)[0], claim.figure)
+        singles.append(Finding(found_sentence(row, claim, measured), row["row"], numbers, claim.figure))
     return [*singles, *_shared(rows.filter(pl.col("decision") != FOUND), claims, measured)]
-
-
-def _found(row: Row, claim: Claim, measured: Measured) -> Finding:
-    numbers = figures(_told(row, claim)[0], claim.figure)
-    return Finding(found_sentence(row, claim, measured), row["row"], numbers, claim.figure)
 
 
 def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
