@@ -46,9 +46,9 @@ def test_plan_says_what_is_found_under_the_correction() -> None:
     assert lines == [
         "about 9 tests are corrected together: the strongest must have p under .006, where one test alone would need .05; adding a"
         " system costs nothing",
-        "gender, 109 images annotated female and 131 male: a group left out 20 percentage points more often than one left out"
+        "gender, 109 images annotated female and 131 male: a group left out 18 percentage points more often than one left out"
         " in 10% of captions is found in 80 of 100 audits",
-        "skin, 109 images annotated darker and 131 lighter: a group left out 20 percentage points more often than one left out"
+        "skin, 109 images annotated darker and 131 lighter: a group left out 18 percentage points more often than one left out"
         " in 10% of captions is found in 80 of 100 audits",
     ]
 
