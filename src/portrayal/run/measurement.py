@@ -110,7 +110,7 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
 def families_of(
     study: Study, rows: pl.DataFrame, systems: pl.Series, questions: Sequence[ResearchQuestion] = ()
 ) -> pl.Series:
-    """Return each row's family: the question it answers of its system, or of two compared systems."""
+    """Return each row's family: its research question and its system, or two compared systems."""
     if study.family.of == "study":
         return pl.Series(["study"]).new_from_index(0, rows.height)
     others = [pl.col(name) for name in ("versus", "against") if name in rows.columns]
@@ -120,7 +120,7 @@ def families_of(
 
 
 def with_content(responses: pl.DataFrame, stimuli: pl.DataFrame) -> pl.DataFrame:
-    """Return responses with the hash of what was shown: stimuli of the same content are one question."""
+    """Return responses with the hash of what was shown, one for each question."""
     shown = stimuli.select("stimulus", content=pl.coalesce(pl.col("hash").replace("", None), "stimulus"))
     return responses.join(shown, on="stimulus", how="left", maintain_order="left")
 

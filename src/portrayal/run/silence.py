@@ -49,7 +49,7 @@ def measure_silence(
 
 
 def questions(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each stimulus that was asked about: system, stimulus, content, repeat and status."""
+    """Return a row for each stimulus asked about: system, stimulus, content, repeat, status."""
     content = pl.col("content" if "content" in responses.columns else "stimulus").alias("content")
     columns = responses.select("system", "stimulus", content, "repeat", "status")
     each = columns.filter(starts(columns, columns.columns)).unique(maintain_order=True)

@@ -43,7 +43,7 @@ def declared_questions(texts: Mapping[str, Mapping[str, Any]]) -> tuple[Research
 
 
 def question_keys(questions: Sequence[ResearchQuestion], rows: pl.DataFrame) -> pl.Series:
-    """Return for each row the question that it answers: its name and the values of `by`."""
+    """Return each row's research question: its name and the values of `by`."""
     key = pl.lit(FURTHER)
     for one in questions:
         by = [pl.col(name).cast(pl.String).fill_null("") for name in one.by if name in rows.columns]

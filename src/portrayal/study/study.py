@@ -47,7 +47,7 @@ class Study(Settings):
     folder: Path = Path()  # relative paths in the study start here
 
     def corrected_together(self, tests: int, of_question: int | None = None) -> int:
-        """Return the number of tests in a family, from those of one system and of one of its questions."""
+        """Return the tests in a family, from those of a system and of one question."""
         if self.family.of == "question":
             return tests if of_question is None else of_question
         return tests * (len(self.systems) if self.family.of == "study" else 1)

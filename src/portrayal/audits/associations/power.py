@@ -36,7 +36,7 @@ def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
 
 
 def family_sizes(study: Study, tests: Sequence[AssociationTest]) -> list[int]:
-    """Return for each test how many are corrected together with it: by default those of its harm."""
+    """Return the size of each test's family: by default the tests of its harm."""
     harms = [test.harm for test in tests]
     return [study.corrected_together(len(tests), harms.count(harm)) for harm in harms]
 

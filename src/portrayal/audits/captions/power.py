@@ -63,7 +63,7 @@ def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], alpha: fl
 
 
 def demeaning_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
-    """Return about how many tests a system will have of who is left out or demeaned."""
+    """Return about how many tests of demeaning a system will have."""
     human, known = _stages(settings)
     left_out = known * (1 + sum(comb(len(groups), 2) for groups in sizes.values()))
     return 2 + left_out + (len(read_rules()) if sizes or human else 0)

@@ -74,7 +74,7 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
 
 
 def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
-    """Count the further tests of a system in the family: none where each question is one."""
+    """Count the further tests in the family: none where each question is one."""
     if study.family.of == "question":
         return 0
     settings: ContextsSettings = study.settings

@@ -91,7 +91,7 @@ class Run:
 
     @property
     def conclusions(self) -> list[dict[str, Any]]:
-        """Return one answer for each research question and system: yes, no, not tested or not measurable."""
+        """Return one answer for each research question and system, as in results.json."""
         return answers_json(self._section)
 
     @property

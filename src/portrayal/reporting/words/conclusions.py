@@ -67,7 +67,7 @@ def conclude(audit: Audit, measured: Measured, findings: Sequence[Finding], syst
 
 
 def _asked(audit: Audit, measured: Measured, spoken: set[int]) -> Iterator[tuple[ResearchQuestion, Sequence[Row]]]:
-    """Yield each question with the rows that answer it, the surest answer first, for each value of its `by`."""
+    """Yield each question, and each value of its `by`, with its rows, the surest first."""
     questions = audit.research_questions
     rows = measured.results.with_row_index("row").with_columns(question_keys(questions, measured.results))
     told = (pl.col("family").fill_null("") != rule.EXPLORATORY) & (pl.col("reason").fill_null("") != rule.DESCRIBED)

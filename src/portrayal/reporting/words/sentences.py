@@ -83,7 +83,7 @@ def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
 
 
 def _told(row: Row, claim: Claim) -> tuple[Row, bool]:
-    """Return a row from the side that is told, and whether it lies above the null."""
+    """Return a row from its worse side, and whether it lies above the null."""
     above = row["value"] >= (row["null"] or 0.0)
     return (other_side(row), True) if claim.turned and not above else (row, above)
 

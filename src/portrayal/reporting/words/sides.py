@@ -1,4 +1,4 @@
-"""Opposite sides of one fact, which are one finding: what is named more often here is named less often there."""
+"""Opposite sides of one fact, which are one finding."""
 
 from __future__ import annotations
 

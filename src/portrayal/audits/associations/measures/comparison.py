@@ -65,7 +65,7 @@ def compare(
 
 
 def _on_scale(ends: Estimate, value: float) -> tuple[float, float]:
-    """Return an interval of d on the scale of `value`, whose deviation may have another divisor, around it."""
+    """Return an interval of d on the scale of `value` and around it."""
     scale = value / ends.value if ends.value else 1.0
     low, high = scale * ends.low, scale * ends.high
     return (low if low < value else 2 * value - high), (high if high > value else 2 * value - low)
