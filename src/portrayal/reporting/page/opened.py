@@ -117,7 +117,7 @@ class Run:
         return str(self.report)
 
     def __repr__(self) -> str:
-        number = sum(one["decision"] == FOUND for one in self.findings)
+        number = sum(one["decision"] == FOUND and one["kind"] == "finding" for one in self.findings)
         return f"<portrayal run {str(self.folder)!r}: {number} of {len(self.findings)} sentences are findings>"
 
     def _repr_html_(self) -> str:
