@@ -33,8 +33,9 @@ class ResearchQuestion:
         return (self.without if empty and self.without else self.text).format_map(row)
 
 
-SILENCE = ResearchQuestion("silence", "Are questions about some groups left unanswered more often?", (DIFFERENCE,))
-FURTHER = "further tests"  # of measures that a study names and no question of the audit has
+SILENCE = ResearchQuestion(
+    "silence", "Do questions stay unanswered, or more of some groups?", ("unanswered_level", DIFFERENCE)
+)
 
 
 def declared_questions(texts: Mapping[str, Mapping[str, Any]]) -> tuple[ResearchQuestion, ...]:
@@ -44,7 +45,7 @@ def declared_questions(texts: Mapping[str, Mapping[str, Any]]) -> tuple[Research
 
 def question_keys(questions: Sequence[ResearchQuestion], rows: pl.DataFrame) -> pl.Series:
     """Return each row's research question: its name and the values of `by`."""
-    key = pl.lit(FURTHER)
+    key = pl.lit("further tests")  # of measures that a study names and no question has
     for one in questions:
         by = [pl.col(name).cast(pl.String).fill_null("") for name in one.by if name in rows.columns]
         own = pl.concat_str(pl.lit(one.name), *by, separator="\n")

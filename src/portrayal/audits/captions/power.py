@@ -65,8 +65,8 @@ def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], alpha: fl
 def demeaning_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
     """Return about how many tests of demeaning a system will have."""
     human, known = _stages(settings)
-    left_out = known * (1 + sum(comb(len(groups), 2) for groups in sizes.values()))
-    return 2 + left_out + (len(read_rules()) if sizes or human else 0)
+    pairs = sum(comb(len(groups), 2) for groups in sizes.values())
+    return 2 + known * (1 + pairs) + (len(read_rules()) if sizes or human else 0)
 
 
 def _stages(settings: CaptionsSettings) -> tuple[bool, bool]:

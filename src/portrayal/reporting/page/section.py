@@ -168,11 +168,8 @@ def find(study: Study, measured: Measured) -> list[Finding]:
                 f"the audit {audit.stem!r} says {finding.sentence!r} of row {finding.row}, and there are"
                 f" {measured.results.height}. Expected the number of the row the sentence speaks of."
             )
-    spoken = [
-        finding
-        for finding in told_once(findings, measured.results, audit.sides)
-        if measured.results["system"][finding.row] not in silent
-    ]
+    findings = told_once(findings, measured.results, audit.sides)
+    spoken = [finding for finding in findings if measured.results["system"][finding.row] not in silent]
     unread = [one for one in silence if measured.results["value"][one.row] is None]
     others = [one for one in [*spoken, *silence] if one not in unread]
     return [*unread, *in_order(others, measured.results)]

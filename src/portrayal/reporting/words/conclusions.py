@@ -16,9 +16,7 @@ from portrayal.study.research_questions import SILENCE, ResearchQuestion, questi
 NO_TEST = "nothing in this study tests it"
 SILENT = "it gave no answers that could be measured"
 # Of a question's rows the first of these decisions that one has is its answer.
-ANSWERS = {
-    rule.FOUND: "yes", rule.NOT_FOUND: "no", rule.NOT_MEASURABLE: rule.NOT_MEASURABLE, rule.NOT_TESTED: rule.NOT_TESTED
-}  # fmt: skip
+ANSWERS = {rule.FOUND: "yes", rule.NOT_FOUND: "no", **{one: one for one in (rule.NOT_MEASURABLE, rule.NOT_TESTED)}}
 PLACES = {decision: place for place, decision in enumerate(ANSWERS)}
 
 
@@ -40,7 +38,8 @@ class Conclusion:
     @property
     def counted(self) -> str:
         """The answer with the tests it rests on."""
-        return f"{self.answer}, {self.found} of {self.tests} tests" if self.tests > 1 else self.answer
+        answer = self.answer if self.kind == "finding" or not self.found else f"{self.answer} ({self.kind})"
+        return f"{answer}, {self.found} of {self.tests} tests" if self.tests > 1 else answer
 
     @property
     def sentence(self) -> str:
@@ -54,6 +53,9 @@ def conclude(audit: Audit, measured: Measured, findings: Sequence[Finding], syst
     for question, rows in _asked(audit, measured, {finding.row for finding in findings}):
         for system in systems:
             own = [row for row in rows if row["system"] == system]
+            own.sort(
+                key=lambda row: row["decision"] != rule.FOUND or audit.kind_of(row) != "finding"
+            )  # the others keep theirs
             one = Conclusion(system, measured.shown(system), question.name, question.text)
             if rows:
                 kind = audit.kind_of(own[0] if own else rows[0])
@@ -101,5 +103,6 @@ def _answered(blank: Conclusion, own: Sequence[Row], measured: Measured, finding
     else:
         numbers = first["reason"] or rule.DESCRIBED
     tests, found = sum(row["p_adjusted"] is not None for row in own), decisions.count(rule.FOUND)
-    about = {"answer": ANSWERS[first["decision"]], "row": first["row"], "figures": numbers}
-    return replace(blank, tests=tests, found=found, **about)
+    return replace(
+        blank, answer=ANSWERS[first["decision"]], tests=tests, found=found, figures=numbers, row=first["row"]
+    )

@@ -26,7 +26,7 @@ from portrayal.text.formatting import count, decimals, estimate, is_missing, lis
 Row = Mapping[str, Any]
 NAMED = 4  # rows a shared sentence names; further ones are counted
 STILL, MOST_PLACES = 1e-9, 5  # a distance that is only rounding; decimals of a number
-MOST_WORDS, NO_END = 30, float("inf")  # of a sentence, its figures apart
+MOST_WORDS = 30  # of a sentence, its figures apart
 # Names of measures whose own name is an abbreviation.
 NAMES: Mapping[str, str] = tomllib.loads(files("portrayal.reporting").joinpath("words/names.toml").read_text("utf-8"))
 SINGULAR = {"people": "person", "queries": "query", "images": "image", "pictures": "picture", "captions": "caption"}
@@ -135,7 +135,7 @@ def _with_names(text: str, rows: pl.DataFrame, claim: Claim) -> str:
     """Add the names of rows, as many as a sentence has room for."""
     if not claim.where or (rows.height == 1 and not claim.always_where):
         return text
-    names = _named(rows, claim, MOST_WORDS - len(text.split()) if rows.height > 1 else NO_END)
+    names = _named(rows, claim, MOST_WORDS - (len(text.split()) if rows.height > 1 else 0))
     return f"{text} ({names})" if names else text
 
 
@@ -224,7 +224,7 @@ def _excluded(row: Row, claim: Claim) -> str:
     return f"; the interval leaves out effects beyond {end}"
 
 
-def _named(rows: pl.DataFrame, claim: Claim, room: float) -> str:
+def _named(rows: pl.DataFrame, claim: Claim, room: int) -> str:
     """Name rows in at most so many words; those beyond are counted."""
     names = list(dict.fromkeys(_filled(claim.where, row) for row in rows.iter_rows(named=True)))
     for last in range(min(NAMED, len(names)), 0, -1):
