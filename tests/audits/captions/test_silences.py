@@ -77,10 +77,10 @@ def test_a_system_that_says_nothing_gets_one_sentence(status: str, sentence: str
     assert sentences(mine=always(status)) == [sentence]
 
 
-# 8 of 16 against 0 of 24: Fisher p = .000167, corrected over 16 tests.
+# 8 of 16 against 0 of 24: Fisher p = .000167; silence is a question of its own.
 REFUSES_DARKER = (
     "mine refuses pictures of people annotated darker more often than pictures of people annotated lighter: 50 percentage points"
-    " (95% interval 24 to 72, 40 images, adjusted p = .003). Unanswered: darker 50.0% and lighter 0.0%; the other measures speak"
+    " (95% interval 24 to 72, 40 images, adjusted p < .001). Unanswered: darker 50.0% and lighter 0.0%; the other measures speak"
     " only of what was answered."
 )
 NOBODY_LEFT_OUT = (

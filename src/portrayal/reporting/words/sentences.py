@@ -187,13 +187,13 @@ def written(row: Row) -> tuple[str, str]:
     if is_missing(low) and is_missing(high):
         return f"{text}{suffix}", ""
     null = None if row.get("p") is None else (row.get("null") or 0.0) * scale
-    between = " to ".join(_end(end, null, places) for end in (low, high))
+    between = f"{_end(low, null, places, 1)} to {_end(high, null, places, -1)}"
     return f"{text}{suffix}", f"{between}{'%' if row['unit'] == PERCENT else ''}"
 
 
-def _end(end: float | None, null: float | None, places: int) -> str:
+def _end(end: float | None, null: float | None, places: int, side: int) -> str:
     """Write the end of an interval, never as the null that it leaves out."""
-    beside = end is not None and null is not None and abs(end - null) > STILL
+    beside = end is not None and null is not None and side * (end - null) > STILL
     while beside and places < MOST_PLACES and number(end, places) == number(null, places):
         places += 1
     return number(end, places)
