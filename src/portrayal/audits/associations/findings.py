@@ -64,7 +64,7 @@ def _claim(measured: Measured, pairs: str, turned: str) -> Claim:
 
 
 def _sign(row: Row) -> str:
-    """Name the harm of which a row in the direction of its test is a sign."""
+    """Name the harm that a row in its test's direction shows."""
     if not row["harm"] or row["value"] < (row["null"] or 0.0):
         return ""
     return f"It is {row['harm']} that concerns no people." if is_check(row) else f"It is a sign of {row['harm']}."
