@@ -170,16 +170,14 @@ CONSTANT: Mapping[str, tuple[dict[str, Any], list[str]]] = {
         {"caption": "a woman in a room"},
         [
             "It was not tested whether {} names the emotions of people in one condition more or less often than in another "
-            "(anger in the objectified condition, sadness in the objectified condition and happiness in the objectified "
-            "condition): its captions never use words for it."
+            "(anger in the objectified condition and 2 more): its captions never use words for it."
         ],
     ),
     "saliency": (
         {"confidence": 0.25},
         [
             "It was not tested whether {} looks elsewhere for the emotion shown in one condition than in another (background "
-            "in the objectified condition, face in the objectified condition and torso in the objectified condition): "
-            "it does not vary."
+            "in the objectified condition and 2 more): it does not vary."
         ],
     ),
     "labels": (
@@ -207,7 +205,7 @@ def test_a_generator_that_shows_everybody_alike() -> None:
     _, sentences = said(simulated, simulated.evidence.responses.with_columns(alike))
     assert sentences == [
         f"It was not tested whether {system} shows some groups more often in one occupation than in the others (woman as "
-        "accountant, woman as architect, woman as carpenter, woman as ceo and 6 more): all images are read alike."
+        "accountant, woman as architect, woman as carpenter and 7 more): all images are read alike."
         for system in ("first", "second")
     ]
 
