@@ -99,6 +99,7 @@ def _split(token: Token, number: int | None, whole: Somebody, people: list[Someb
     """Take some out of several, with the groups of all."""
     whole.number = None if whole.number is None or number is None else max(whole.number - number, 0)
     (part,) = _new(token, number, people)
+    part.is_several = False
     part.add(whole.pairs())
     return (part,)
 

@@ -7,7 +7,6 @@ from portrayal.text.captions.words import Word, Words, begins_singular
 
 _WHO = frozenset(["who", "that", "which", "other", "another", "someone", "somebody", "everyone", "everybody"])
 LIGHT_VERBS, SURE_VERBS = frozenset(["have", "be", "do"]), frozenset(["lack"])  # 'the sky lacks clouds'
-_OF_PLACE = lexicon.PREPOSITIONS - {"of"}
 
 
 def show_verbs(words: Words) -> Words:
@@ -110,7 +109,7 @@ def _may_be_said_of_first(words: Words, place: int) -> bool:
         return False
     before = words[:place]
     nouns = [i for i, word in enumerate(before) if word.things or lexicon.is_noun(word.original)]
-    prepositions = [i for i, word in enumerate(before) if word.original in _OF_PLACE]
+    prepositions = [i for i, word in enumerate(before) if word.original in (lexicon.PREPOSITIONS - {"of"})]
     if not prepositions:
         return True
     earlier = [i for i in nouns if i < prepositions[0]]
