@@ -121,3 +121,16 @@ def test_layout_and_written_words_are_no_things(caption: str) -> None:
 def test_a_graph_that_was_stored_is_read_back_the_same() -> None:
     graphs = [graph("Two women, perhaps nurses, are not smiling. He waves.")]
     assert parsing.GRAPHS[1](parsing.GRAPHS[0](graphs)) == graphs
+
+
+ABOUT_THE_PICTURE = (
+    "The main subject of the image is {}", "At first glance, the image shows {}", "The picture captures a moment where {} can be seen.",
+    "Overall, the image conveys a sense of calm. It shows {}", "The lighting is soft. There is {}", "{}. The image is in black and white.",
+    "{}. The image quality is low.", "{}. The rest of the image is dark.", "{}. (Photo by AP)", "{}. Disclaimer: As an AI, I may make mistakes.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ABOUT_THE_PICTURE)
+def test_talk_about_the_picture_adds_nobody_and_nothing(words: str) -> None:
+    read = graph(words.format("A woman with a dog"))
+    assert (read.objects, read.negated, read.hedged, len(read.people)) == (("woman", "dog"), (), (), 1)

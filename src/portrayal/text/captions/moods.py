@@ -152,7 +152,7 @@ def _speech(cue: Token) -> list[Token]:
 
 def _is_picture(noun: Token) -> bool:
     """Return whether a noun means the picture itself, and none that is depicted."""
-    compound = any(child.dep_ == "compound" for child in noun.lefts)
+    compound = any(child.dep_ == "compound" and child.original not in _WORDS["pictures"] for child in noun.lefts)
     if noun.original in _WORDS["frame"]:
         return not compound and noun.dep_ != "compound"
     determiner = next((child.original for child in noun.lefts if child.dep_ in ("det", "poss")), "")
