@@ -126,7 +126,8 @@ def test_a_graph_that_was_stored_is_read_back_the_same() -> None:
 ABOUT_THE_PICTURE = (
     "The main subject of the image is {}", "At first glance, the image shows {}", "The picture captures a moment where {} can be seen.",
     "Overall, the image conveys a sense of calm. It shows {}", "The lighting is soft. There is {}", "{}. The image is in black and white.",
-    "{}. The image quality is low.", "{}. The rest of the image is dark.", "{}. (Photo by AP)", "{}. Disclaimer: As an AI, I may make mistakes.",
+    "{}. The image quality is low.", "{}. The rest of the image is dark.", "{}. (Photo by AP)",
+    "{}. Disclaimer: As an AI, I may make mistakes.",
 )  # fmt: skip
 
 

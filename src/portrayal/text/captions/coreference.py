@@ -63,7 +63,7 @@ def resolve(sentences: Sequence[Tree]) -> list[Somebody]:
 
 
 def _is_part(token: Token) -> bool:
-    """Return whether a word means some of several: 'the other', 'three are seated', 'most of them', 'one Black'."""
+    """Return whether a word means some of several: 'the other', 'three are seated'."""
     if _identity_after(token):
         return True
     if token.dep_ in ("nummod", "amod", "det", "compound", "predet", "advmod", "quantmod"):
@@ -78,14 +78,14 @@ def _is_part(token: Token) -> bool:
 
 
 def _identity_after(token: Token) -> Pairs:
-    """Return the groups after 'one' where no noun follows: 'two men, one Black and one white'."""
+    """Return the groups after 'one' without a noun: 'one Black and one white'."""
     after = token.tree.tokens[token.i + 1 : token.i + 3]
     alone = len(after) < 2 or not lexicon.may_describe(after[1].original)
     return groups_of_adjective(after[0].original) if token.original in ("one", "other") and after and alone else ()
 
 
 def _part(token: Token, people: list[Somebody]) -> None:
-    """Find the several of whom a word means some, who leave them if an adjective sets them apart."""
+    """Find of whom a word means some; an adjective of theirs sets them apart."""
     token.people = tuple(one for one in people if one.is_several)[-1:]
     said = [child for child in token.head.children if child.dep_ == "acomp" and child.mood < NEGATED]
     pairs = [pair for child in said if token.dep_ == "nsubj" for pair in groups_of_adjective(child.original)]

@@ -67,7 +67,7 @@ def verb_base(word: str) -> str:
 
 @cache
 def is_verb_base(word: str, sure: bool = False) -> bool:
-    """Return whether a word is a base form, and a verb rather than a noun unless it is sure to be none."""
+    """Return whether a word is a base form, and `sure` or rather a verb."""
     known = word not in FUNCTION and word[:1].isalpha() and word in wordnet.load().lemmas_of(word, "v")
     return known and ((sure and not is_plural(word)) or verb_rather_than_noun(word))
 
@@ -97,7 +97,7 @@ def identity_adjectives() -> frozenset[str]:
 
 @cache
 def is_only_noun(word: str) -> bool:
-    """Return whether a word is a noun and never an adjective: 'popcorn', which the parser may take for one."""
+    """Return whether a word is a noun and never an adjective: 'popcorn'."""
     known = is_noun(word) and not {"-", " "} & set(word) and word not in identity_adjectives()
     return known and not wordnet.load().lemmas_of(word, "a") and is_under(word, "physical_entity.n.01")
 

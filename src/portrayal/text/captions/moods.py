@@ -144,7 +144,7 @@ def _complements(verb: Token) -> list[Token]:
 
 
 def _speech(cue: Token) -> list[Token]:
-    """Return what is said of those who talk: 'I love this one', but not 'I see a dog'."""
+    """Return what speakers say of themselves: 'I love this one'."""
     names_any = any(one.original == "any" for child in cue.head.children for one in child.lefts)
     speaks = cue.dep_ == "nsubj" and cue.head.dep_ == "ROOT" and tree.verb_base(cue.head) not in _WORDS["witness"]
     return [cue.head] if speaks and not names_any else []

@@ -133,7 +133,7 @@ def is_person_noun(token: Token) -> bool:
 
 
 def part_number(token: Token) -> int | None:
-    """Return how many of several a word takes: 'one', 'the other', 'three of them'; None where it leaves that open."""
+    """Return how many of several a word takes, None where it leaves that open."""
     word = token.original
     return int(word) if word.isdecimal() else 1 if word in _ONES or word.endswith("est") else _NUMBERS.get(word)
 

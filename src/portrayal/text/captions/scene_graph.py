@@ -148,7 +148,7 @@ def _of_nouns(noun: Token) -> Iterator[Statement]:
     """Yield possession, prepositions and adjectives with a preposition ('full of') below a noun."""
     for child in noun.children:
         if child.dep_ == "poss":
-            owners = [owner for owner in tree.nouns(child) if tree.is_noun(owner)]
+            owners = [one for one in tree.nouns(child) if tree.is_noun(one) or (one.people and not noun.people)]
             yield from _triples(owners, "have", [noun], noun)
     if tree.counted(noun) is not None:  # 'a group of people in a field': the people are there
         for words, target in tree.places(noun):

@@ -1,4 +1,4 @@
-"""Verbs of a caption, shown to the parser where they could be nouns: 'a woman in a hijab smiles', 'a suit standing'."""
+"""Verbs of a caption, shown to the parser where they could be nouns: 'a hijab smiles'."""
 
 from __future__ import annotations
 
