@@ -1,4 +1,4 @@
-"""Verbs of a caption, shown to the parser where they could be nouns: 'a hijab smiles'."""
+"""Verbs of a caption that the parser could take for nouns: 'a hijab smiles'."""
 
 from __future__ import annotations
 
