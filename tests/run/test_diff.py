@@ -15,6 +15,7 @@ import portrayal
 from portrayal.errors import PortrayalError
 from portrayal.study.audit import Evidence, Measured
 from portrayal.study.study_file import make_study
+from portrayal.waves import waves
 from portrayal.waves.waves import Wave, versions_changed
 
 STUDY = make_study(
@@ -63,6 +64,15 @@ def test_answers_words_and_files(two: tuple[Path, Path], tmp_path: Path) -> None
     page = found.page.read_text()
     assert "21 of 42 answers changed" in page and "<script" not in page
     portrayal.diff(list(two), tmp_path / "diff")  # a second time into the same folder
+
+
+def test_each_of_three_waves_is_measured_once(two: tuple[Path, Path], tmp_path: Path, monkeypatch) -> None:
+    measured, measure = [], waves.measure_evidence
+    monkeypatch.setattr(waves, "measure_evidence", lambda *about: measured.append(about) or measure(*about))
+    third = tmp_path / "third"
+    shutil.copytree(two[0], third)
+    portrayal.diff([*two, third], tmp_path / "diff")
+    assert len(measured) == 3
 
 
 def test_a_wave_against_itself_changes_nothing(two: tuple[Path, Path], tmp_path: Path) -> None:

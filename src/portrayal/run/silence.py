@@ -17,8 +17,7 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import ratio_interval, wilson
 from portrayal.stats.models.groups import LEAST
 from portrayal.stats.permuted import DRAWS
-from portrayal.stats.tests.group_tails import summed_tails
-from portrayal.stats.tests.people import level_test
+from portrayal.stats.tests.people import level_test, summed_tails
 from portrayal.stats.tests.proportions import newcombe
 from portrayal.study.research_questions import DIFFERENCE as DIFFERENCE
 from portrayal.tables import ANSWERED as ANSWERS

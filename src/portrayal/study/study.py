@@ -7,6 +7,7 @@ from pydantic import Field
 
 from portrayal.settings import Settings
 from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.power.power import fewest_who_differ
 from portrayal.systems.core.settings import SystemSettings
 
 
@@ -62,6 +63,14 @@ class Study(Settings):
             f"about {tests} tests are corrected together: the strongest must have p under {first}, where one test alone would need"
             f" .05; {company}"
         )
+
+    def reach(self, people: int, tests: int, level: float = LEVEL) -> str:
+        """Say for a plan how many people must differ for a test to be found."""
+        fewest, who = fewest_who_differ(people, tests, level), f"{people} people" if people != 1 else "1 person"
+        family = f" in a family of {tests}" if tests > 1 else ""
+        if fewest is None:
+            return f"with {who} no test of their differences could reach the level{family}"
+        return f"a test in which fewer than {fewest} of {who} differ could not reach the level{family}"
 
     def picture_folders(self) -> list[Path]:
         """Return the folders that pictures named in a table may lie in, beside its own."""

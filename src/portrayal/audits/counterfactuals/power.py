@@ -26,6 +26,13 @@ STUDIES, FLIPS = 400, 100  # simulated for the largest statistic, and patterns o
 UNMADE = "the series are not made yet, so nothing was looked at: pictures whose face may not be changed will not be asked about"
 
 
+def plan_lines(study: Study, stimuli: pl.DataFrame) -> list[str]:
+    """Say what could be found, and what could not whatever is answered."""
+    axes = [axis for axis in axes_of(stimuli) if axis.attribute in study.settings.attributes]
+    tests, people = study.corrected_together(len(axes) * LABELS), stimuli["person"].n_unique()
+    return [*say_power(study, stimuli), study.reach(people, tests)]
+
+
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, in how many of 100 audits slopes would be found."""
     attributes, people = list(study.settings.attributes), stimuli["person"].n_unique()
