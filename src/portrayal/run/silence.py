@@ -14,7 +14,8 @@ import polars as pl
 from portrayal.stats import scipy
 from portrayal.stats.decisions.decision import CONSTANT, NOT_MEASURABLE, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.intervals import ratio_interval, wilson
+from portrayal.stats.intervals.intervals import over_tolerance, ratio_interval, wilson
+from portrayal.stats.intervals.shares import share_over
 from portrayal.stats.models.groups import LEAST
 from portrayal.stats.permuted import DRAWS
 from portrayal.stats.tests.people import level_test, summed_tails
@@ -24,7 +25,8 @@ from portrayal.tables import ANSWERED as ANSWERS
 from portrayal.tables import ROWS, SETS, results, starts
 from portrayal.text.formatting import listed, percent, plural
 
-ANSWERED, UNANSWERED = "answered", "unanswered"
+ANSWERED, UNANSWERED, LEVEL = "answered", "unanswered", "unanswered_level"
+TESTS = (LEVEL, DIFFERENCE)  # in every family
 FACETS = ("axis", "within", "status")
 NOT_ASKED = ("planned",)
 UNKNOWN = "unknown"
@@ -37,13 +39,18 @@ Row = dict[str, Any]
 
 
 def measure_silence(
-    responses: pl.DataFrame, groups: pl.DataFrame, audit: str, counted: str = "people", seed: int = 0
+    responses: pl.DataFrame,
+    groups: pl.DataFrame,
+    audit: str,
+    counted: str = "people",
+    seed: int = 0,
+    tolerance: float = 0.1,
 ) -> pl.DataFrame:
-    """Return Results rows: shares answered, by status and by group, and differences between groups."""
+    """Return Results rows: shares answered, by status and by group, their level and differences."""
     absent = [column for column in ("within", "without") if column not in groups.columns]
     groups = groups.with_columns(pl.lit(None, pl.String).alias(column) for column in absent)
     systems = questions(responses).group_by("system", maintain_order=True)
-    rows = [row for (system,), mine in systems for row in _rows(system, mine, groups, counted, seed)]
+    rows = [row for (system,), mine in systems for row in _rows(system, mine, groups, counted, seed, tolerance)]
     return results(rows, facets=FACETS, audit=audit)
 
 
@@ -98,7 +105,9 @@ def _reason(posed: pl.DataFrame) -> str | None:
     return None
 
 
-def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
+def _rows(
+    system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int, tolerance: float
+) -> Iterator[Row]:
     every = mine.filter("asked")
     posed = once(every)
     counts, missing = _counts(posed), once(mine).height - posed.height
@@ -109,12 +118,26 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
     others = posed.filter(~_IS_ANSWERED)["status"].value_counts(sort=True).sort("status")
     for status, count in others.iter_rows():
         yield wilson(count, posed.height).row(UNANSWERED, status=status, **common)
+    if others.height:
+        alike = others["status"][0] if others.height == 1 else None
+        yield _level(posed, groups, tolerance).row(LEVEL, status=alike, **common)
     if 0 < counts["n_answered"] < posed.height:
         compared = every.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
         for (axis, within), part in compared.group_by("axis", "within", maintain_order=True):
             if (part["status"] != ANSWERED).any():  # else what was lost lies outside this axis
                 about = {"system": system, "axis": axis, "within": within, "counted": counted}
                 yield from _of_axis(part, {**about, "n_missing": 0}, seed)
+
+
+def _level(posed: pl.DataFrame, groups: pl.DataFrame, tolerance: float) -> Estimate:
+    """Return the share unanswered against the tolerance; questions about one unit are tied."""
+    units = groups.select("stimulus", "unit").unique("stimulus", keep="first", maintain_order=True)
+    tied = posed.join(units, on="stimulus", how="left").with_columns(unit=pl.coalesce("unit", "stimulus"))
+    each = tied.group_by("unit").agg(lost=(~_IS_ANSWERED).sum(), asked=pl.len()).sort("unit")
+    lost, asked = (each[name].to_numpy() for name in ("lost", "asked"))
+    if (asked == 1).all():
+        return over_tolerance(int(lost.sum()), len(lost), tolerance)
+    return share_over(lost, asked, tolerance)
 
 
 def _counts(posed: pl.DataFrame) -> Mapping[str, int]:

@@ -119,6 +119,7 @@ class Audit:
     planned: Callable[[Study], pl.DataFrame] | None = None
     family: Sequence[str] = ()  # measures that are tested by default
     questions: Sequence[ResearchQuestion] = ()  # that `family` answers: by default `question` alone
+    settle: Callable[[pl.DataFrame], pl.DataFrame] = lambda results: results  # adds what follows from decisions
     # What a found row is: a finding, a check of the instrument that held, or an improvement by a remedy.
     kind_of: Callable[[Mapping[str, Any]], str] = lambda row: "finding"
     # Of a measure the column whose values may be sides of one fact: what is named more often, and what less often instead.

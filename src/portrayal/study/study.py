@@ -37,6 +37,7 @@ class Study(Settings):
     ask_unknown_again: bool = False  # calls that went out and never came back may be billed twice
     ask_failed_again: bool = False
     ask_unreadable_again: bool = False  # answers not of the promised form: they came and were paid for
+    unanswered_tolerance: float = Field(0.1, gt=0, lt=1)  # share of questions that a system may leave unanswered
     systems: list[SystemSettings] = Field(min_length=1)
     family: Family = Family()
     hypotheses: list[Hypothesis] = []  # where there are any, they alone are confirmatory

@@ -88,4 +88,6 @@ def planned_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSett
         each += named + bool(set(groups) & set(worded_groups(axis, Options())))
         tests += each * comb(len(groups), 2) + bool(set(groups) & set(worded_groups(axis, Options())))
         tests += len(groups) if named and known else 0  # looks
-    return tests
+        if len(sizes) > 1:  # the worst of the groups that two axes make
+            tests += (len(sizes) - 1) * bool(set(groups) & set(worded_groups(axis, Options())))
+    return tests + comb(len(sizes), 2) * known

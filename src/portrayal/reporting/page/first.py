@@ -19,6 +19,7 @@ SURE = "were declared beforehand; results are corrected for testing that many."
 APART = {
     "check": "check of the instrument held",
     "improvement": "improvement by a remedy",
+    "also true of people": "finding that is also true of people",
 }  # counted apart from findings
 PLANTED = "their answers were planted to show the instrument at work and say nothing about any real system"
 OPEN = {
