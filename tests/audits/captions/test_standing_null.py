@@ -116,7 +116,11 @@ def test_system_and_people_are_compared_one_caption_with_one(run) -> None:
     assert people["value"] < (each["wrong"] > 0).mean() - 0.1  # any of three captions
 
 
-def test_the_worst_of_crossed_groups_is_tested(findings) -> None:
+def test_the_worst_of_crossed_groups_is_tested(findings, run) -> None:
+    crossed = run.results.filter(measure="person not mentioned of crossed groups", system="crossed")
+    assert dict(crossed.select("group", "value").iter_rows()) == {
+        "black female": 1.0, "white female": 0.0, "black male": 0.0, "white male": 0.0
+    }  # fmt: skip
     words = "leaves out people annotated black female more often than the others: 100 percentage points"
     assert kinds(findings, "crossed", words) == ["finding"]
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Stages
+from portrayal.stats.decisions.decision import EXPLORATORY
+from portrayal.stats.tests.max_t import worst_group
 from portrayal.stats.tests.proportions import mean_share, mean_share_difference
-from portrayal.stats.tests.worst_group import worst_group
 
 
 def crossings(stages: Stages, axes: Sequence[str] | None = None) -> Mapping[str, Mapping[str, str]]:
@@ -19,8 +20,7 @@ def crossings(stages: Stages, axes: Sequence[str] | None = None) -> Mapping[str,
     for pair in combinations(stages.axes(), 2):
         if axes is None or set(pair).intersection(axes):
             first, second = map(stages.groups, pair)
-            both = {image: f"{second[image]} {group}" for image, group in first.items() if image in second}
-            crossed[" and ".join(pair)] = both
+            crossed[" and ".join(pair)] = {i: f"{second[i]} {group}" for i, group in first.items() if i in second}
     return crossed
 
 
@@ -38,12 +38,14 @@ def worst_rows(
             about |= {"bound": shares.bound, "n_missing": len(groups) - len(images)}
             if stage == SYSTEM_CAPTIONS:
                 names, codes = np.unique(labels, return_inverse=True)
+                named = {**about, "unit": "share", "family": EXPLORATORY}
                 for group in names.tolist():
-                    yield row(*place, mean_share(values[labels == group]), **about, group=group, unit="share")
+                    each = mean_share(values[labels == group])
+                    yield row(*place, each, f"{shares.quantity} of crossed groups", group=group, **named)
                 worst = worst_group(values, codes, seed)
                 own = {"group": str(names[worst.group]), "p": worst.p, "p_floor": worst.floor} if worst else {}
             if own:  # else all do alike, which the tests of either axis say
                 mine = labels == own["group"]
                 gap = mean_share_difference(values[mine], values[~mine], tested=False)
-                tested = own if stage == SYSTEM_CAPTIONS else {"group": own["group"]}
-                yield row(*place, gap, test, **about, **tested, versus="the others", unit="points")
+                about |= own if stage == SYSTEM_CAPTIONS else {"group": own["group"]}
+                yield row(*place, gap, test, **about, versus="the others", unit="points")

@@ -35,8 +35,8 @@ def hold_out(stages: Stages, seed: int) -> tuple[Stages, Stages | None]:
     chance = pl.Series("chance", np.random.default_rng([seed, 7]).random(len(several)))
     held = several.with_columns(chance, held=True).sort("chance").unique("image", keep="first").drop("chance")
     mine = human & pl.col("held").fill_null(False)
-    whole = (stages.mentions, stages.captions)
-    marked = [table.join(held, on=["image", "caption"], how="left", maintain_order="left") for table in whole]
+    tables = (stages.mentions, stages.captions)
+    marked = [table.join(held, on=["image", "caption"], how="left", maintain_order="left") for table in tables]
     mentions, captions = (table.filter(~mine).drop("held") for table in marked)
     said, texts = (table.filter(mine).with_columns(stage=pl.lit(SYSTEM_CAPTIONS)).drop("held") for table in marked)
     others = replace(stages, mentions=mentions, captions=captions)
@@ -48,7 +48,6 @@ def mark_shared(results: pl.DataFrame) -> pl.DataFrame:
     if "stage" not in results.columns:
         return results
     rows = results.with_row_index("row").with_columns(pl.col("null").fill_nan(None)).to_dicts()
-    kinds = results["kind"].to_list()
     people = _by_place(row for row in rows if row["stage"] in (HELD, HUMAN_CAPTIONS))
     for system in results["system"].unique(maintain_order=True):
         own = [row for row in rows if row["system"] == system]
@@ -56,8 +55,8 @@ def mark_shared(results: pl.DataFrame) -> pl.DataFrame:
         found = [row for row in own if row["stage"] == SYSTEM_CAPTIONS and row["decision"] == FOUND]
         further = {row["row"]: p for row in found if (p := _p_beyond(row, beside, _by_place(own))) is not None}
         for row, p in zip(further, adjust(list(further.values())), strict=True):
-            kinds[row] = None if p < LEVEL else ALSO
-    return results.with_columns(kind=pl.Series(kinds, dtype=pl.String))
+            rows[row]["kind"] = None if p < LEVEL else ALSO
+    return results.with_columns(kind=pl.Series([row["kind"] for row in rows], dtype=pl.String))
 
 
 def _by_place(rows: Iterable[Row]) -> dict[tuple, Row]:
