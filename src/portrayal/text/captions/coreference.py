@@ -25,21 +25,8 @@ from portrayal.text.captions.people import (
 from portrayal.text.captions.trees import NEGATED, Token, Tree
 from portrayal.text.words import wordnet
 
-_NAMES = [
-    "plural",
-    "definite",
-    "owned",
-    "further",
-    "crowds",
-    "at_side",
-    "consists",
-    "members",
-    "is_like",
-    "spouses",
-    "equals",
-]
-_PLURAL, _DEFINITE, _OWNED, _FURTHER, _CROWDS, _SIDES, _CONSISTS, _MEMBERS, _IS_LIKE, _SPOUSES, _EQUALS = (
-    lexicon.word_set(lexicon.LISTS[name]) for name in _NAMES
+_PLURAL, _DEFINITE, _OWNED, _FURTHER, _CROWDS, _SIDES, _CONSISTS, _MEMBERS, _IS_LIKE, _SPOUSES, _EQUALS = map(
+    lexicon.word_set, lexicon.LISTS["coreference"].values()
 )
 Whom = tuple[Somebody, ...]
 
@@ -266,8 +253,8 @@ def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: l
         whole = [one for one in same if one in earlier and one.is_several and (one.number or 0) >= (number or 0)]
         means = words & _DEFINITE or (pairs and "other" not in words)
         return tuple(whole[-1:] if means and not words & _FURTHER else ())
-    owners = {one for child in token.lefts if child.dep_ == "poss" for one in child.people}
-    several = [one for one in owners if one.is_several and one.fits(pairs) and (one.number or 0) > 1]
+    owners = [one for child in token.lefts if child.dep_ == "poss" for one in child.people if one.is_several]
+    several = [one for one in owners if one.fits(pairs) and (one.number or 0) > 1]
     if number == 1 and several and name in _EQUALS:  # 'the older boy ... his brother' of two boys
         return tuple(several[:1])
     if number == 1 and not words & _DEFINITE:  # 'her customer', or a role said a second time

@@ -41,7 +41,8 @@ def clean(caption: str) -> str:
         text = _without_marks(text)
     elif "'" in text:
         text = _IS["quotes"].sub(_unquoted, text)
-    text = _IS["space"].sub(" ", text).strip()[:LONGEST]
+    text = _IS["space"].sub(" ", text).strip()
+    text = text if len(text) <= LONGEST else text[:LONGEST].rpartition(" ")[0]
     if not text[1:].islower() and not text.isupper():
         text = _IS["written"].sub(rf"\1{HIDDEN}", text)
     return _without_chatter(text)
@@ -119,8 +120,9 @@ def _without_label(text: str) -> str:
         return f"no {text[label.end() :]}"
     if words[0] not in _ASKS and not lexicon.AUXILIARIES.isdisjoint(words):  # 'Nobody is dancing: they sit'
         return text
-    is_text = _IS["text"].fullmatch(label[1]) and not _IS["told"].search(text, label.end())
-    if is_text or _IS["about"].fullmatch(label[1]):
+    if _IS["about"].fullmatch(label[1]) or (
+        _IS["text"].fullmatch(label[1]) and not _IS["told"].search(text, label.end())
+    ):
         return ""
     if words[0] in ("age", "gender", "sex", "race", "ethnicity"):
         return "" if _IS["unknown"].match(text, label.end()) else f"The person is {text[label.end() :]}".strip()

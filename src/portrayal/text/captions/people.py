@@ -91,7 +91,7 @@ def _title(name: str) -> str:
 @cache
 def groups_of_adjective(term: str) -> tuple[tuple[str, str], ...]:
     """Return the (axis, group) pairs that an adjective or a phrase names."""
-    return group_words().groups(term) if group_words().find(term, "adjective", "phrase") else ()
+    return group_words().groups(term, "adjective", "phrase")
 
 
 @cache

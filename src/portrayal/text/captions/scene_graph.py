@@ -90,6 +90,9 @@ def from_trees(sentences: Sequence[Tree]) -> SceneGraph:
         is_said = token.tag_[:2] == "JJ" and token.dep_ not in ("amod", "nsubj", "pobj", "dobj")
         if is_said and token.mood in marked and token.original not in lexicon.PARTS | moods.PRESENCE:
             marked[token.mood].setdefault(" ".join(token.original.split()[1:-1]) or token.original)
+        whom = [one for one in token.tree.tokens[: token.i] if one.people]
+        if is_said and whom and token.dep_ not in ("acomp", "oprd", "conj") and token.mood < NEGATED:
+            whom[-1].people[0].add(groups_of_adjective(token.original))  # 'a woman, possibly Latina'
     said = _tuples(node.words for node in nodes if not node.negated)
     people = tuple(one.person() for one in everybody)
     return SceneGraph(*said, tuple(marked[NEGATED]), tuple(marked[HEDGED]), people, tuple(nodes))

@@ -122,10 +122,7 @@ def _with_who(words: Words) -> Words:
     """Replace 'a man wearing' after a verb by 'a man who is wearing'."""
     result: Words = []
     for place, word in enumerate(words):
-        before = words[place - 1].original
-        after_somebody = place > 2 and (
-            lexicon.is_person_noun(before) or before in ("first", "second", "third", "other")
-        )
+        after_somebody = place > 2 and lexicon.is_person_noun(words[place - 1].original)
         if after_somebody and not word.verb and lexicon.is_participle(word.original):
             result += [Word("who", "who"), Word("", "is")]
         result.append(word)
