@@ -135,6 +135,5 @@ AUDIT = experiment(
     stimuli=_stimuli,
     measure=_measure,
     charts=_charts,
-    sides={"saliency_difference": "region"},
-    power=lambda study, stimuli: paired_power(study, stimuli, "condition", REGIONS, whole=True),
+    power=lambda study, stimuli: paired_power(stimuli, "condition", REGIONS, len(study.systems), whole=True),
 )

@@ -90,8 +90,7 @@ class View:
     @cached_property
     def answered(self) -> View:
         """The pictures that were answered; a list without a tag is an answer."""
-        known = self.table["status"].is_in(ANSWERED)
-        return self if known.sum() == len(self) else self.where(known)
+        return self.where(pl.col("status").is_in(ANSWERED))
 
     @cached_property
     def alike(self) -> np.ndarray:
@@ -106,8 +105,6 @@ class View:
     @cached_property
     def missing(self) -> tuple[int, str]:
         """The number of pictures without an answer, and how they break down."""
-        if self.answered is self:
-            return 0, ""
         lost = self.where(~pl.col("status").is_in(ANSWERED))
         kinds = lost.table.select("status", count=lost.alike).group_by("status").sum()
         parts = kinds.sort("count", "status", descending=[True, False]).rows()
