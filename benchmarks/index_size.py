@@ -30,7 +30,7 @@ def child(documents: int) -> None:
     """Index, weigh, and print the peak of memory."""
     from benchmarks.rows.texts import documents as texts
 
-    from portrayal.text.collections.index import build_index
+    from portrayal_rankers.index import build_index
     from portrayal_rankers.lexical import bm25
 
     bm25(build_index((str(number), text) for number, text in enumerate(texts(documents))))

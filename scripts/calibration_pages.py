@@ -21,7 +21,7 @@ END = "<!-- calibration:end -->"
 SEED = 0  # never changed
 
 
-MOST = 33 / 400  # of the audits of one shape that may print a finding where there is none
+MOST = 33 / 400  # of the research questions of one shape that may have a finding where there is none
 MOST_OVERALL = 0.055
 
 
@@ -55,7 +55,7 @@ def _nulls(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     worst = max(cells, key=lambda cell: cell["share"])
     head = (
         f"Whole audits of two systems without an effect, through the reading path, counted in printed sentences; the worst shape is"
-        f" {worst['shape']}: {worst['found']} of {worst['audits']} print a finding."
+        f" {worst['shape']}: {worst['found']} of {worst['questions']} research questions of a system have a finding."
     )
     return [head, _table(cells)]
 
@@ -74,8 +74,8 @@ def _plans(cells: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def exceeding(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what is wrong with the share of null audits that print a finding; nothing when all is well."""
-    said = [f"{cell['shape']}: {cell['found']} of {cell['audits']}" for cell in cells if cell["share"] > MOST]
-    overall = sum(cell["found"] for cell in cells) / max(sum(cell["audits"] for cell in cells), 1)
+    said = [f"{cell['shape']}: {cell['found']} of {cell['questions']}" for cell in cells if cell["share"] > MOST]
+    overall = sum(cell["found"] for cell in cells) / max(sum(cell["questions"] for cell in cells), 1)
     return [*said, *([f"over all shapes {_share(overall)}"] if overall > MOST_OVERALL else [])]
 
 

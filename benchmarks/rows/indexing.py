@@ -20,7 +20,7 @@ def prepare(size: int) -> list[str]:
 
 def ours(texts: list[str]) -> dict[str, Any]:
     """Index and weigh: bm25s weighs words while it indexes."""
-    from portrayal.text.collections.index import build_index
+    from portrayal_rankers.index import build_index
     from portrayal_rankers.lexical import bm25
 
     ranker = bm25(build_index((str(number), text) for number, text in enumerate(texts)))

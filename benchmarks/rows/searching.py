@@ -27,7 +27,7 @@ class Asked:
 
 def prepare(size: int) -> Asked:
     """Index so many documents."""
-    from portrayal.text.collections.index import build_index
+    from portrayal_rankers.index import build_index
     from portrayal_rankers.lexical import bm25
 
     texts = list(documents(size))

@@ -24,8 +24,9 @@ from portrayal.engine.shards import LEDGER
 from portrayal.run.measurement import measure_evidence
 from portrayal.study.calibration import over_seeds
 from portrayal.text.captions import parsing
-from portrayal.text.collections import index as indexing
-from portrayal.text.collections.index import build_index
+from portrayal.text.collections import numbering
+from portrayal.text.collections.numbering import read_numbered
+from portrayal_rankers.index import ARRAYS, build_index
 from properties import case_associations, case_search
 
 WORDS = ["the", "nurse", "helps", "a", "doctor", "of", "électricité", "and", "some", "東京", "people", "near", "house"]
@@ -42,13 +43,24 @@ def texts() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("stop", [None, ()])
 def test_an_index_counted_by_workers_is_the_same_index(monkeypatch, stop) -> None:
-    monkeypatch.setattr(indexing, "BATCH", 7)
+    monkeypatch.setattr(numbering, "BATCH", 7)
     here = build_index(texts(), stop)
     with using("local", 2):
         shared = build_index(iter(texts()), stop)
     assert (shared.documents, shared.words, shared.stop) == (here.documents, here.words, here.stop)
-    for name in indexing.ARRAYS:
+    for name in ARRAYS:
         one, other = getattr(here, name), getattr(shared, name)
+        assert one.dtype == other.dtype and np.array_equal(one, other)
+
+
+def test_documents_numbered_by_workers_are_the_same_numbers(monkeypatch) -> None:
+    monkeypatch.setattr(numbering, "BATCH", 7)
+    stop = frozenset(["the", "of"])
+    here = read_numbered(texts(), stop)
+    with using("local", 2):
+        shared = read_numbered(iter(texts()), stop)
+    assert shared[:2] == here[:2]
+    for one, other in zip(here[2:], shared[2:], strict=True):
         assert one.dtype == other.dtype and np.array_equal(one, other)
 
 

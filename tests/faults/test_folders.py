@@ -23,7 +23,7 @@ from portrayal.errors import PortrayalError
 from portrayal.recorder.ledger import Ledger
 from portrayal.run.folder import Run, is_recording, locked, reading
 from portrayal.study.study_file import example_study
-from portrayal.text.collections.index import build_index, save_index
+from portrayal_rankers.index import build_index, save_index
 
 MINE = {"study.toml": "mine", "results.csv": "a,b\n", "tables/mine.csv": "x\n", "charts/mine.png": "no picture"}
 

@@ -12,8 +12,8 @@ import pytest
 from portrayal.audits.search.inputs import make_history
 from portrayal.audits.search.measures.quality import mean_quality, quality
 from portrayal.text.collections import read_collection, read_qrels, read_run
-from portrayal.text.collections.index import build_index
 from portrayal_rankers.base import rank
+from portrayal_rankers.index import build_index
 from portrayal_rankers.lexical import bm25
 
 # Outputs of trec_eval's own tests: out.test.aq (-q), out.test.aqc (-q -c, truncated run), out.test.aql (-l2, graded).

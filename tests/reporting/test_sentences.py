@@ -66,14 +66,14 @@ def test_what_was_not_found_says_what_the_interval_leaves_out() -> None:
 def test_several_that_were_not_found_share_a_sentence_that_names_the_nearest() -> None:
     rows = [{"p": p, "low": -0.1, "place": place} for p, place in ((0.5, "a bar"), (0.2, "a gym"), (0.9, "a shop"))]
     (sentence,) = said(*rows)
-    assert "in 3 tests (a bar, a gym and a shop); the nearest in a gym: 12 percentage points" in sentence
+    assert "in 3 tests (a bar, a gym and a shop). The nearest in a gym: 12 percentage points" in sentence
 
 
 def test_several_rows_may_be_asked_in_other_words_than_one() -> None:
     claim = replace(CLAIM, asks="leaves out {group} people in {place}", several="leaves out people")
     rows = [{**ROW, "p": p, "low": -0.1, "place": place} for p, place in ((0.5, "a bar"), (0.2, "a gym"))]
     for kept, begin in (
-        (rows, "A leaves out people in 2 tests (a bar and a gym);"),
+        (rows, "A leaves out people in 2 tests (a bar and a gym). The nearest in a gym: "),
         (rows[:1], "A leaves out woman people in a bar: "),
     ):
         table = decide(results(kept, facets=("place",), audit="captions"), ["gap"])

@@ -167,7 +167,7 @@ def test_the_same_case_in_two_quantities_is_one_item() -> None:
         for name, quantity, place in (("x", "one", "7"), ("y", "two", "3"), ("z", "two", "5"))
     ]
     rows[2]["tuple"] = "boy"
-    opened = SimpleNamespace(reviews=pl.DataFrame(rows), inputs={}, shown={})
+    opened = SimpleNamespace(reviews=pl.DataFrame(rows), inputs={}, by_id={})
     items = list(_cases(opened))  # type: ignore[arg-type]
     assert [(item.name, item.place, item.texts["reason"]) for item in items] == [("x", 3, "one; two"), ("z", 5, "two")]
     queue = Queue("cases", "", "", "choices", items, [("harm", "")])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import portrayal
 from audits.counterfactuals.test_counterfactuals import make_folder
 from portrayal.cli.main import main
 
@@ -72,3 +75,31 @@ def test_a_rare_label_is_found_alone_and_in_company_and_every_row_agrees_with_it
                 assert (row["low"] > null or row["high"] < null) == (row["p"] < 0.05), row
                 assert row["unit"] != "points" or -1 <= row["low"] <= row["high"] <= 1, row
     assert decisions[0] == decisions[1]
+
+
+def test_a_fact_has_the_same_words_in_terminal_file_page_and_notebook(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_folder(tmp_path)
+    (tmp_path / "taggers.py").write_text(TAGGERS)
+    told = audited(tmp_path, {"mine": "rare", "other": "other"})
+    printed = [line for line in capsys.readouterr().err.splitlines() if " with your rights" not in line]
+    answers, findings = told["answers"], told["findings"]
+    assert [(one["system"], one["question"], one["answer"]) for one in answers[:2]] == [
+        ("mine", "labels", "yes"),
+        ("other", "labels", "no"),
+    ]
+    assert [one["sentence"] for one in answers] == printed[: len(answers)]
+    lines = [f"{one['decision']}: {one['sentence']}" for one in findings[:12]]
+    assert printed[len(answers) : len(answers) + len(lines)] == lines
+    run = portrayal.Run(tmp_path / "run")
+    assert run.findings == findings and run.conclusions == answers
+    page = re.sub(r"<[^>]*>", "", (tmp_path / "run" / "report.html").read_text())
+    page = " ".join(html.unescape(page).replace("\u00a0", " ").split())
+    for words in [
+        *(one["sentence"] for one in findings),
+        *(one[part] for one in answers for part in ("text", "figures")),
+    ]:
+        assert " ".join(words.split()) in page, words
+    row = told["results"][answers[0]["row"]]
+    assert row["decision"] == "found" and row["system"] == "mine"

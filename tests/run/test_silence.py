@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from scipy import stats
 
 from portrayal.run.silence import measure_silence, silent_in, silent_systems, with_counts
 from portrayal.study.audit import groups_by
@@ -150,7 +151,7 @@ def test_an_axis_on_which_nothing_was_lost_has_no_rows() -> None:
     statuses = {"a": "answered", "b": "answered", "c": "failed"}
     groups = pl.DataFrame({"stimulus": ["a", "b"], "axis": "gender", "group": ["woman", "man"], "unit": ["a", "b"]})
     table = measure_silence(answers(statuses), groups, "contexts")
-    assert table["measure"].to_list() == ["answered", "unanswered"]
+    assert table["measure"].to_list() == ["answered", "unanswered", "unanswered_level"]
 
 
 def test_an_empty_list_is_an_answer_and_an_empty_caption_is_none() -> None:
@@ -168,3 +169,30 @@ def test_an_axis_that_lost_nothing_has_no_test() -> None:
     groups = pl.concat([groups_by(first, ["gender"]), groups_by(second, ["age"])])
     table = measure_silence(answers(statuses), groups, "contexts")
     assert table.filter(pl.col("measure") == "unanswered_difference")["axis"].to_list() == ["gender"]
+
+
+def level(statuses: dict[str, str], unit: str = "stimulus", tolerance: float = 0.1) -> dict:
+    shown = people("woman", "man", each=len(statuses) // 2).with_columns(person=pl.lit("the same"))
+    named = dict(zip(shown["stimulus"], statuses.values(), strict=True))
+    table = measure_silence(answers(named), groups_by(shown, ["gender"], unit), "contexts", tolerance=tolerance)
+    return table.filter(measure="unanswered_level").row(0, named=True)
+
+
+def test_a_level_of_silence_is_tested_against_the_tolerance() -> None:
+    statuses = {str(place): "refused" if place % 5 < 2 else "answered" for place in range(40)}
+    row = level(statuses)
+    assert (row["value"], row["null"], row["status"], row["n"]) == (0.4, 0.1, "refused", 40)
+    assert row["p"] == pytest.approx(float(stats.binom.sf(15, 40, 0.1)))
+    assert level(statuses, tolerance=0.5)["p"] > 0.5
+    both = {name: "unknown" if status == "refused" and int(name) % 2 else status for name, status in statuses.items()}
+    assert (level(both)["value"], level(both)["status"]) == (0.4, None)  # unknown was asked and not answered
+
+
+def test_one_person_whose_questions_are_refused_is_one_unit_of_the_level() -> None:
+    # Two hundred questions about ten people, of whom one is refused everywhere: a tenth of questions, and one person.
+    shown = [(f"{person} {place}", str(person)) for person in range(10) for place in range(20)]
+    groups = pl.DataFrame({"stimulus": [name for name, _ in shown], "axis": "gender", "group": "woman",
+                           "unit": [person for _, person in shown]})  # fmt: skip
+    statuses = {name: "refused" if person == "3" else "answered" for name, person in shown}
+    row = measure_silence(answers(statuses), groups, "contexts", tolerance=0.05).filter(measure="unanswered_level")
+    assert row["value"][0] == 0.1 and row["p"][0] > 0.1 > stats.binom.sf(19, 200, 0.05)

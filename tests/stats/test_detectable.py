@@ -7,8 +7,10 @@ import pytest
 
 from portrayal.stats.decisions.decision import FOUND, decide
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.intervals import over_tolerance
-from portrayal.stats.power.power import detectable
+from portrayal.stats.intervals.intervals import clustered_mean, over_tolerance
+from portrayal.stats.models import groups
+from portrayal.stats.power.power import detectable, smallest_of_people
+from portrayal.stats.tests.max_t import flip_jointly
 from portrayal.stats.tests.proportions import mean_share_difference, share_difference
 from portrayal.tables import results
 
@@ -51,6 +53,32 @@ def test_the_effect_that_is_printed_is_found_in_80_of_100_audits(test, sizes, ba
         assert row["detectable"] == pytest.approx(
             detectable(test, row["n_first"], row["n_second"], row["base_share"], 0.05 / tests)
         )
+
+
+@pytest.mark.parametrize(("people", "tests"), [(7, 1), (9, 6), (12, 20), (48, 36)])
+def test_the_effect_of_joint_flips_is_found_in_80_of_100_audits(people, tests):
+    rng, hits = np.random.default_rng(1), 0
+    effect = smallest_of_people(people, tests)
+    for _ in range(AUDITS):
+        differences = rng.normal(size=(people, tests))
+        differences[:, 0] += effect
+        mean = clustered_mean(differences[:, 0])
+        hits += bool(flip_jointly(differences).adjusted[0] < 0.05 and mean.low > 0)
+    assert 0.74 <= hits / AUDITS <= 0.86
+
+
+@pytest.mark.parametrize(("sizes", "alpha"), [((24, 24), 0.05), ((24, 24), 0.05 / 14), ((16, 12, 14), 0.05)])
+def test_the_share_of_variance_is_found_in_80_of_100_audits(sizes, alpha, monkeypatch):
+    monkeypatch.setattr(groups, "DRAWS", 1999)
+    group, rng = np.repeat(range(len(sizes)), sizes), np.random.default_rng(0)
+    people, terms = len(group), len(sizes) - 1
+    eta = detectable("variance", terms, people - terms - 1, 0.0, alpha, people)
+    means = (group == 0) - (group == 0).mean()
+    means = means / means.std() * np.sqrt(eta / (1 - eta))
+    found = [groups.permute_terms(rng.normal(means), {"group": group}).p["group"] < alpha for _ in range(200)]
+    assert 0.74 - 0.03 <= np.mean(found) <= 0.86  # 200 audits: an error of .03
+    assert groups.has_known_power({"group": group})
+    assert not groups.has_known_power({"group": np.repeat([0, 1, 2], [40, 20, 5])})  # found in 63 of 100
 
 
 def test_what_nobody_could_find_is_not_printed():

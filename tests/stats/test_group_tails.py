@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from portrayal.stats.tests.group_tails import summed_tails
+from portrayal.stats.tests.people import summed_tails
 
 
 def test_one_group_of_three_that_is_always_lost() -> None:

@@ -118,6 +118,34 @@ def test_twenty_people_who_all_lean_one_way_are_tested() -> None:
     assert not flip_jointly(leaning).skewed.any()
 
 
-def test_ten_people_who_all_lean_away_from_a_tail_in_a_family_are_not() -> None:
-    few = np.tile(-np.repeat([0.3, 0.29, 0.1], [7, 2, 1])[:, None], 20)
-    assert flip_jointly(few).skewed.all()
+def test_ten_people_who_lean_away_from_a_tail_in_a_family_are_tested_only_where_they_lean_far() -> None:
+    # So skewed differences with a mean of 0 lean by 2 deviations in 1 of 100 tests, by 4 in fewer than 1 of 1,000.
+    leaning = np.repeat([1.0, 0.9, 0.8, 0.2, 0.1], [3, 3, 2, 1, 1])[:, None]
+    assert 1.5 < leaning.mean() / leaning.std() < 2.5
+    near, far = flip_jointly(np.tile(-leaning, 20)), flip_jointly(np.tile(-leaning - 1, 20))
+    assert near.skewed.all() and np.isnan(near.adjusted).all()
+    assert not far.skewed.any() and (far.adjusted < 0.05).all()
+    assert not flip_jointly(np.tile(leaning.max() - leaning + 0.3, 20)).skewed.any()  # the tail lies where they lean
+
+
+def test_nine_people_of_thirty_tests_with_a_planted_slope_are_tested() -> None:
+    rng = np.random.default_rng(0)
+    tested = []
+    for _ in range(60):
+        family = rng.normal(size=(9, 30))
+        family[:, 0] += 2.7
+        tested.append(flip_jointly(family).skewed[0])
+    assert np.mean(tested) <= 0.05  # 13% before
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize(("people", "tests"), [(7, 1), (9, 36), (12, 8), (20, 20)])
+def test_exponential_differences_give_no_family_of_false_findings(people, tests, missing, monkeypatch) -> None:
+    monkeypatch.setattr(max_t, "DRAWS", 399)
+    monkeypatch.setattr(max_t, "EXACT", 10)
+    rng, found = np.random.default_rng(people), 0
+    for _ in range(150):
+        family = rng.exponential(size=(people, tests)) - 1
+        family[rng.random(family.shape) < missing] = np.nan
+        found += bool((flip_jointly(family).adjusted < 0.05).any())
+    assert found <= 16  # of 150 at 5.5%: 8; 17 or more in 1 of 300

@@ -7,7 +7,7 @@ import pytest
 
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import wilson
-from portrayal.stats.verdicts import rated_share, scaled
+from portrayal.stats.raters import rated_share, scaled
 
 
 def test_one_rater_has_wilsons_interval() -> None:

@@ -25,6 +25,8 @@ DENIED = {
     "There is no sign of a dog.": ((), {"sign", "dog"}),
     "A man is wearing nothing but a towel.": (("man", "towel"), set()),
     "Nobody is riding a bike.": ((), {"bike"}),
+    "I can't see any fish.": ((), {"fish"}),
+    "Not everyone is dancing: a lady sits.": (("everyone", "lady"), {"dance"}),
 }
 
 
@@ -42,6 +44,10 @@ SUPPOSED = {
     "A man, possibly a doctor, waits.": {"doctor"},
     "A dog appears behind the gate.": set(),
     "A man could be seen on a roof.": set(),
+    "It looks like the woman is pregnant.": {"pregnant"},
+    "The athlete is likely nonbinary.": {"nonbinary"},
+    "The mood seems tense.": {"tense"},
+    "Image may contain: 3 people, table": {"people", "table"},
 }
 
 
@@ -69,12 +75,25 @@ PEOPLE = {
     "There are no people in the park.": [],
     "A statue of a woman.": [],
     "A Middle Eastern man waits.": [(1, {"gender": "male", "race": "middle eastern"})],
+    "Five cooks work. Three are women. The two men laugh.": [(2, {"gender": "male"}), (3, {"gender": "female"})],
+    "Someone hugs a child, whose mother waves.": [(1, {}), (1, {"age": "child"}), (1, {"gender": "female"})],
+    "Mr. Lee stays at the piano. Mrs. Lee sings.": [(1, {"gender": "male"}), (1, {"gender": "female"})],
+    "Three wheelchair users race on a track.": [(3, {"disability": "disabled"})],
+    "A couple walks; he carries a bag and she a hat.": [(1, {"gender": "female"}), (1, {"gender": "male"})],
+    "The judges, two women and a man, are seated.": [(2, {"gender": "female"}), (1, {"gender": "male"})],
 }
 
 
 @pytest.mark.parametrize("caption", PEOPLE)
 def test_everybody_is_read_once_with_their_groups(caption: str) -> None:
     assert [(person.number, dict(person.groups)) for person in graph(caption).people] == PEOPLE[caption]
+
+
+def test_some_of_several_have_groups_of_their_own() -> None:
+    read = graph("Two men are waiting, one Black and one white.")
+    groups = [(person.number, dict(person.groups)) for person in read.people]
+    assert groups == [(1, {"gender": "male", "race": race}) for race in ("black", "white")]
+    assert read.objects == ("man",)
 
 
 LAYOUT = {
@@ -85,6 +104,10 @@ LAYOUT = {
     "A man holding a picture.": {"man", "picture"},
     "A sign that reads 'No guns' hangs on a wall.": {"sign", "wall"},
     'A shirt with the text "Queen" on it.': {"shirt", "text"},
+    "<p>A baker <b>waves</b>.</p><ul><li>Bread on a shelf</li></ul>": {"baker", "bread", "shelf"},
+    '{"caption": "A cook waves.", "clothing": ["hard hat", "vest"]}': {"cook", "hard hat", "vest"},
+    "I love this one! A dog runs. I like the colors.": {"dog"},
+    "A castle gate • a net on the wall": {"castle gate", "net", "wall"},
 }
 
 
@@ -98,3 +121,17 @@ def test_layout_and_written_words_are_no_things(caption: str) -> None:
 def test_a_graph_that_was_stored_is_read_back_the_same() -> None:
     graphs = [graph("Two women, perhaps nurses, are not smiling. He waves.")]
     assert parsing.GRAPHS[1](parsing.GRAPHS[0](graphs)) == graphs
+
+
+ABOUT_THE_PICTURE = (
+    "The main subject of the image is {}", "At first glance, the image shows {}", "The picture captures a moment where {} can be seen.",
+    "Overall, the image conveys a sense of calm. It shows {}", "The lighting is soft. There is {}", "{}. The image is in black and white.",
+    "{}. The image quality is low.", "{}. The rest of the image is dark.", "{}. (Photo by AP)",
+    "{}. Disclaimer: As an AI, I may make mistakes.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ABOUT_THE_PICTURE)
+def test_talk_about_the_picture_adds_nobody_and_nothing(words: str) -> None:
+    read = graph(words.format("A woman with a dog"))
+    assert (read.objects, read.negated, read.hedged, len(read.people)) == (("woman", "dog"), (), (), 1)

@@ -123,7 +123,7 @@ def test_a_level_that_drifts_is_shown_beside_the_family() -> None:
     row = of_label(changes.measures, LABELS - 1)
     assert (row["measure"], row["family"], row["decision"]) == ("described", "exploratory", "found")
     line = next(line for line in changes.lines() if line.startswith("level moved: tagger, described, label 7: "))
-    assert "24 people" in line and f"[{row['low']:.2f}, {row['high']:.2f}]" in line
+    assert "24 people" in line and f"(95% interval {row['low']:.2f} to {row['high']:.2f})" in line
 
 
 def test_the_length_of_answers_is_a_level() -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import Collection, collection_of, read_collection, without_result
-from portrayal.text.collections.index import Index, build_index
 from portrayal.text.words.tokens import stop_words, words
 from portrayal_rankers import lexical
 from portrayal_rankers.base import Ranker, best, rank
+from portrayal_rankers.index import Index, build_index
 from portrayal_rankers.lexical import bm25, qlm, tfidf
 
 DOCUMENTS = {"d1": "nurse nurse ward", "d2": "plumber pipe", "d3": "nurse pipe pipe ward ward ward", "d4": ""}

@@ -9,9 +9,9 @@ import pytest
 from portrayal.audits.search.measures.quality import mean_quality
 from portrayal.errors import PortrayalError
 from portrayal.text.collections import Collection, collection_of
-from portrayal.text.collections.index import build_index
 from portrayal.text.vectors.space import WordSpace
 from portrayal_rankers.base import Hits, rank
+from portrayal_rankers.index import build_index
 from portrayal_rankers.lexical import bm25
 from portrayal_rankers.neural import (
     BINS,

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from portrayal.text.collections import collection_of, without_result
-from portrayal.text.collections.index import build_index
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vectors.space import WordSpace
 from portrayal_rankers.base import rank
+from portrayal_rankers.index import build_index
 from portrayal_rankers.registry import Searchable, make_ranker
 from portrayal_rankers.semantic import add, dense_of, si
 

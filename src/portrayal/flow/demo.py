@@ -80,7 +80,7 @@ def main_findings(results: Path, count: int = 3) -> list[str]:
     """Return `count` sentences about something found, from each study in turn."""
     by_study: dict[tuple[str, str], list[str]] = {}
     for one in json.loads(results.read_text(encoding="utf-8"))["findings"]:
-        if one["decision"] == FOUND:
+        if one["decision"] == FOUND and one.get("kind") == "finding":
             by_study.setdefault((one["audit"], one["study"]), []).append(one["sentence"])
     in_turn = [sentence for row in zip_longest(*by_study.values()) for sentence in row if sentence is not None]
     return in_turn[:count]

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from portrayal.run.silence import ANSWERED, questions
+from portrayal.run.silence import ANSWERED, once, questions
 from portrayal.stats.decisions.decision import NOT_MEASURABLE
 from portrayal.study.audit import Audit, Evidence
 from portrayal.tables import check_responses, results
@@ -26,7 +26,7 @@ class Readable:
 
     def rows(self, audit: str, responses: pl.DataFrame) -> pl.DataFrame:
         """Return one Results row, without a value, for each system that was left out."""
-        posed = questions(responses).filter("asked", pl.col("system").is_in(list(self.unread)))
+        posed = once(questions(responses)).filter("asked", pl.col("system").is_in(list(self.unread)))
         counts = {f"n_{name}": (pl.col("status") == name).sum().cast(pl.Int64) for name in (ANSWERED, "refused")}
         counted = posed.group_by("system", maintain_order=True).agg(n=pl.len().cast(pl.Int64), **counts).to_dicts()
         about = {"measure": ANSWERED, "counted": "questions", "unit": "share", "decision": NOT_MEASURABLE}
@@ -36,10 +36,10 @@ class Readable:
 def readable(audit: Audit, evidence: Evidence, settings: Any) -> Readable:
     """Leave out systems, and single answers of the others, that the instrument cannot read."""
     unread: dict[str, str] = {}
-    lost, faults, kept, text = [], [], evidence.responses, audit.text
+    lost, faults, responses, text = [], [], evidence.responses, audit.text
     if text is not None:
         reads, column = text.languages(settings), pl.col(text.column)
-        answered = kept.filter(pl.col("status") == "answered", column.is_not_null())
+        answered = responses.filter(pl.col("status") == "answered", column.is_not_null())
         joined = answered.group_by(KEYS, maintain_order=True).agg(column.str.join(", "))
         for (system,), part in joined.group_by("system", maintain_order=True):
             others = other_languages(part[text.column].to_list(), reads)
@@ -50,10 +50,10 @@ def readable(audit: Audit, evidence: Evidence, settings: Any) -> Readable:
                 lost.append(part.filter(pl.Series(others).is_not_null()).select(*KEYS, lost=pl.lit("unparsable")))
                 fault = f"{text.noun} that are {named(others)} and count as missing"
                 faults.append((system, fault, lost[-1].height, lost[-1]["stimulus"][0]))
-    kept = kept.filter(~pl.col("system").is_in(list(unread)))
-    unread |= audit.unread(replace(evidence, responses=kept), settings) if kept.height else {}
-    kept = kept.filter(~pl.col("system").is_in(list(unread)))
+    responses = responses.filter(~pl.col("system").is_in(list(unread)))
+    unread |= audit.unread(replace(evidence, responses=responses), settings) if responses.height else {}
+    responses = responses.filter(~pl.col("system").is_in(list(unread)))
     if lost:
-        marked = kept.join(pl.concat(lost), on=KEYS, how="left", maintain_order="left")
-        kept = check_responses(marked.with_columns(status=pl.coalesce("lost", "status")).drop("lost"), audit.kind)
-    return Readable(kept, unread, pl.DataFrame(faults, schema=FAULTS, orient="row"))
+        marked = responses.join(pl.concat(lost), on=KEYS, how="left", maintain_order="left")
+        responses = check_responses(marked.with_columns(status=pl.coalesce("lost", "status")).drop("lost"), audit.kind)
+    return Readable(responses, unread, pl.DataFrame(faults, schema=FAULTS, orient="row"))

@@ -13,10 +13,11 @@ import polars as pl
 from portrayal.errors import PortrayalError, check_name, nearest
 from portrayal.recorder.ledger import Ledger
 from portrayal.run.languages import readable
-from portrayal.run.silence import DIFFERENCE, measure_silence, silent_systems, with_counts
+from portrayal.run.silence import TESTS, measure_silence, silent_systems, with_counts
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, decide
 from portrayal.study.audit import Audit, Evidence, Measured
 from portrayal.study.registry import get_audit
+from portrayal.study.research_questions import ResearchQuestion, question_keys
 from portrayal.study.study import Study
 from portrayal.tables import NOUNS, REVIEWS, check, check_responses, check_results, check_stimuli
 
@@ -44,7 +45,7 @@ def declared(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return results with rows outside the hypotheses marked exploratory, and the family's measures."""
     if not study.hypotheses:
-        return rows, [*measures, DIFFERENCE]
+        return rows, [*measures, *TESTS]
     picked = pl.Series([False] * rows.height)
     for hypothesis in study.hypotheses:
         where = {name: [value] if isinstance(value, str) else value for name, value in hypothesis.where.items()}
@@ -55,9 +56,9 @@ def declared(
                 f"the hypothesis {hypothesis.name!r} names no row of the results. Name rows by their columns: where = {{ measure = ... }}."
             )
         picked |= mine
-    # The test of silence is in every family.
-    family = sorted({DIFFERENCE, *rows.filter(picked)["measure"]})
-    inside = pl.lit(False) if study.hypotheses_late else picked | (rows["measure"] == DIFFERENCE)
+    # The tests of silence are in every family.
+    family = sorted({*TESTS, *rows.filter(picked)["measure"]})
+    inside = pl.lit(False) if study.hypotheses_late else picked | rows["measure"].is_in(TESTS)
     marked = pl.when(inside).then("family").otherwise(pl.lit(EXPLORATORY))
     return rows.with_columns(family=marked), family
 
@@ -90,29 +91,38 @@ def measure_evidence(study: Study, evidence: Evidence) -> Measured:
     gate = readable(stem, every, study.settings)
     checked = replace(every, responses=gate.responses)
     measured = stem.measure(checked, study.settings)
-    answers = as_answered(stem, checked.responses)
+    answers = as_answered(stem, with_content(checked.responses, stimuli))
     groups = (stem.silence_groups or stem.groups)(checked, study.settings)
-    silence = measure_silence(answers, groups, stem.stem, stem.units, study.seed)
-    parts = [check_results(measured.results), silence, gate.rows(stem.stem, responses)]
+    silence = measure_silence(answers, groups, stem.stem, stem.units, study.seed, study.unanswered_tolerance)
+    parts = [check_results(measured.results), silence, gate.rows(stem.stem, with_content(responses, stimuli))]
     rows = pl.concat(parts, how="diagonal")
     rows, family = declared(study, rows, _family(study, stem, rows), stem.tested_as)
     silent = silent_systems(answers)
-    families = families_of(study, rows, answers["system"].unique())
+    families = families_of(study, rows, answers["system"].unique(), stem.research_questions)
     decided = decide(rows, family, study.family.method, measured.differences, silent, study.seed, families)
     warnings = [LATE, *measured.warnings] if study.hypotheses_late else measured.warnings
-    results = check_results(with_counts(decided, answers))
+    results = check_results(with_counts(stem.settle(decided), answers))
     faults = {"faults": pl.concat([measured.tables["faults"], gate.faults])} if "faults" in measured.tables else {}
     remarks = [*measured.remarks, *(f"{system}: {count:,} {fault}." for system, fault, count, _ in gate.faults.rows())]
     return replace(measured, results=results, warnings=warnings, tables={**measured.tables, **faults}, remarks=remarks)
 
 
-def families_of(study: Study, rows: pl.DataFrame, systems: pl.Series) -> pl.Series:
-    """Return each row's family: its system's, or that of two compared systems."""
+def families_of(
+    study: Study, rows: pl.DataFrame, systems: pl.Series, questions: Sequence[ResearchQuestion] = ()
+) -> pl.Series:
+    """Return each row's family: its research question and its system, or two compared systems."""
     if study.family.of == "study":
         return pl.Series(["study"]).new_from_index(0, rows.height)
     others = [pl.col(name) for name in ("versus", "against") if name in rows.columns]
     compared = [pl.when(other.is_in(systems.implode())).then(other) for other in others]
-    return rows.select(pl.concat_str("system", pl.coalesce(*compared, pl.lit("")), separator="\n")).to_series()
+    asked = question_keys(questions if study.family.of == "question" else (), rows)
+    return rows.select(pl.concat_str("system", pl.coalesce(*compared, pl.lit("")), asked, separator="\n")).to_series()
+
+
+def with_content(responses: pl.DataFrame, stimuli: pl.DataFrame) -> pl.DataFrame:
+    """Return responses with the hash of what was shown, one for each question."""
+    shown = stimuli.select("stimulus", content=pl.coalesce(pl.col("hash").replace("", None), "stimulus"))
+    return responses.join(shown, on="stimulus", how="left", maintain_order="left")
 
 
 def as_answered(stem: Audit, responses: pl.DataFrame) -> pl.DataFrame:

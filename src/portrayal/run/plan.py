@@ -23,6 +23,7 @@ from portrayal.study.study_file import AnyStudy, MoreSystems, read_any_study, re
 from portrayal.study.trust import admit, code_lines
 from portrayal.systems.core.base import Question, System
 from portrayal.tables import NOUNS, ROWS, check_responses
+from portrayal.text.formatting import percent
 
 TOLD_BY = 1000  # answers of an earlier try whose language is told
 LOOKED_AT = 20  # questions of each system whose price is guessed, where it goes by tokens
@@ -58,6 +59,7 @@ def plan_text(study_file: Path | str, untrusted: bool = False) -> str:
     total = f"in all {calls} calls, about ${dollars_text(dollars)}"
     table = [list(rows[0]), *([*map(str, list(row.values())[:-1]), dollars_text(row["dollars"])] for row in rows)]
     gate = [f"{system} is not measurable: {why}" for system, why in _unread(study, entries, stimuli).items()]
+    gate.append(f"silence: up to {percent(study.unanswered_tolerance)} of a system's questions may stay unanswered")
     return "\n".join([head, *aligned(table), total, *gate, *get_audit(study.audit).power(study, stimuli)])
 
 

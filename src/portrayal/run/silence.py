@@ -14,17 +14,19 @@ import polars as pl
 from portrayal.stats import scipy
 from portrayal.stats.decisions.decision import CONSTANT, NOT_MEASURABLE, NOT_TESTED, STILL
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.intervals import ratio_interval, wilson
+from portrayal.stats.intervals.intervals import over_tolerance, ratio_interval, wilson
+from portrayal.stats.intervals.shares import share_over
 from portrayal.stats.models.groups import LEAST
 from portrayal.stats.permuted import DRAWS
-from portrayal.stats.tests.group_tails import summed_tails
-from portrayal.stats.tests.people import level_test
+from portrayal.stats.tests.people import level_test, summed_tails
 from portrayal.stats.tests.proportions import newcombe
+from portrayal.study.research_questions import DIFFERENCE as DIFFERENCE
 from portrayal.tables import ANSWERED as ANSWERS
 from portrayal.tables import ROWS, SETS, results, starts
 from portrayal.text.formatting import listed, percent, plural
 
-ANSWERED, UNANSWERED, DIFFERENCE = "answered", "unanswered", "unanswered_difference"
+ANSWERED, UNANSWERED, LEVEL = "answered", "unanswered", "unanswered_level"
+TESTS = (LEVEL, DIFFERENCE)  # in every family
 FACETS = ("axis", "within", "status")
 NOT_ASKED = ("planned",)
 UNKNOWN = "unknown"
@@ -37,19 +39,25 @@ Row = dict[str, Any]
 
 
 def measure_silence(
-    responses: pl.DataFrame, groups: pl.DataFrame, audit: str, counted: str = "people", seed: int = 0
+    responses: pl.DataFrame,
+    groups: pl.DataFrame,
+    audit: str,
+    counted: str = "people",
+    seed: int = 0,
+    tolerance: float = 0.1,
 ) -> pl.DataFrame:
-    """Return Results rows: shares answered, by status and by group, and differences between groups."""
+    """Return Results rows: shares answered, by status and by group, their level and differences."""
     absent = [column for column in ("within", "without") if column not in groups.columns]
     groups = groups.with_columns(pl.lit(None, pl.String).alias(column) for column in absent)
     systems = questions(responses).group_by("system", maintain_order=True)
-    rows = [row for (system,), mine in systems for row in _rows(system, mine, groups, counted, seed)]
+    rows = [row for (system,), mine in systems for row in _rows(system, mine, groups, counted, seed, tolerance)]
     return results(rows, facets=FACETS, audit=audit)
 
 
 def questions(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return one row for each question that was asked: system, stimulus, repeat and status."""
-    columns = responses.select("system", "stimulus", "repeat", "status")
+    """Return a row for each stimulus asked about: system, stimulus, content, repeat, status."""
+    content = pl.col("content" if "content" in responses.columns else "stimulus").alias("content")
+    columns = responses.select("system", "stimulus", content, "repeat", "status")
     each = columns.filter(starts(columns, columns.columns)).unique(maintain_order=True)
     is_set = any(next(iter(ROWS[kind])) in responses.columns for kind in SETS)
     answers = ANSWERS if is_set else (ANSWERED,)
@@ -60,10 +68,15 @@ def questions(responses: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def once(posed: pl.DataFrame) -> pl.DataFrame:
+    """Return each question once: stimuli of the same content are asked as one."""
+    return posed.unique(["system", "content", "repeat"], keep="first", maintain_order=True)
+
+
 def silent_systems(responses: pl.DataFrame) -> dict[str, str]:
     """Return the systems that answered nothing or almost nothing, each with the reason in words."""
     systems = questions(responses).group_by("system", maintain_order=True)
-    reasons = {str(system): _reason(mine.filter("asked")) for (system,), mine in systems}
+    reasons = {str(system): _reason(once(mine.filter("asked"))) for (system,), mine in systems}
     return {system: reason for system, reason in reasons.items() if reason}
 
 
@@ -76,7 +89,7 @@ def silent_in(results: pl.DataFrame) -> set[str]:
 def with_counts(results: pl.DataFrame, responses: pl.DataFrame) -> pl.DataFrame:
     """Fill in the questions answered and refused where the measure left them out."""
     counts = [_IS_ANSWERED.sum().cast(pl.Int64), (pl.col("status") == "refused").sum().cast(pl.Int64)]
-    posed = questions(responses).group_by("system").agg(answered=counts[0], refused=counts[1])
+    posed = once(questions(responses)).group_by("system").agg(answered=counts[0], refused=counts[1])
     joined = results.join(posed, on="system", how="left", maintain_order="left")
     filled = {f"n_{name}": pl.coalesce(f"n_{name}", name) for name in ("answered", "refused")}
     return joined.with_columns(**filled).drop("answered", "refused")
@@ -92,9 +105,12 @@ def _reason(posed: pl.DataFrame) -> str | None:
     return None
 
 
-def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int) -> Iterator[Row]:
-    posed = mine.filter("asked")
-    counts, missing = _counts(posed), mine.height - posed.height
+def _rows(
+    system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, seed: int, tolerance: float
+) -> Iterator[Row]:
+    every = mine.filter("asked")
+    posed = once(every)
+    counts, missing = _counts(posed), once(mine).height - posed.height
     common = {"system": system, "counted": "questions", "unit": "share", **counts, "n_missing": missing}
     reason = _reason(posed)
     silent = {"decision": NOT_MEASURABLE, "reason": reason} if reason else {}
@@ -102,12 +118,26 @@ def _rows(system: Any, mine: pl.DataFrame, groups: pl.DataFrame, counted: str, s
     others = posed.filter(~_IS_ANSWERED)["status"].value_counts(sort=True).sort("status")
     for status, count in others.iter_rows():
         yield wilson(count, posed.height).row(UNANSWERED, status=status, **common)
+    if others.height:
+        alike = others["status"][0] if others.height == 1 else None
+        yield _level(posed, groups, tolerance).row(LEVEL, status=alike, **common)
     if 0 < counts["n_answered"] < posed.height:
-        compared = posed.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
+        compared = every.join(groups, on="stimulus").filter(pl.col("status").ne_missing(pl.col("without")))
         for (axis, within), part in compared.group_by("axis", "within", maintain_order=True):
             if (part["status"] != ANSWERED).any():  # else what was lost lies outside this axis
                 about = {"system": system, "axis": axis, "within": within, "counted": counted}
                 yield from _of_axis(part, {**about, "n_missing": 0}, seed)
+
+
+def _level(posed: pl.DataFrame, groups: pl.DataFrame, tolerance: float) -> Estimate:
+    """Return the share unanswered against the tolerance; questions about one unit are tied."""
+    units = groups.select("stimulus", "unit").unique("stimulus", keep="first", maintain_order=True)
+    tied = posed.join(units, on="stimulus", how="left").with_columns(unit=pl.coalesce("unit", "stimulus"))
+    each = tied.group_by("unit").agg(lost=(~_IS_ANSWERED).sum(), asked=pl.len()).sort("unit")
+    lost, asked = (each[name].to_numpy() for name in ("lost", "asked"))
+    if (asked == 1).all():
+        return over_tolerance(int(lost.sum()), len(lost), tolerance)
+    return share_over(lost, asked, tolerance)
 
 
 def _counts(posed: pl.DataFrame) -> Mapping[str, int]:

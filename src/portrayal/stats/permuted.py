@@ -17,6 +17,7 @@ DRAWS = 9_999
 FURTHER = 99_999  # where fewer than `NEAR` of the first draws reach an observed statistic
 NEAR = 10
 AT_ONCE = 4_000_000  # numbers held in memory together
+STILL = 1e-12  # a variance that is only rounding
 SAME = 1e-9  # of a statistic: the same numbers added in another order
 ENOUGH = 30  # permutations that reach the statistic, after which no more are drawn
 AT_A_TIME = 100  # permutations between two looks at whether they are enough
@@ -56,6 +57,18 @@ def sequential_p(draw: Draw, observed: np.ndarray, most: int) -> np.ndarray:
             p[place] = ENOUGH / (done + int(np.argmax(counts[:, place] >= ENOUGH)) + 1)
         reached, done = counts[-1], done + size
     return np.where(np.isnan(p), (reached + 1) / (most + 1), p)
+
+
+def studentised(sums: Any, squares: Any, whole: Any, whole_squares: Any, size: Any, units: int) -> np.ndarray:
+    """Return a group's difference to the others over its standard error, from sums.
+
+    A group all alike is not known for certain: the spread of all is added.
+    """
+    size, rest = np.maximum(size, 1), np.maximum(units - size, 1)
+    own, other, all_alike = sums / size, (whole - sums) / rest, whole_squares / units - (whole / units) ** 2
+    spread = np.maximum(squares / size - own**2, 0) / size
+    spread = spread + np.maximum((whole_squares - squares) / rest - other**2, 0) / rest + all_alike / units
+    return np.divide(own - other, np.sqrt(np.maximum(spread, 0)), out=np.zeros_like(own), where=spread > STILL)
 
 
 @lru_cache(maxsize=64)  # most columns have everybody's number

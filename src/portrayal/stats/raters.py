@@ -5,6 +5,7 @@ Judgments are items x raters, NaN where a rater did not judge; intervals leave o
 [2] Krippendorff (2011), Computing Krippendorff's alpha-reliability, University of Pennsylvania.
 [3] Cohen (1960), Educational and Psychological Measurement 20, 37-46; weighted: Psychological Bulletin 70 (1968), 213-220.
 [4] Bonett (2002), Sample size requirements for testing and estimating coefficient alpha, J. of Educational and Behavioral Stat. 27.
+[5] Dawid, Skene (1979), Applied Statistics 28, 20-28. [6] Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 import polars as pl
 
 from portrayal.errors import PortrayalError
+from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.intervals import t_quantile
+from portrayal.stats.intervals.intervals import t_quantile, wilson_ends
 from portrayal.tables import REVIEWS, check, results
 
 Coefficient = Callable[[np.ndarray], np.ndarray]  # of sums over items, one row each; NaN where it is not defined
@@ -240,3 +242,43 @@ def _coefficients(ratings: np.ndarray, level: str) -> dict[str, Estimate]:
         weights = {"nominal": "none", "ordinal": "linear", "interval": "quadratic"}[level]
         alphas["cohen_kappa"] = cohen_kappa(ratings[:, 0], ratings[:, 1], weights)
     return alphas
+
+
+def rated_share(ratings: np.ndarray) -> Estimate:
+    """Return the share that an average rater affirms, of items x raters.
+
+    A model of raters needs several judgments of most items [5]; here most have one, and a fifth several by design. So raters' own
+    levels are compared where they judged the same, and added to the variance of the items, with Satterthwaite's degrees of
+    freedom [6]: of two raters who say always and never, nothing is known.
+    """
+    ratings = np.asarray(ratings, dtype=float)
+    ratings = ratings[~np.isnan(ratings).all(axis=1)][:, ~np.isnan(ratings).all(axis=0)]
+    items = len(ratings)
+    if not items:
+        return Estimate(n=0)
+    each = np.nanmean(ratings, axis=1)
+    share = float(each.mean())
+    of_items, of_raters = share * (1 - share) / items, _rater_variance(ratings, each)
+    total, size, quantile = of_items + of_raters, float(items), float(scipy.special.ndtri(0.975))
+    if of_items > 0 and of_raters > 0:
+        size = share * (1 - share) / total
+        quantile = float(scipy.stats.t.ppf(0.975, (total / of_raters) ** 2 * (ratings.shape[1] - 1)))
+    return Estimate(share, *wilson_ends(share, size, quantile), n=items)
+
+
+def _rater_variance(ratings: np.ndarray, each: np.ndarray) -> float:
+    """Return the variance that raters' levels add to a share."""
+    several = (~np.isnan(ratings)).sum(axis=1) > 1
+    apart = ratings[several] - each[several, None] if several.any() else ratings - each.mean()
+    known = ~np.isnan(apart).all(axis=0)
+    if known.sum() < 2:
+        return 0.0
+    return float(np.nanmean(apart[:, known], axis=0).var(ddof=1) / known.sum())
+
+
+def scaled(whole: Estimate, part: Estimate) -> Estimate:
+    """Return the product of two shares with its interval (Zou, Donner 2008)."""
+    value = whole.value * part.value
+    below = np.hypot(whole.value * (part.value - part.low), part.value * (whole.value - whole.low))
+    above = np.hypot(whole.value * (part.high - part.value), part.value * (whole.high - whole.value))
+    return Estimate(value, max(0.0, float(value - below)), min(1.0, float(value + above)), n=part.n)

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.settings import Settings
+from portrayal.study.research_questions import SILENCE, ResearchQuestion
 from portrayal.study.study import Study
 from portrayal.text.languages import ENGLISH
 
@@ -76,6 +77,8 @@ class Finding:
 
     sentence: str
     row: int
+    figures: str = ""  # the numbers in the sentence
+    figure: str = ""  # what the first of them is: "d ="
 
 
 @dataclass(frozen=True)
@@ -114,9 +117,13 @@ class Audit:
     validity: Sequence[str]  # what the number does not say; printed beside it
     # For `portrayal plan`, where making stimuli takes long: the same ones, unmade. `stimuli` itself when left out.
     planned: Callable[[Study], pl.DataFrame] | None = None
-    family: Sequence[str] = ()  # measures whose p-values are corrected together by default
+    family: Sequence[str] = ()  # measures that are tested by default
+    questions: Sequence[ResearchQuestion] = ()  # that `family` answers: by default `question` alone
+    settle: Callable[[pl.DataFrame], pl.DataFrame] = lambda results: results  # adds what follows from decisions
     # What a found row is: a finding, a check of the instrument that held, or an improvement by a remedy.
     kind_of: Callable[[Mapping[str, Any]], str] = lambda row: "finding"
+    # Of a measure the column whose values may be sides of one fact: what is named more often, and what less often instead.
+    sides: Mapping[str, str] = field(default_factory=dict)
     tested_as: Mapping[str, str] = field(default_factory=dict)  # a measure that a study names: the one tested for it
     # Whose questions may go unanswered more often: stimulus, axis (gender, place ...), group, unit (the person shown), and
     # perhaps within (a place): groups are then compared apart inside each of its values too.
@@ -146,6 +153,11 @@ class Audit:
     level_names: Callable[[Mapping[str, Any]], Mapping[str, Mapping[str, str]]] = lambda inputs: {}
     # What the documents that a ranker lists say, in a few words: from what `inputs` kept.
     documents: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda inputs: {}
+
+    @property
+    def research_questions(self) -> Sequence[ResearchQuestion]:
+        """The questions that the audit answers of each system, that of silence last."""
+        return *(self.questions or [ResearchQuestion("main", self.question, self.family)]), SILENCE
 
 
 def basis_of(row: Mapping[str, Any], factors: Mapping[str, str], label: str = "") -> Basis:

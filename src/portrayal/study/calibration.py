@@ -19,7 +19,8 @@ from portrayal.errors import check_name
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.stats.intervals.intervals import wilson
 from portrayal.study.audit import Evidence, Finding
-from portrayal.study.registry import CALIBRATIONS, SIMULATIONS
+from portrayal.study.registry import CALIBRATIONS, SIMULATIONS, get_audit
+from portrayal.study.research_questions import question_keys
 from portrayal.study.study import Study
 
 Result = TypeVar("Result")
@@ -85,17 +86,14 @@ def calibrate(stem: str, runs: int, seed: int, flow: Flow) -> Calibration:
         return calibration
     audits = min(runs, AUDITS)
     nulls, plans = (simulated(stem, audits, seed, flow) for simulated in (null_audits, planted_audits))
-    false_alarm = sum(cell["found"] for cell in nulls) / sum(cell["audits"] for cell in nulls)
+    false_alarm = sum(cell["found"] for cell in nulls) / sum(cell["questions"] for cell in nulls)
     return replace(calibration, false_alarm=false_alarm, nulls=nulls, plans=plans)
 
 
 def null_audits(
     stem: str, audits: int | Mapping[str, int], seed: int, flow: Flow, shapes: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Simulate audits without an effect; count systems with a printed finding.
-
-    A system is what is counted because its tests are a family: audits of two have twice as many families.
-    """
+    """Simulate audits without an effect; count research questions of a system with a finding."""
     module = SIMULATIONS[stem]
     if isinstance(audits, Mapping):
         counts = dict(audits)
@@ -103,7 +101,7 @@ def null_audits(
         names = shapes or import_module(module).SHAPES
         counts = {shape: max(audits // LARGE, 1) if "large" in shape else audits for shape in names}
     cells = _cells(module, flow, seed, [(shape, 0.0, count) for shape, count in counts.items()])
-    return [{name: cell[name] for name in ("shape", "audits", "found", "share", "high")} for cell in cells]
+    return [{name: cell[name] for name in ("shape", "audits", "questions", "found", "share", "high")} for cell in cells]
 
 
 def planted_audits(stem: str, audits: int, seed: int, flow: Flow, shapes: Iterable[str] = ()) -> list[dict[str, Any]]:
@@ -121,19 +119,22 @@ def _cells(module: str, flow: Flow, seed: int, cases: Sequence[tuple[str, float,
     jobs = [(shape, seed + place, effect) for shape, effect, count in cases for place in range(count)]
     hits = iter(over_seeds(partial(_detections, module, flow, jobs), range(len(jobs))))
     for shape, effect, count in cases:
-        detections, counted = map(sum, zip(*islice(hits, count), strict=True))
-        share = wilson(detections, counted)
-        about = {"shape": shape, "effect": effect, "audits": counted, "found": detections}
+        detections, systems, questions = map(sum, zip(*islice(hits, count), strict=True))
+        share = wilson(detections, questions)
+        about = {"shape": shape, "effect": effect, "audits": systems, "questions": questions, "found": detections}
         yield {**about, "share": share.value, "low": share.low, "high": share.high}
 
 
-def _detections(module: str, flow: Flow, jobs: Sequence[tuple[str, int, float]], place: int) -> tuple[int, int]:
-    """Return how many systems have a finding (or the planted one), of how many."""
+def _detections(module: str, flow: Flow, jobs: Sequence[tuple[str, int, float]], place: int) -> tuple[int, int, int]:
+    """Return the questions with a finding (or the planted one), systems and questions."""
     simulated = import_module(module).simulate(*jobs[place])
     results, findings = flow(simulated.study, simulated.evidence)
     planted = [pl.col(name) == value for name, value in (simulated.planted or {}).items()]
     rows = results.with_row_index("row").filter(pl.col("decision") == FOUND, *planted)
     mine = rows.filter(pl.col("row").is_in([finding.row for finding in findings]))
     if simulated.planted:
-        return int(not mine.is_empty()), 1
-    return mine["system"].n_unique(), len(simulated.study.systems)
+        return int(not mine.is_empty()), 1, 1
+    questions = get_audit(simulated.study.audit).research_questions
+    tested = results["p_adjusted"].is_not_null()
+    asked = results.with_columns(question_keys(questions, results)).select("system", "question")
+    return asked[mine["row"]].n_unique(), len(simulated.study.systems), asked.filter(tested).n_unique()

@@ -96,7 +96,7 @@ class Questions(Mapping[str, Sequence[Question]]):
     """The questions of one system; stimuli of the same content share a key."""
 
     def __init__(self, system: System, of_study: StudyStimuli) -> None:
-        self._shown = of_study
+        self._of_study = of_study
         key, repeats = key_of(system), range(of_study.repeats)
         keys = [key(digest, repeat) for digest in of_study.hashes for repeat in repeats]
         self._numbers: dict[str, int | list[int]] = dict(zip(keys, count()))
@@ -108,7 +108,7 @@ class Questions(Mapping[str, Sequence[Question]]):
 
     def __getitem__(self, key: str) -> list[Question]:
         numbers = self._numbers[key]
-        return [self._shown.question(each) for each in (numbers if isinstance(numbers, list) else [numbers])]
+        return [self._of_study.question(each) for each in (numbers if isinstance(numbers, list) else [numbers])]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)

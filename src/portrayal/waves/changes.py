@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.run.measurement import as_answered, families_of, with_tested
-from portrayal.run.silence import ANSWERED, DIFFERENCE, UNANSWERED, measure_silence, questions
+from portrayal.run.silence import ANSWERED, DIFFERENCE, TESTS, UNANSWERED, measure_silence, questions
 from portrayal.stats import scipy
 from portrayal.stats.decisions import decision as rule
 from portrayal.stats.decisions.decision import EXPLORATORY, FOUND, NOT_MEASURABLE, decide
@@ -31,7 +31,7 @@ NO_SPREAD = "neither wave has an interval of any width"
 DECLARED = 0.8  # of the level is the declared family's, the rest that of levels
 STOPPED, DISTANCE = "stopped_answering", "distance_between_answers"
 CHANGE_OF = {"share": "points", "points": "change of points"}  # units of a change
-SILENCE = (ANSWERED, UNANSWERED, DIFFERENCE)
+SILENCE = (ANSWERED, UNANSWERED, *TESTS)
 WAVES = ("from", "to", "first", "second", "compared")
 KEYS = ("system", "measure", "group", "versus")
 GAPS = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}

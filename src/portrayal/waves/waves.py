@@ -116,10 +116,10 @@ def _matched(first: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 def _cut(evidence: Evidence, shared: pl.DataFrame) -> Evidence:
     own = shared.select(stimulus="own")
 
-    def kept(table: pl.DataFrame) -> pl.DataFrame:
+    def of_shared(table: pl.DataFrame) -> pl.DataFrame:
         return table.join(own, on="stimulus", how="semi", maintain_order="left")
 
-    return replace(evidence, stimuli=kept(evidence.stimuli), responses=kept(evidence.responses))
+    return replace(evidence, stimuli=of_shared(evidence.stimuli), responses=of_shared(evidence.responses))
 
 
 def _renamed(evidence: Evidence, shared: pl.DataFrame) -> pl.DataFrame:

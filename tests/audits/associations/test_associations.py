@@ -296,11 +296,11 @@ def test_findings_name_the_harm_and_the_figures() -> None:
     found = measured(this, leaning(this, 3.0))
     (finding,) = AUDIT.findings(found, this.settings)
     assert finding.row == 0
-    assert finding.sentence.startswith(
-        "e ties men's names to career words and women's names to family words, a sign of the stereotype that careers are for "
-        "men and families for women: d = 1."
-    )
-    assert "16 words, one-sided adjusted p < .001). It holds in all 17 variants tried" in finding.sentence
+    assert finding.sentence.startswith("e ties men's names to career words and women's names to family words: d = 1.")
+    assert (
+        "16 words, one-sided adjusted p < .001). It is a sign of the stereotype that careers are for men and families for women."
+        " It holds in all 17 variants tried"
+    ) in finding.sentence
     assert finding.sentence.endswith("(joint test of all: p < .001).")
 
 

@@ -12,7 +12,7 @@ import pytest
 from portrayal.audits.associations import AUDIT
 from portrayal.audits.associations import calibration as encoders
 from portrayal.audits.associations.experiments import calibration as experiments
-from portrayal.audits.associations.findings import PAIRS, _claim
+from portrayal.audits.associations.findings import PAIRS, _claim, _sign
 from portrayal.audits.associations.measures.declaration import CHECK
 from portrayal.flow import audit_evidence
 from portrayal.reporting.page.first import _finding_counts
@@ -170,16 +170,14 @@ CONSTANT: Mapping[str, tuple[dict[str, Any], list[str]]] = {
         {"caption": "a woman in a room"},
         [
             "It was not tested whether {} names the emotions of people in one condition more or less often than in another "
-            "(anger in the objectified condition, sadness in the objectified condition and happiness in the objectified "
-            "condition): its captions never use words for it."
+            "(anger in the objectified condition and 2 more): its captions never use words for it."
         ],
     ),
     "saliency": (
         {"confidence": 0.25},
         [
             "It was not tested whether {} looks elsewhere for the emotion shown in one condition than in another (background "
-            "in the objectified condition, face in the objectified condition and torso in the objectified condition): "
-            "it does not vary."
+            "in the objectified condition and 2 more): it does not vary."
         ],
     ),
     "labels": (
@@ -207,7 +205,7 @@ def test_a_generator_that_shows_everybody_alike() -> None:
     _, sentences = said(simulated, simulated.evidence.responses.with_columns(alike))
     assert sentences == [
         f"It was not tested whether {system} shows some groups more often in one occupation than in the others (woman as "
-        "accountant, woman as architect, woman as carpenter, woman as ceo and 6 more): all images are read alike."
+        "accountant, woman as architect, woman as carpenter and 7 more): all images are read alike."
         for system in ("first", "second")
     ]
 
@@ -234,7 +232,7 @@ def test_three_and_four_groups_of_labels() -> None:
     assert pairs.height == 6  # of four groups
     assert sentences[0].startswith(
         "It was not found that first sexualises images prompted with some groups more often than those prompted with others "
-        "in 6 tests (group 1 and group 0, group 2 and group 0, group 2 and group 1, group 3 and group 0 and 2 more); the nearest"
+        "in 6 tests (group 1 and group 0 and 5 more). The nearest"
     )
     three = simulated.evidence.stimuli.filter(pl.col("group") != "group 3")
     kept = simulated.evidence.responses.filter(pl.col("stimulus").is_in(three["stimulus"].to_list()))
@@ -245,9 +243,11 @@ def test_three_and_four_groups_of_labels() -> None:
 def test_a_test_of_ones_own_without_a_harm_is_about_its_words_and_a_check_is_one_by_name() -> None:
     row = {"group": "Muslims", "versus": "Christians", "attribute": "terror", "other_attribute": "peace", "harm": None}
     claim = _claim(Measured(pl.DataFrame()), *PAIRS["eat"])
-    assert claim.positive(row) == "ties Muslims to terror and Christians to peace"
-    assert claim.positive({**row, "harm": CHECK}).endswith(", a check of the instrument that concerns no people")
-    assert claim.positive({**row, "harm": "demeaning Muslims"}).endswith(", a sign of demeaning Muslims")
+    row |= {"value": 1.0, "null": None, "system": "mine", "test": "own"}
+    assert claim.positive.format(**row) == "ties Muslims to terror and Christians to peace"
+    assert _sign(row) == _sign({**row, "harm": "demeaning Muslims", "value": -1.0}) == ""
+    assert _sign({**row, "harm": CHECK}) == "It is a check of the instrument that concerns no people."
+    assert _sign({**row, "harm": "demeaning Muslims"}) == "It is a sign of demeaning Muslims."
     kinds = [AUDIT.kind_of({**row, "harm": harm}) for harm in (None, CHECK, "demeaning Muslims")]
     assert kinds == ["finding", "check", "finding"]
 

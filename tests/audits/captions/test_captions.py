@@ -75,7 +75,10 @@ def test_the_warning_and_the_mitigations_stand_once_and_in_no_sentence(planted: 
     ("system", "wording"),
     [
         ("leaves out", "leaves out people annotated darker more often than people annotated lighter: "),
-        ("girls", "breaks the rule 'women called girls' (people annotated female) in more than 0.5% of images: "),
+        (
+            "girls",
+            "breaks the rule 'women called girls' (people annotated female) in more than 0.5% of images, by an upper bound: ",
+        ),
         ("wrong", "uses the wrong group word more often for people annotated female than for people annotated male: "),
         ("marks", "names the race of people annotated darker more often than that of people annotated lighter: "),
         (

@@ -102,7 +102,7 @@ def test_every_technique_the_stages_allow_is_measured(run) -> None:
         "reifying: markedness",
         "beside every harm: group words",
     } <= measured
-    assert set(rows["system"]) == {"nic", "transformer", "oscar", "human captions"}
+    assert set(rows["system"]) == {"nic", "transformer", "oscar", "human captions", "held-out human captions"}
 
 
 def test_error_and_omission_stand_side_by_side_by_group(run) -> None:

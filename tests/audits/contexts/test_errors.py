@@ -9,7 +9,7 @@ import pytest
 from audits.contexts.made_up_taggers import evidence_of, study_for
 from portrayal.flow import audit_evidence
 from portrayal.stats.intervals.shares import share_over
-from portrayal.stats.tests.worst_group import worst_group
+from portrayal.stats.tests.max_t import worst_group
 
 
 def audited(tagger, each: int = 12, **settings) -> tuple[pl.DataFrame, list[str]]:

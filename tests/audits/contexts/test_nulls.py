@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 from audits.planned_power import assert_plans_are_kept
 from portrayal.audits.contexts.calibration import simulate, study_of
@@ -15,9 +16,11 @@ from portrayal.study.calibration import null_audits
 def test_audits_without_an_effect_print_no_finding():
     cells = null_audits("contexts", dict.fromkeys(SHAPES, 40), 0, audit_evidence)
     assert {cell["shape"]: cell["audits"] for cell in cells} == dict.fromkeys(SHAPES, 80)  # 40 of two systems
-    # Of 80 at 5%, more than 10 print a finding in 3 of 1,000 tests.
-    assert all(cell["found"] <= 10 for cell in cells), cells
-    assert sum(cell["found"] for cell in cells) <= 32, cells  # of 400 at 5%: more in 6 of 1,000
+    # Of so many research questions at 5%, more print a finding in 3 of 1,000 tests, over all shapes in 6 of 1,000.
+    assert all(cell["questions"] > 2 * cell["audits"] for cell in cells), cells
+    assert all(cell["found"] <= stats.binom.ppf(0.997, cell["questions"], 0.05) for cell in cells), cells
+    whole = sum(cell["questions"] for cell in cells)
+    assert sum(cell["found"] for cell in cells) <= stats.binom.ppf(0.994, whole, 0.05), cells
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "large"])

@@ -51,7 +51,7 @@ def test_women_refused_half_the_time():
     _, sentences = said({"tagger": half})
     assert [sentence for sentence, decision in sentences.items() if decision == "found"] == [
         "tagger refuses pictures of female people more often than pictures of male people: 45 percentage points (95%"
-        " interval 25 to 64, 16 people, adjusted p = .004). Unanswered: female 45.0% and male 0.0%; the other measures"
+        " interval 25 to 64, 16 people, adjusted p = .002). Unanswered: female 45.0% and male 0.0%; the other measures"
         " speak only of what was answered."
     ]
 
@@ -64,7 +64,7 @@ def test_women_refused_in_one_place_only():
     _, sentences = said({"tagger": shop})
     assert (
         "tagger refuses pictures of female people in the Wedding Dress Shop more often than pictures of male people in the"
-        " Wedding Dress Shop: 100 percentage points (95% interval 54 to 100, 16 people, adjusted p = .005). Unanswered:"
+        " Wedding Dress Shop: 100 percentage points (95% interval 54 to 100, 16 people, adjusted p < .001). Unanswered:"
         " female 100.0% and male 0.0%; the other measures speak only of what was answered."
     ) in sentences
 
@@ -92,6 +92,7 @@ def test_everything_constant():
     assert {sentence.partition(": ")[2] for sentence in sentences if "(" not in sentence} == {
         "nobody's pictures follow the places, or go against them.",
         "people of a group are all described alike.",
+        "it infers only one of the two.",  # of more places than a sentence has room for
     }
     tests = results.filter(pl.col("measure").is_in(["distance_anova", "attribute_within", "attribute_between"]))
     assert tests["p"].null_count() == tests.height

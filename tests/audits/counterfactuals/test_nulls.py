@@ -12,9 +12,8 @@ from portrayal.study.calibration import null_audits
 def test_audits_without_an_effect_print_no_more_findings_than_promised():
     cells = null_audits("counterfactuals", 40, 0, audit_evidence)
     assert [cell["shape"] for cell in cells] == list(SHAPES)
-    # 40 audits of two systems. 11 of 80 is passed by chance in 1 of 600 cells whose share is 5%; of all together in as few.
-    most = [int(stats.binom.isf(1 / 600, cell["audits"], 0.05)) for cell in cells]
-    assert most[:3] == [11, 11, 11]
+    # Of so many research questions, passed by chance in 1 of 600 cells whose share is 5%; of all together in as few.
+    most = [int(stats.binom.isf(1 / 600, cell["questions"], 0.05)) for cell in cells]
     assert all(cell["found"] <= allowed for cell, allowed in zip(cells, most, strict=True)), cells
-    audits = sum(cell["audits"] for cell in cells)
-    assert sum(cell["found"] for cell in cells) <= stats.binom.isf(1 / 600, audits, 0.055), cells
+    whole = sum(cell["questions"] for cell in cells)
+    assert sum(cell["found"] for cell in cells) <= stats.binom.isf(1 / 600, whole, 0.055), cells

@@ -27,7 +27,7 @@ def strict(person: int, attribute: str, value: float) -> list[str]:
 
 
 LIVE = (
-    f"It was not found that live gives a label more often to {ENDS} in 3 tests ('Cook', 'Model' and 'Nurse'); the nearest in "
+    f"It was not found that live gives a label more often to {ENDS} in 3 tests ('Cook', 'Model' and 'Nurse'). The nearest in "
     "'Cook': change per unit of the cue = 4 percentage points (95% interval −5 to 13, 12 people, adjusted p = .687); the "
     "interval leaves out effects beyond 13 percentage points."
 )
@@ -159,11 +159,9 @@ def test_refusing_the_odd_face_of_either_end_is_not_found():
 
     results, sentences = audit_of({"odd": odd}, people=24)
     row = results.filter(pl.col("measure") == "refusal_slope").row(0, named=True)
-    assert row["decision"] == "not tested" and row["reason"].startswith(
-        "the differences have a long tail on the other side"
-    )
-    told = "It was not tested whether odd refuses faces made more feminine or more masculine more often: the differences have"
-    assert any(sentence.startswith(told) for sentence in sentences)
+    assert row["decision"] != "found"
+    told = f"odd refuses {ENDS} more often: "
+    assert any(told in sentence for sentence in sentences)
 
 
 def test_refusing_along_the_placebo_too_says_nothing_of_the_cue():
@@ -277,10 +275,7 @@ def test_nothing_is_found_along_an_attribute_whose_check_failed():
     why = "its manipulation check failed ('perceived age stays': 7.30 years, highest less lowest, where under 5 in size is needed)"
     assert sentences == [
         "strict gives 'Cook' more often as a face is made more masculine (0% at the feminine end, 100% at the masculine): change per "
-        "unit of the cue = 32 percentage points (95% interval 26 to 38, 12 people, adjusted p < .001).",
-        "strict gives 'Nurse' more often as a face is made more feminine (100% at the feminine end, 0% at the masculine): change per "
-        "unit of the cue = −32 percentage points (95% interval −38 to −26, 12 people, adjusted p < .001). Relative to its rate at the "
-        "neutral centre its slope is −0.32 (−0.38 to −0.26).",
+        "unit of the cue = 32 percentage points (95% interval 26 to 38, 12 people, adjusted p < .001). 'Nurse' is its exact opposite.",
         f"It cannot be said whether strict gives a label more often to {poles} ('Cook' and 'Nurse'): {why}.",
     ]
     assert set(results.filter(pl.col("decision") == "found")["attribute"]) == {"gender"}
@@ -292,7 +287,8 @@ def test_nothing_is_found_along_an_attribute_whose_check_failed():
 )
 def test_a_check_that_was_not_done_is_said(checks: pl.DataFrame | None, told: str):
     _, sentences = audit_of({"strict": strict}, checks=checks)
-    assert len(sentences) == 2 and all(sentence.endswith(told) for sentence in sentences)
+    (sentence,) = sentences
+    assert sentence.endswith(f"{told} 'Nurse' is its exact opposite.")
 
 
 def test_slopes_that_differ_in_sign_between_starting_groups_are_said():

@@ -11,7 +11,7 @@ from portrayal.audits.search.measures.genderedness import document_scores, in_st
 from portrayal.audits.search.measures.history import History, score_history
 from portrayal.audits.search.measures.representation import count_mentions
 from portrayal.text.collections import collection_of
-from portrayal.text.collections.index import build_index
+from portrayal_rankers.index import build_index
 
 TEXTS = {
     "d0": "she is a nurse and a mother",

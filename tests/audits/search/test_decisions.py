@@ -43,7 +43,7 @@ def test_the_toy_collection_of_the_paper(vectors):
     assert set(neutral["decision"]) == {"not tested"}
     assert set(neutral["value"]) == {0.0}
     said = [finding.sentence for finding in findings]
-    assert said[0].startswith("stereotypical ranks documents along the gender of the query beyond")
+    assert said[0].startswith("stereotypical amplifies the gender of the query beyond a perfect ranking")
     assert said[1].startswith("counter-stereotypical ranks documents less along the gender of the query than")
     assert said[2].startswith("It was not tested whether neutral ranks documents")
     assert said[2].endswith("nothing varies from query to query, so the slope is exactly 0.")

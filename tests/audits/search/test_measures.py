@@ -29,10 +29,10 @@ from portrayal.audits.search.measures.representation import (
 from portrayal.audits.search.measures.validation import enumerate_histories
 from portrayal.errors import PortrayalError
 from portrayal.stats.tests.max_t import sign_patterns
-from portrayal.text.collections.index import build_index
 from portrayal.text.vectors.direction import find_direction, score_words
 from portrayal.text.vectors.space import WordSpace
 from portrayal.text.words import wordnet
+from portrayal_rankers.index import build_index
 
 TINY = WordSpace.build(
     "tiny",

@@ -28,7 +28,7 @@ def test_few_audits_without_an_effect_print_a_finding(shape):
     # With 5% false alarms more come about once in 1,000 times: 11 of 80, 8 of 50, 5 of 20. Of 20 jobs in five templates that share
     # a list 35 to 48% printed a finding when only queries of the same words were one (scripts/template_nulls.py has more shapes).
     cell = next(cell for cell in cells() if cell["shape"] == shape)
-    assert cell["found"] <= stats.binom.ppf(0.999, cell["audits"], 0.05)
+    assert cell["found"] <= stats.binom.ppf(0.999, cell["questions"], 0.05)
 
 
 def test_over_all_shapes_about_five_percent_do():

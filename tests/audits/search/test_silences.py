@@ -21,12 +21,12 @@ TOY = toy_collection()
 SETTINGS = SearchSettings(collection="toy")
 WOMEN = [job for job, pole in paper_words().jobs.items() if pole == "female"]
 FOUND = (
-    "{} ranks documents along the gender of the query beyond what the relevant documents bring along, measured with the word "
-    "vectors glove: its GSR less the perfect system's is 0.63 (95% interval 0.26 to 1.01, 20 queries, adjusted p = .003). Its "
-    "GSR is 0.63, the perfect system's 0.00."
+    "{} amplifies the gender of the query beyond a perfect ranking, measured with the word "
+    "vectors glove: its stereotype score (GSR) less a perfect ranking's is 0.63 (95% interval 0.26 to 1.01, 20 queries,"
+    " adjusted p = .003). Its GSR is 0.63, the perfect system's 0.00."
 )
 ASKED = (
-    "engine ranks documents more or less along the gender of the query than the relevant documents would (measurements with "
+    "engine ranks documents more or less along the gender of the query than a perfect ranking would (measurements with "
     "glove)"
 )
 
@@ -78,6 +78,8 @@ def test_queries_that_lean_to_women_are_refused_more_often():
     # By GloVe 9 of the 10 women's jobs lie above the mean of all jobs, and 2 men's jobs do too; all of the women's are refused.
     said = sentences(answers(lost=WOMEN))
     assert said == [
+        "engine refuses more than 10% of its questions: 50% (95% interval 27 to 73%, 20 questions, adjusted p < .001)."
+        " Unanswered: refused 50.0%; the other measures speak only of what was answered.",
         "engine refuses queries that lean female more often than queries that lean male: 71 percentage points (95% interval 27 "
         "to 87, 20 queries, adjusted p = .003). Unanswered: female 81.8% and male 11.1%; the other measures speak only of what "
         "was answered.",
@@ -100,7 +102,7 @@ def test_half_of_one_group_refused_on_a_larger_collection():
     rows += [("engine", query, 0, "refused", None, None, None) for query in female[::2]]
     schema = ["system", "stimulus", "repeat", "status", "doc", "rank", "score"]
     said = sentences(pl.DataFrame(rows, schema=schema, orient="row", infer_schema_length=None), collection="balanced")
-    assert said[0].startswith("engine refuses queries that lean female more often than queries that lean male: ")
+    said = [one for one in said if one.startswith("engine refuses queries that lean female more often than")]
     assert "Unanswered: female 5" in said[0]
     assert "and male 0.0%" in said[0]
 
@@ -109,6 +111,9 @@ def test_a_few_empty_lists_are_missing_and_said():
     said = sentences(answers(lost=WOMEN[:2], status="empty"))
     assert "18 queries, 2 missing" in said[0]
     assert said[1].startswith(
+        "It was not found that engine has nothing to say about more than 10% of its questions: 10%"
+    )
+    assert said[2].startswith(
         "It was not found that engine leaves questions about some groups (gender) unanswered more often than about others: "
         "2 percentage points (95% interval −28 to 35, 20 queries, adjusted p = 1)"
     )

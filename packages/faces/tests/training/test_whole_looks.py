@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,8 +29,15 @@ class Aging(DrawnStudio):
         return np.where(ends & (np.arange(len(pictures)) == 2), 12.0, 45.0)
 
 
-@pytest.fixture
-def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Series of two compasses, drawn once; its tests read them only."""
+    folder = tmp_path_factory.mktemp("looks")
+    with pytest.MonkeyPatch.context() as patched:
+        yield draw_looks(folder, patched)
+
+
+def draw_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     compass = ready_compass()
     styles = [*truncated(map_noise(draw_noise(2, 4)), compass.mean), compass.mean]
     found = [

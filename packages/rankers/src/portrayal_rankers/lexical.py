@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import PortrayalError, check_name
-from portrayal.text.collections.index import Index
 from portrayal_rankers.base import Hits, best
+from portrayal_rankers.index import Index
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -88,7 +88,7 @@ class Lexical:
             texts = (queries[name] for name in names[first::workers])
             return [best(self.scores(text, room), depth, self.index.tie_order, floor) for text in texts]
 
-        # Long array operations let go of the interpreter, so threads use all cores.
+        # Long array operations release the interpreter's lock, so threads use all cores.
         with ThreadPoolExecutor(workers) as pool:
             hits = list(pool.map(some, range(workers)))
         return {name: hits[place % workers][place // workers] for place, name in enumerate(names)}

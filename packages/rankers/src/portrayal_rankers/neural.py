@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from portrayal.errors import MissingExtra, PortrayalError
 from portrayal.text.collections import Collection
-from portrayal.text.collections.index import Index
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vectors.space import WordSpace
 from portrayal.text.words.tokens import words
 from portrayal_rankers.base import Hits
+from portrayal_rankers.index import Index
 from portrayal_rankers.lexical import Lexical, bm25
 from portrayal_rankers.settings import BINS, QUERY_WORDS, NeuralSettings
 

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from portrayal.text.collections import Collection
-from portrayal.text.collections.index import tie_order
 from portrayal.text.collections.synthetic import reference_run
 from portrayal_rankers.base import Hits
+from portrayal_rankers.index import tie_order
 
 
 @dataclass(frozen=True)

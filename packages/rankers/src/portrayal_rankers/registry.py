@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from portrayal.errors import check_name
 from portrayal.settings import Settings, validate
 from portrayal.text.collections import Collection, is_path, read_collection
-from portrayal.text.collections.index import Index, build_index, load_index, save_index, stemmed
 from portrayal.text.collections.synthetic import REFERENCES
 from portrayal.text.vectors.sets import open_vectors
 from portrayal.text.vectors.space import WordSpace
 from portrayal.text.words.tokens import STOP_LISTS, stop_words
 from portrayal_rankers import settings as own
 from portrayal_rankers.base import Ranker
+from portrayal_rankers.index import Index, build_index, load_index, save_index, stemmed
 from portrayal_rankers.lexical import bm25, qlm, tfidf
 from portrayal_rankers.neural import neural
 from portrayal_rankers.references import Perfect, Random, Stereotyped

@@ -19,12 +19,12 @@ from portrayal.errors import PortrayalError
 from portrayal.systems.core.registry import open_system
 from portrayal.systems.core.settings import SystemSettings
 from portrayal.text.collections import Collection, in_batches
-from portrayal.text.collections.index import Index, tie_order
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.vectors.direction import debias, find_direction
 from portrayal.text.vectors.space import WordSpace, unit_rows
 from portrayal.text.words.tokens import words
 from portrayal_rankers.base import Hits, best
+from portrayal_rankers.index import Index, tie_order
 
 if TYPE_CHECKING:
     from scipy import sparse

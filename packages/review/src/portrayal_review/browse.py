@@ -56,7 +56,7 @@ def overview(request: Request, number: int, opened: OpenRun) -> Response:
     tables = [(name, table.height) for name, table in opened.measured.tables.items() if table.height]
     sheets = [*opened.measured.pictures]
     return page(
-        request, "run.html", number=number, opened=opened, found=findings, counted=counted, tables=tables, sheets=sheets,
+        request, "run.html", number=number, opened=opened, findings=findings, counted=counted, tables=tables, sheets=sheets,
         states=states.rows(),
     )  # fmt: skip
 
@@ -76,7 +76,7 @@ def results(request: Request, number: int, opened: OpenRun) -> Response:
         table.select(columns), query.get("sort", ""), "desc" in query, _page(query), query.get("words", "")
     )
     return page(request, "results.html", number=number, opened=opened, listing=listing, choices=choices,
-                numbers=_numbers(), names={**NAMES, **opened.audit.names}, asked=query)  # fmt: skip
+                numbers=_numbers(), names={**NAMES, **opened.audit.names}, query=query)  # fmt: skip
 
 
 @of_run
@@ -89,7 +89,7 @@ def answers(request: Request, number: int, opened: OpenRun) -> Response:
         rows = parts.unique(["system", "stimulus", "repeat"], maintain_order=True)
     listing = listed(rows, page=_page(query), size=CARDS)
     return page(
-        request, "answers.html", number=number, opened=opened, listing=listing, asked=query, told=bases,
+        request, "answers.html", number=number, opened=opened, listing=listing, query=query, bases=bases,
         statuses=_levels(opened.answers, "status"), decisions=_levels(opened.measured.results, "decision"),
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def answer(request: Request, number: int, opened: OpenRun) -> Response:
         pl.col("stimulus") == stimulus, pl.col("repeat") == repeat, pl.col("system") != system
     )
     return page(request, "answer.html", number=number, opened=opened, row=row, raw=raw_text(raw), media=media, state=state,
-                stimulus=opened.shown[stimulus], others=others.to_dicts())  # fmt: skip
+                stimulus=opened.by_id[stimulus], others=others.to_dicts())  # fmt: skip
 
 
 @of_run
@@ -123,7 +123,7 @@ def compare(request: Request, number: int, opened: OpenRun) -> Response:
     same = int((pairs["alike"] == 1).sum())
     listing = listed(pairs, page=_page(query), size=CARDS)
     return page(request, "compare.html", number=number, opened=opened, listing=listing, first=first, second=second,
-                same=same, asked=query)  # fmt: skip
+                same=same, query=query)  # fmt: skip
 
 
 @of_run
@@ -135,7 +135,7 @@ def table(request: Request, number: int, opened: OpenRun) -> Response:
         return message(request, 404, "There is no such table in this run.")
     flat = frame.select(column for column, kind in frame.schema.items() if not kind.is_nested())
     listing = listed(flat, query.get("sort", ""), "desc" in query, _page(query), query.get("words", ""))
-    return page(request, "table.html", number=number, opened=opened, name=name, listing=listing, asked=query)
+    return page(request, "table.html", number=number, opened=opened, name=name, listing=listing, query=query)
 
 
 @of_run

@@ -39,7 +39,7 @@ class Journal:
         return done
 
     def close(self) -> None:
-        """Write what waits and let go of the file."""
+        """Write what waits and close the file."""
         self._queue.put(None)
         self._writer.join()
         os.close(self._descriptor)

@@ -46,7 +46,7 @@ class OpenRun:
     labels: list[str]  # what systems answered with, the commonest first
     level_names: Mapping[str, Mapping[str, str]]  # of levels that are codes: the places of a contexts study
     bases: Bases  # the answers behind every row
-    shown: dict[str, dict[str, Any]]  # the stimuli by their ids
+    by_id: dict[str, dict[str, Any]]  # the stimuli by their ids
     pictures: dict[str, tuple[str, str, str]]  # path, stimulus and hash by the names of addresses
 
 
@@ -71,7 +71,7 @@ def open_run(folder: Path | str) -> OpenRun:
         labels=labels_of(answers, audit.kind),
         level_names=audit.level_names(inputs),
         bases=Bases(audit, study.settings, Evidence(stimuli, pl.DataFrame(), inputs)),
-        shown=by_id,
+        by_id=by_id,
         pictures={picture_key(name): (row["content"], name, row["hash"]) for name, row in images},
     )  # fmt: skip
 
@@ -111,6 +111,6 @@ class Shelf:
 
 def raw_answer(opened: OpenRun, system: str, stimulus: str, repeat: int) -> tuple[bytes, str, str]:
     """Return a question's raw answer, media type and state from the ledger."""
-    digest = opened.shown[stimulus]["hash"]
+    digest = opened.by_id[stimulus]["hash"]
     with Ledger.reading(opened.run.ledger) as ledger:
         return ledger.raw(system, digest, repeat)

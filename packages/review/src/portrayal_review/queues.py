@@ -135,7 +135,7 @@ def _cases(opened: OpenRun) -> Iterator[Item]:
             "reason": "; ".join(dict.fromkeys(one["reason"] for one in (row, *others) if one.get("reason"))),
             "references": [text for text in written.get(image, []) if text != caption][:REFERENCES],
         }
-        images = [image] if image in opened.shown else []
+        images = [image] if image in opened.by_id else []
         warning = HURTS if harm == "demeaning" else ""
         also = [(other["item"], _further(other)) for other in others]
         places = [int(at) for one in (row, *others) if (at := str(one.get("place"))).isdigit()]

@@ -79,7 +79,7 @@ def _judge_page(request: Request, number: int, opened: OpenRun, desk: Desk, queu
         "number": number, "queue": queue, "item": item, "done": done, "total": total, "fault": fault, "keys": KEYS,
         "last": desk.last(queue, reviewer), "reasons": REASONS, "genders": GENDERS,
         "gender": desk.gender(reviewer), "scene": scene_words,
-        "stimuli": [opened.shown[name] for name in item.stimuli] if item else [],
+        "stimuli": [opened.by_id[name] for name in item.stimuli] if item else [],
     }  # fmt: skip
     return page(request, "judge.html", 400 if fault else 200, **view)
 
@@ -124,7 +124,7 @@ async def agreement(request: Request) -> Response:
         return RedirectResponse(request.url.path, status_code=303)
     acts, queues = list(desk.stands.values()), list(desk.queues(opened).values())
     rows = await run_in_threadpool(lambda: [_agreed(queue, acts) for queue in queues])
-    return page(request, "agreement.html", number=number, opened=opened, found=rows)
+    return page(request, "agreement.html", number=number, opened=opened, rows=rows)
 
 
 def _agreed(queue: Queue, acts: Sequence[Act]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from portrayal.audits.associations.settings import AssociationsSettings
 from portrayal.audits.associations.shipped import TEXTS, shipped_study
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
 from portrayal.study.audit import GROUPS, Audit, Basis, Evidence
+from portrayal.study.research_questions import declared_questions
 
 
 def _groups(evidence: Evidence, settings: AssociationsSettings) -> pl.DataFrame:
@@ -44,6 +45,8 @@ def _basis(row: Mapping[str, Any], evidence: Evidence, settings: AssociationsSet
     return Basis(("test",) if test else (), stimuli=list(dict.fromkeys(items)))
 
 
+ASSOCIATIONS = dict(TEXTS["associations"])
+
 AUDIT = Audit(
     stem="associations",
     settings=AssociationsSettings,
@@ -59,5 +62,6 @@ AUDIT = Audit(
     tables=tables,
     power=power_lines,
     demo=(shipped_study("associations.toml"), shipped_study("associations_templates.toml")),
-    **TEXTS["associations"],
+    questions=declared_questions(ASSOCIATIONS.pop("questions")),
+    **ASSOCIATIONS,
 )

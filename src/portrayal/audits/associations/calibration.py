@@ -16,7 +16,7 @@ import polars as pl
 from portrayal.audits.associations.measures.comparison import by_person
 from portrayal.audits.associations.measures.effect import association
 from portrayal.audits.associations.measures.interval import effect_interval
-from portrayal.audits.associations.power import smallest_d
+from portrayal.audits.associations.power import family_sizes, smallest_d
 from portrayal.audits.associations.stimuli import declared_tests, make_stimuli
 from portrayal.audits.associations.world import (
     SHAPES,
@@ -167,7 +167,7 @@ def plans() -> dict[str, tuple[float, float]]:
     for shape in ("small", "clustered"):
         study = _study_of(shape)[0]
         tests = declared_tests(study)
-        d = smallest_d(tests[0], study.settings.alternative, len(tests) * len(study.systems))
+        d = smallest_d(tests[0], study.settings.alternative, family_sizes(study, tests)[0])
         smallest[shape] = (d, POWER)
     return smallest
 

@@ -52,19 +52,22 @@ def curves(specifications: pl.DataFrame) -> pl.DataFrame:
 
 
 def _claim(measured: Measured, pairs: str, turned: str) -> Claim:
-    def positive(row: Row) -> str:
-        of_what = f"{row['harm']} that concerns no people" if is_check(row) else f"a sign of {row['harm']}"
-        return f"ties {pairs.format(**row)}{', ' + of_what if row['harm'] else ''}"
-
     return Claim(
-        positive=positive,
+        positive=f"ties {pairs}",
         negative=f"ties {turned}, against the direction of the test",
         asks=f"ties {pairs}",
         several="ties groups to attributes",
         where="{test}",
-        after=lambda row: " ".join(filter(None, [_support(measured, row), _missing(measured, row)])),
+        after=lambda row: " ".join(filter(None, [_sign(row), _support(measured, row), _missing(measured, row)])),
         figure="d =",
     )
+
+
+def _sign(row: Row) -> str:
+    """Name the harm that a row in its test's direction shows."""
+    if not row["harm"] or row["value"] < (row["null"] or 0.0):
+        return ""
+    return f"It is {row['harm']} that concerns no people." if is_check(row) else f"It is a sign of {row['harm']}."
 
 
 def _support(measured: Measured, row: Row) -> str:

@@ -30,8 +30,15 @@ DRAWS = 399  # of an interval's bootstrap
 def power_lines(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     """Say for each test the smallest d it finds four times in five."""
     tests = declared_tests(study)
-    family = study.corrected_together(len(tests))
-    return [study.correction(family), *(f"{test.name}: {_line(test, study, family)}" for test in tests)]
+    families = family_sizes(study, tests)
+    lines = [f"{test.name}: {_line(test, study, family)}" for test, family in zip(tests, families, strict=True)]
+    return [study.correction(max(families)), *lines]
+
+
+def family_sizes(study: Study, tests: Sequence[AssociationTest]) -> list[int]:
+    """Return the size of each test's family: by default the tests of its harm."""
+    harms = [test.harm for test in tests]
+    return [study.corrected_together(len(tests), harms.count(harm)) for harm in harms]
 
 
 def smallest_d(test: AssociationTest, alternative: str, family: int) -> float:

@@ -12,15 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from portrayal.audits.captions.measures import stereotyping_objects
 from portrayal.audits.captions.measures.audit import TECHNIQUES
 from portrayal.audits.captions.measures.technique import Outcome
 from portrayal.audits.captions.phantom import NAMED, PHANTOMS, planted, sayings
 from portrayal.audits.captions.reading.stages import SYSTEM_CAPTIONS, Options, Stages
 from portrayal.audits.captions.world import GENDERS, Account, Scene, all_scenes, graph
 from portrayal.stats.decisions.multiplicity import adjust
-from portrayal.stats.estimate import Estimate
-from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.study.calibration import Calibration, over_seeds
 
 NULL = "nothing, evenly careless"
@@ -31,9 +28,7 @@ SCENES = 300
 RATE = 0.5
 # Fewer splits than in an audit: they give the paper's interval, which is not what is calibrated.
 OPTIONS = Options(splits=20, bootstraps=200, permutations=999, object_types=20)
-STREAM = 5  # of the seeds of `expected`, beside the stream of a calibration's own seeds
-STUDIES = 4000
-EXPECTED = {RATE: 2.6549}  # rate -> coefficient of the group for the dog at SCENES scenes, which has no closed form
+EXPECTED = {RATE: 2.6549}  # rate -> coefficient of the group for the dog at SCENES scenes, of 4,000 simulated studies
 Row = Mapping[str, Any]
 
 
@@ -95,20 +90,6 @@ def _looks_area(name: str, rate: float) -> float:
     dressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.account.person != "person")
     undressed = _share(lambda c: c.scene.worn == "dress", lambda c: _is_woman(c) and c.account.person == "person")
     return 0.5 + (dressed(name, rate) - undressed(name, rate)) / 2
-
-
-def coefficient(seed: int) -> float:
-    """Return the dog's coefficient of female over male in one study."""
-    few = replace(OPTIONS, bootstraps=2)
-    stages = planted("objects correctly mentioned", SCENES, RATE, seed)
-    effects = stereotyping_objects.effects_of(stages, SYSTEM_CAPTIONS, "gender", ("female", "male"), few)
-    return next(effect.coefficient for effect in effects if effect.synset == "dog.n.01")
-
-
-def expected(studies: int = STUDIES) -> Estimate:
-    """Return the mean coefficient over studies, with the interval of the simulation."""
-    seeds = np.random.SeedSequence([0, STREAM]).generate_state(studies).tolist()
-    return clustered_mean(np.array([coefficient(seed) for seed in seeds]))
 
 
 @dataclass(frozen=True)

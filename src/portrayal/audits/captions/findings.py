@@ -13,7 +13,8 @@ import polars as pl
 
 from portrayal.audits.captions.measures import group_words
 from portrayal.audits.captions.measures.cases import JUDGED
-from portrayal.audits.captions.measures.technique import ESTIMATE
+from portrayal.audits.captions.measures.standing_null import ALSO, HELD
+from portrayal.audits.captions.measures.technique import ESTIMATE, UPPER
 from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, TOLERANCES
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.sentences import Claim, Row, other_side, say, written
@@ -27,7 +28,15 @@ NAMES_OF_ROWS = ("system", "measure", "quantity", "axis", "group", "versus")
 
 def _claim(texts: Mapping[str, Any]) -> Claim:
     clauses: dict[str, Any] = {name: _filled(texts[name]) for name in CLAUSES if name in texts}
+    says = clauses["positive"]
+    if "{tolerance}" in texts["positive"]:
+        clauses["positive"] = lambda row: f"{says(row)}{_known_by(row)}"
     return Claim(**clauses, figure=texts.get("figure", ""), turned=texts.get("turned", False))
+
+
+def _known_by(row: Row) -> str:
+    """Say that a level is a bound, or an estimate from judgments."""
+    return ", by an upper bound" if row["bound"] == UPPER else ", as judged by people" if _judged(row) else ""
 
 
 def _filled(template: str) -> Callable[[Row], str]:
@@ -65,15 +74,20 @@ def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Findi
         test: replace(claim, after=after.get(test, beside), always_where=claim.where is not None)
         for test, claim in {**CLAIMS, **DECLARED}.items()
     }
-    return say(measured, claims, pl.col("stage") == SYSTEM_CAPTIONS)
+    said = say(measured, claims, pl.col("stage") == SYSTEM_CAPTIONS)
+    kinds = measured.results.get_column("kind", default=pl.repeat(None, measured.results.height, eager=True))
+    own, shared = ([one for one in said if (kinds[one.row] == ALSO) is kind] for kind in (False, True))
+    return [*own, *(replace(one, sentence=f"{ALSO.capitalize()}: {one.sentence}") for one in shared)]
 
 
 def _beside(results: pl.DataFrame, row: Row) -> str:
     """Return a sentence on the human captions of the same images, if measured alike."""
     original = results.row(row["row"], named=True)
     judged = _judged(original)
-    same = (pl.col(name).eq_missing(pl.lit(original[name])) for name in NAMES_OF_ROWS)
+    same = [pl.col(name).eq_missing(pl.lit(original[name])) for name in NAMES_OF_ROWS]
     human = results.filter(pl.col("stage") == HUMAN_SAME, *same)
+    if human.is_empty():  # of what only held-out captions can be measured by
+        human = results.filter(pl.col("system") == HELD, *same[1:])
     if human.is_empty() or human["value"][0] is None:
         return judged
     theirs: Row = human.row(0, named=True)

@@ -10,7 +10,9 @@ from typing import Any
 import polars as pl
 
 from portrayal.audits.captions.inputs import options_of, stages_of
-from portrayal.audits.captions.measures.audit import SystemResult, all_rows, as_results, measure_system
+from portrayal.audits.captions.measures import stereotyping_leakage, stereotyping_tuples
+from portrayal.audits.captions.measures.audit import TECHNIQUES, SystemResult, all_rows, as_results, measure_system
+from portrayal.audits.captions.measures.standing_null import HELD, hold_out
 from portrayal.audits.captions.measures.technique import joined
 from portrayal.audits.captions.reading.mentions import READ_AS, read_captions
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, SYSTEM_CAPTIONS, Options, Stages
@@ -20,6 +22,10 @@ from portrayal.text.captions.parsing import scene_graphs
 from portrayal.text.formatting import listed
 from portrayal.text.languages import are_read, other_languages, share_in
 
+ONLY_SYSTEMS = (
+    stereotyping_leakage.TECHNIQUE.key,
+    stereotyping_tuples.ACROSS.key,
+)  # people are their own measure there
 EXAMPLES = 2  # cases of a technique, and of each of its narrower quantities, that the report shows
 
 
@@ -31,6 +37,7 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
     human: pl.DataFrame | None = evidence.inputs.get("human")
     if human is not None and len(answered):
         base = _with_captions(base, human, HUMAN_CAPTIONS, HUMAN_CAPTIONS, settings, options)
+    base, people = hold_out(base, evidence.seed)
     measured: list[SystemResult] = []
     faults: list[tuple] = []
     for (system,), part in answered.group_by("system", maintain_order=True):
@@ -38,7 +45,9 @@ def measure(evidence: Evidence, settings: CaptionsSettings) -> Measured:
         measured.append(measure_system(stages, str(system), options, settings.techniques, evidence.reviews))
         faults += [(str(system), *row) for row in stages.faults.iter_rows()]
     absent = [(one.system, key, why) for one in measured for key, why in one.missing.items()]
-    rows = all_rows(measured, base, evidence.seed)
+    names = [key for key in settings.techniques or TECHNIQUES if key not in ONLY_SYSTEMS]
+    null = None if people is None or not names else measure_system(people, HELD, options, names)
+    rows = all_rows(measured, base, evidence.seed, null)
     further = joined(
         {name: [part.select(pl.lit(one.system).alias("system"), pl.all()) for part in parts if len(part)]}
         for one in measured

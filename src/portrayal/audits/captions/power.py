@@ -28,7 +28,7 @@ LEAST = 2  # images of a group
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say which difference in omission is found in 80 of 100 audits."""
     sizes = _sizes(people_of(study))
-    tests = study.corrected_together(planned_tests(sizes, study.settings))
+    tests = study.corrected_together(planned_tests(sizes, study.settings), demeaning_tests(sizes, study.settings))
     pairs = [(axis, pair) for axis, groups in sizes.items() for pair in combinations(sorted(groups), 2)]
     if not pairs:
         return ["without annotated people no groups are compared"]
@@ -62,19 +62,32 @@ def _line(axis: str, pair: tuple[str, str], groups: Mapping[str, int], alpha: fl
     )
 
 
+def demeaning_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
+    """Return about how many tests of demeaning a system will have."""
+    human, known = _stages(settings)
+    pairs = sum(comb(len(groups), 2) for groups in sizes.values())
+    return 2 + known * (1 + pairs) + (len(read_rules()) if sizes or human else 0)
+
+
+def _stages(settings: CaptionsSettings) -> tuple[bool, bool]:
+    """Tell whether there are human captions, and whether these or human labels."""
+    human = settings.scenes is not None or settings.human_captions is not None
+    return human, human or settings.human_labels is not None
+
+
 def planned_tests(sizes: Mapping[str, Mapping[str, int]], settings: CaptionsSettings) -> int:
     """Return about how many tests a system will have: those its stages allow."""
-    scenes = settings.scenes is not None
-    human, labels = scenes or settings.human_captions is not None, scenes or settings.human_labels is not None
+    human, known = _stages(settings)
+    labels = settings.scenes is not None or settings.human_labels is not None
     nameable = set(read_list("identity")["axis"])
-    tests = 2 + 3 * (
-        human or labels
-    )  # demeaning words and nouns; terms imposed, words included wrongly, people left out
+    tests = 2 + 3 * known  # demeaning words and nouns; terms imposed, words included wrongly, people left out
     tests += len(read_rules()) if sizes or human else 0
     for axis, groups in sizes.items():
-        each = 3 + (human or labels) + 3 * human + labels  # tuples; left out; against human captions; objects
+        each = 3 + known + 3 * human + labels  # tuples; left out; against human captions; objects
         named = NAMED_BY.get(axis, axis) in nameable
         each += named + bool(set(groups) & set(worded_groups(axis, Options())))
         tests += each * comb(len(groups), 2) + bool(set(groups) & set(worded_groups(axis, Options())))
-        tests += len(groups) if named and (human or labels) else 0  # looks
-    return tests
+        tests += len(groups) if named and known else 0  # looks
+        if len(sizes) > 1:  # the worst of the groups that two axes make
+            tests += (len(sizes) - 1) * bool(set(groups) & set(worded_groups(axis, Options())))
+    return tests + comb(len(sizes), 2) * known

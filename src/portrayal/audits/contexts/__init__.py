@@ -7,11 +7,12 @@ from pathlib import Path
 from portrayal.audits.contexts.figures import all_charts, report_tables
 from portrayal.audits.contexts.findings import TEXTS, find_sentences, say_pictures
 from portrayal.audits.contexts.measure import basis, clusters_read, groups_shown, measure, unread
-from portrayal.audits.contexts.measures.design import FAMILY, place_names
+from portrayal.audits.contexts.measures.design import FAMILY, SIDES, place_names
 from portrayal.audits.contexts.power import say_power
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.stimuli import make_stimuli, read_inputs
 from portrayal.study.audit import Audit, Text
+from portrayal.study.research_questions import declared_questions
 
 AUDIT = Audit(
     stem="contexts",
@@ -34,6 +35,8 @@ AUDIT = Audit(
     inputs=read_inputs,
     power=say_power,
     family=FAMILY,
+    sides=SIDES,
+    questions=declared_questions(TEXTS["questions"]),
     validity=tuple(TEXTS["validity"]),
     demo=(Path(__file__).parent / "studies" / "contexts.toml",),
 )

@@ -103,5 +103,5 @@ def report_tables(measured: Measured, settings: ContextsSettings) -> list[Report
         "coverage": measured.tables["coverage"],
         **({} if ratings.is_empty() else {"ratings": ratings}),
     }
-    shown = {name: table for name, table in tables.items() if table.height or name in ("unknown_tags", "coverage")}
-    return [ReportTable(name.removesuffix("_numbers"), *WORDS[name], table) for name, table in shown.items()]
+    filled = {name: table for name, table in tables.items() if table.height or name in ("unknown_tags", "coverage")}
+    return [ReportTable(name.removesuffix("_numbers"), *WORDS[name], table) for name, table in filled.items()]

@@ -17,7 +17,6 @@ from portrayal.audits.contexts.measures.rq4_descriptions import LEAST
 from portrayal.audits.contexts.measures.views import NEUTRAL
 from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.reporting.words.sentences import Claim, Row, say
-from portrayal.stats.decisions.decision import FOUND
 from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import listed, number, percent, plural
 
@@ -33,13 +32,7 @@ def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Findi
         vectors = _other_vectors(measured.results, row) if row["measure"] == "distance_anova" else ""
         return " ".join(filter(None, [vectors, _by_group(measured.results, row), _when_sure(measured.results, row)]))
 
-    # What is named more often in a place is named less often otherwise: one finding, told from the side that rises.
-    one_fact = ["system", "measure", "place"]
-    rises = (pl.col("decision") == FOUND) & (pl.col("measure") == "inferred_change")
-    told = (rises & (pl.col("value") > 0)).any().over(one_fact) & rises & (pl.col("value") < 0)
-    again = measured.results.with_row_index("row").filter(told)["row"].to_list()
-    claims = {name: replace(claim, after=after) for name, claim in CLAIMS.items()}
-    return say(measured, claims, ~pl.col("row").is_in(again))
+    return say(measured, {name: replace(claim, after=after) for name, claim in CLAIMS.items()})
 
 
 def say_pictures(group: str, axis: str, within: str | None) -> str:

@@ -81,10 +81,10 @@ def confounded(stimuli: pl.DataFrame, factors: Sequence[str]) -> list[str]:
     """Warn where people of a group are composed otherwise: smaller, or flagged more often."""
     if not {"person_share", "flags", "role"} <= set(stimuli.columns):
         return []
-    shown = stimuli.filter(pl.col("role").is_in(["baseline", "composite"]))
-    named = [name for name in dict.fromkeys(factors) if name in shown.columns]
+    portraits = stimuli.filter(pl.col("role").is_in(["baseline", "composite"]))
+    named = [name for name in dict.fromkeys(factors) if name in portraits.columns]
     flagged = (pl.col("flags").fill_null("") != "").cast(pl.Float64).max().alias("flagged")
-    each = shown.group_by("person").agg(pl.col("person_share").mean(), flagged, pl.col(named).first())
+    each = portraits.group_by("person").agg(pl.col("person_share").mean(), flagged, pl.col(named).first())
     lines = [_differing(each, factor, column) for factor in named for column in COMPOSED]
     return [line for line in lines if line]
 

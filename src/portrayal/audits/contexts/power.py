@@ -5,7 +5,9 @@ One tagger follows places, the others do not; see `portrayal.stats.decisions.dec
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -16,6 +18,7 @@ from portrayal.audits.contexts.settings import ContextsSettings
 from portrayal.audits.contexts.world import NO_GENDER, RIGHT, draw_genders
 from portrayal.stats.decisions.decision import flipped_share
 from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.permuted import choice_floor
 from portrayal.stats.tests.max_t import EXACT, flip_jointly
 from portrayal.study.study import Study
 from portrayal.text.words.typology import load_contexts
@@ -44,11 +47,23 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
         return ["congruence is not in the study's family, so that a tagger follows the places cannot be found"]
     powers = [f"{100 * power(plan, follow, study.seed):.0f} where it is {100 * follow:.0f}" for follow in FOLLOWS]
     tests = plan.systems * (plan.others + 1 + len(plan.places) * (len(set(plan.places.tolist())) + 1))
+    changes = plan.systems * (1 + len(plan.places) * (len(set(plan.places.tolist())) + 1) * (plan.pictures == 1))
+    share = flipped_share(changes, tests - changes)
     return [
         study.correction(tests),
+        study.reach(len(plan.own), changes, LEVEL * share),
+        *_unreachable(plan, LEVEL * (1 - share) / max(tests - changes, 1)),
         f"with {len(plan.own)} people, a tagger in which the place decides the gender named is found in so many of 100 audits,"
         f" by the number of 100 pictures in which it does: {', '.join(powers)}",
     ]
+
+
+def _unreachable(plan: Plan, level: float) -> Iterator[str]:
+    """Yield the pairs of genders whose comparison could not reach the level whatever was answered."""
+    sizes = np.unique(plan.own[plan.own >= 0], return_counts=True)[1].tolist()
+    for first, second in combinations(sizes, 2):
+        if choice_floor(first, second) >= level:
+            yield f"comparing a gender of {first} people with one of {second} could not reach the level"
 
 
 def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
@@ -74,7 +89,9 @@ def plan_of(study: Study, stimuli: pl.DataFrame) -> Plan | None:
 
 
 def _other_tests(study: Study, people: pl.DataFrame, places: int) -> int:
-    """Count the further tests of a system in the family."""
+    """Count the further tests in the family: none where each question is one."""
+    if study.family.of == "question":
+        return 0
     settings: ContextsSettings = study.settings
     labels = people[settings.gender].to_list() if settings.gender in people.columns else []
     usual = set(load_contexts()["stereotype"].drop_nulls())

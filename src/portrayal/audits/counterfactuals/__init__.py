@@ -9,11 +9,12 @@ from portrayal.audits.counterfactuals.findings import find_sentences
 from portrayal.audits.counterfactuals.inputs import read_inputs
 from portrayal.audits.counterfactuals.measure import basis, groups, measure, silence_groups
 from portrayal.audits.counterfactuals.measures.rows import FAMILY
-from portrayal.audits.counterfactuals.power import say_power
+from portrayal.audits.counterfactuals.power import plan_lines
 from portrayal.audits.counterfactuals.settings import TEXTS, CounterfactualsSettings
 from portrayal.audits.counterfactuals.stimuli import make_stimuli, plan_stimuli
 from portrayal.audits.counterfactuals.tables import report_tables
 from portrayal.study.audit import Audit
+from portrayal.study.research_questions import declared_questions
 
 AUDIT = Audit(
     stem="counterfactuals",
@@ -26,8 +27,10 @@ AUDIT = Audit(
     findings=find_sentences,
     tables=report_tables,
     inputs=read_inputs,
-    power=say_power,
+    power=plan_lines,
     family=FAMILY,
+    sides={"raw_slope": "label"},
+    questions=declared_questions(TEXTS["questions"]),
     groups=groups,
     basis=basis,
     silence_groups=silence_groups,

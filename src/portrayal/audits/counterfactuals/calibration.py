@@ -107,8 +107,7 @@ def plans() -> dict[str, tuple[float, float]]:
     stated = {}
     for shape, slope in (("demo", 0.4), ("large", 0.15)):
         size = simulated.SHAPES[shape]
-        tests = 2 * size.labels
-        stated[shape] = (slope, power(size.people, size.pictures, tests, slope, simulated.ATTRIBUTES[:2]))
+        stated[shape] = (slope, power(size.people, size.pictures, size.labels, slope, simulated.ATTRIBUTES[:1]))
     return stated
 
 

@@ -26,6 +26,13 @@ STUDIES, FLIPS = 400, 100  # simulated for the largest statistic, and patterns o
 UNMADE = "the series are not made yet, so nothing was looked at: pictures whose face may not be changed will not be asked about"
 
 
+def plan_lines(study: Study, stimuli: pl.DataFrame) -> list[str]:
+    """Say what could be found, and what could not whatever is answered."""
+    axes = [axis for axis in axes_of(stimuli) if axis.attribute in study.settings.attributes]
+    tests, people = study.corrected_together(len(axes) * LABELS), stimuli["person"].n_unique()
+    return [*say_power(study, stimuli), study.reach(people, tests)]
+
+
 def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     """Say, for `portrayal plan`, in how many of 100 audits slopes would be found."""
     attributes, people = list(study.settings.attributes), stimuli["person"].n_unique()
@@ -36,15 +43,16 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
         return [*unmade, f"nothing can be found with {plural(people, 'person', 'people')}: it takes {FEWEST}"]
     mine = stimuli.filter(pl.col("attribute") == attributes[0])
     pictures = max(1, round(mine["picture"].n_unique() / people))
-    tests = study.corrected_together(len(axes) * (LABELS + 1))  # and whether it refuses
+    tests = study.corrected_together(len(axes) * (LABELS + 1), LABELS)  # and whether it refuses
     chances = [str(round(100 * power(people, pictures, tests, slope, attributes))) for slope in SLOPES]
+    further = f" and its refusals, along {listed([axis.title for axis in axes])}"
+    together = "" if study.family.of == "question" else further
     return [
         *unmade,
         study.correction(tests),
         f"{plural(people, 'person', 'people')}, if every question is answered: a label that half of them get at the neutral centre, "
         f"and whose rate changes along {attributes[0]} by {listed([percent(slope) for slope in SLOPES])} of that per unit, would be "
-        f"found in {listed(chances)} of 100 such audits ({LABELS} labels of a system and its refusals, "
-        f"along {listed([axis.title for axis in axes])}, corrected together)",
+        f"found in {listed(chances)} of 100 such audits ({LABELS} labels of a system{together}, corrected together)",
     ]
 
 

@@ -13,6 +13,7 @@ from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import groups, stimuli
 from portrayal.audits.search.tables import tables
 from portrayal.study.audit import Audit
+from portrayal.study.research_questions import declared_questions
 
 AUDIT = Audit(
     stem="search",
@@ -26,6 +27,7 @@ AUDIT = Audit(
     findings=findings,
     validity=TEXTS["validity"],
     family=FAMILY,
+    questions=declared_questions(TEXTS["questions"]),
     kind_of=lambda row: "improvement" if row["measure"] == "gsr_change" and (row["value"] or 0) < 0 else "finding",
     groups=groups,
     basis=basis,

@@ -60,13 +60,13 @@ def _claims(measured: Measured, settings: SearchSettings) -> dict[str, Claim]:
 
     return {
         "gsr_difference": Claim(
-            positive=f"ranks documents along {lean} beyond what the relevant documents bring along, {on}",
-            negative=f"ranks documents less along {lean} than the relevant documents would, {on}",
-            asks=f"ranks documents more or less along {lean} than the relevant documents would",
+            positive=f"amplifies {lean} beyond a perfect ranking, {on}",
+            negative=f"ranks documents less along {lean} than a perfect ranking would, {on}",
+            asks=f"ranks documents more or less along {lean} than a perfect ranking would",
             after=lambda row: (
                 f"Its GSR is {slope(row['system'], PERFECT, row)}, the perfect system's {slope(PERFECT, row['system'], row)}.{rulers(row)}"
             ),
-            figure="its GSR less the perfect system's is",
+            figure="its stereotype score (GSR) less a perfect ranking's is",
             **ruled,
         ),
         "gsr": Claim(

@@ -19,7 +19,6 @@ from portrayal.audits.search.measures.representation import without_shared
 from portrayal.audits.search.measures.validation import DICHOTOMIES
 from portrayal.audits.search.settings import SearchSettings
 from portrayal.audits.search.stimuli import check_queries, open_collection, pole_pairs
-from portrayal.engine import current_engine
 from portrayal.study.study import Study
 from portrayal.text.collections import Collection, RollCall, synthetic
 from portrayal.text.collections.collection import Document
@@ -74,12 +73,8 @@ def read_history(
 
 def read_bags(documents: Iterable[Document], stop: frozenset[str]) -> Bags:
     """Read documents by the engine's workers, or else by threads of this process."""
-    from portrayal.text.collections.index import build_index, read_numbered
+    from portrayal.text.collections.numbering import read_numbered
 
-    if current_engine().named:
-        index = build_index(documents, stop=stop)
-        counts = index.matrix.tocoo()
-        return Bags.of_counts(index.documents, index.words, (counts.row, counts.col, counts.data))
     return Bags(*read_numbered(documents, stop))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from portrayal.reporting.answers.answers import Chosen
-from portrayal.run.silence import ANSWERED, DIFFERENCE, UNANSWERED
+from portrayal.run.silence import ANSWERED, TESTS, UNANSWERED
 from portrayal.study.audit import Audit, Basis, Evidence
 from portrayal.text.formatting import plain
 
@@ -33,7 +33,7 @@ class Bases:
 
     def behind(self, row: Mapping[str, Any]) -> Behind:
         """Return the answers that a row rests on."""
-        silent = row["measure"] in (ANSWERED, UNANSWERED, DIFFERENCE)
+        silent = row["measure"] in (ANSWERED, UNANSWERED, *TESTS)
         basis = self._silence(row) if silent else self.audit.basis(row, self.evidence, self.settings)
         systems = [str(name) for name in (row.get("system"), *basis.systems) if name]
         chosen = Chosen(systems, label=basis.label, factors=basis.factors, stimuli=basis.stimuli)

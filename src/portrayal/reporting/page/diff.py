@@ -137,9 +137,9 @@ def _by_group(answers: pl.DataFrame, part: str, whole: str) -> str:
 
 def _moved_lines(measures: pl.DataFrame) -> Iterator[str]:
     level = pl.col("family").fill_null("") == EXPLORATORY
-    found = measures.filter(pl.col("decision") == FOUND, pl.col("measure") != STOPPED)
-    levels = found.filter(level).sort("p_adjusted", "p")
-    yield from (f"moved: {_change_line(row)}" for row in found.filter(~level).iter_rows(named=True))
+    changes = measures.filter(pl.col("decision") == FOUND, pl.col("measure") != STOPPED)
+    levels = changes.filter(level).sort("p_adjusted", "p")
+    yield from (f"moved: {_change_line(row)}" for row in changes.filter(~level).iter_rows(named=True))
     yield _headline(measures.filter(~level))
     yield from (f"level moved: {_change_line(row)}" for row in levels.head(LEVELS).iter_rows(named=True))
     tested = measures.filter(level, pl.col("decision").is_in([FOUND, NOT_FOUND])).height
@@ -155,22 +155,26 @@ def _headline(declared: pl.DataFrame) -> str:
     if declared.height == (same := declared.filter(still).height):
         return f"no measure changed: {same:,} the same in both waves"
     same = others.filter(still).height
-    found, left = tested.filter(pl.col("decision") == FOUND).height, others.height - same
+    moves, left = tested.filter(pl.col("decision") == FOUND).height, others.height - same
     counts = [f"{same:,} the same in both waves"] if same else []
     counts += [f"{left:,} could not be tested"] if left else []
     if tested.is_empty():
         return (
             f"{'no measure could be tested' if left else 'no measure changed'}: {', '.join(counts) or 'there is none'}"
         )
-    said = f"{found:,} measure{'' if found == 1 else 's'} moved" if found else "no measure moved"
-    return f"{said} beyond noise: {', '.join([f'{tested.height:,} changes tested', *counts])}"
+    first = f"{moves:,} measure{'' if moves == 1 else 's'} moved" if moves else "no measure moved"
+    return f"{first} beyond noise: {', '.join([f'{tested.height:,} changes tested', *counts])}"
 
 
 def _change_line(row: Mapping[str, Any]) -> str:
-    ends = (row["value"], row["low"], row["high"])
-    values = f"{cell(row['first'])} in {row['from']}, {cell(row['second'])} in {row['to']}"
+    value, *ends = (row["value"], row["low"], row["high"])
+    if value < 0:
+        value, ends = -value, [-ends[1], -ends[0]]
+    between = interval(value, *ends).strip("[]").replace(", ", " to ")
+    way = f"{'fell' if row['value'] < 0 else 'rose'} by {estimate(value, *ends)} (95% interval {between})"
+    values = f"from {cell(row['first'])} in {row['from']} to {cell(row['second'])} in {row['to']}"
     p = f"corrected p {p_value(row['p_adjusted'])}, {row['n']:,} {row['counted']}, {row['compared']}"
-    return f"{about(row)}: {values}; change {estimate(*ends)} {interval(*ends)}, {p}"
+    return f"{about(row)}: {way}, {values}; {p}"
 
 
 def about(row: Mapping[str, Any]) -> str:

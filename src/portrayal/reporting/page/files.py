@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -93,15 +94,17 @@ def all_results(sections: Sequence[Section]) -> pl.DataFrame:
 
 def results_json(sections: Sequence[Section], title: str) -> dict[str, Any]:
     """Return what results.json holds; a finding's `row` counts in the whole list of results."""
-    audits, findings, start = [], [], 0
+    audits, findings, answers, start = [], [], list[dict[str, Any]](), 0
     for section in sections:
         audits.append(_audit_json(section, start))
         findings += [finding_json(section, finding, start) for finding in section.findings]
+        answers += answers_json(section, start)
         start += section.measured.results.height
     return strict(
         {
             "title": title,
             "findings": findings,
+            "answers": answers,
             "results": all_results(sections).to_dicts(),
             "audits": audits,
             "manifest": {section.anchor: section.manifest for section in sections},
@@ -145,6 +148,15 @@ def finding_json(section: Section, finding: Finding, start: int) -> dict[str, An
     about = {"audit": section.audit.stem, "study": section.study_name, "system": row["system"]}
     about |= {"decision": row["decision"], "kind": section.audit.kind_of(row)}
     return {**about, "sentence": finding.sentence, "row": start + finding.row}
+
+
+def answers_json(section: Section, start: int = 0) -> list[dict[str, Any]]:
+    """Return the answers to the research questions, rows counted from `start`."""
+    about = {"audit": section.audit.stem, "study": section.study_name}
+    return [
+        {**about, **asdict(one), "sentence": one.sentence, "row": None if one.row is None else start + one.row}
+        for one in section.conclusions
+    ]
 
 
 def _audit_json(section: Section, start: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ SURE = "were declared beforehand; results are corrected for testing that many."
 APART = {
     "check": "check of the instrument held",
     "improvement": "improvement by a remedy",
+    "also true of people": "finding that is also true of people",
 }  # counted apart from findings
 PLANTED = "their answers were planted to show the instrument at work and say nothing about any real system"
 OPEN = {
@@ -71,13 +72,13 @@ def _systems(sections: Sequence[Section]) -> str:
     return f"{text}, and {simulated:,} simulated: {PLANTED}." if simulated else f"{text}; none is simulated."
 
 
-def _finding_counts(found: Sequence[tuple[str, bool]]) -> str:
+def _finding_counts(findings: Sequence[tuple[str, bool]]) -> str:
     """Say how much was found about real and about simulated systems; checks and improvements apart."""
-    if not found:
+    if not findings:
         return "Nothing was found."
-    real, simulated = found.count(("finding", False)), sum(planted for _, planted in found)
+    real, simulated = findings.count(("finding", False)), sum(planted for _, planted in findings)
     parts = [f"{plural(real, 'finding')} about real systems" if real else "Nothing was found about a real system"]
-    apart = {words: found.count((kind, False)) for kind, words in APART.items()}
+    apart = {words: findings.count((kind, False)) for kind, words in APART.items()}
     parts += [plural(count, words, words.replace(" ", "s ", 1)) for words, count in apart.items() if count]
     return (
         "; ".join([*parts, *([f"{plural(simulated, 'planted effect')} found in simulated ones"] if simulated else [])])

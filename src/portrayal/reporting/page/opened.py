@@ -12,7 +12,7 @@ from markupsafe import escape
 from portrayal.edges.folders import claim, first_entry
 from portrayal.errors import PortrayalError
 from portrayal.handover.pack import redact_run
-from portrayal.reporting.page.files import finding_json, report_of
+from portrayal.reporting.page.files import answers_json, finding_json, report_of
 from portrayal.reporting.page.section import Section, read_section
 from portrayal.run import folder as folders
 from portrayal.run.contents import MEND
@@ -53,6 +53,8 @@ class Run:
     findings
         One dict a sentence, as in results.json: `audit`, `study`, `system`, `sentence`, `decision` and `row`, the row's number
         in `results`.
+    conclusions
+        One dict a research question and system, as `answers` in results.json: `question`, `text`, `answer`, `figures`, `row`.
     results
         The Results table (polars); `to_pandas()` gives it to pandas.
     charts
@@ -88,6 +90,11 @@ class Run:
         return [finding_json(self._section, finding, 0) for finding in self._section.findings]
 
     @property
+    def conclusions(self) -> list[dict[str, Any]]:
+        """Return one answer for each research question and system, as in results.json."""
+        return answers_json(self._section)
+
+    @property
     def results(self) -> ResultsTable:
         """Return the Results table."""
         return ResultsTable(self._section.measured.results)
@@ -110,7 +117,7 @@ class Run:
         return str(self.report)
 
     def __repr__(self) -> str:
-        number = sum(one["decision"] == FOUND for one in self.findings)
+        number = sum(one["decision"] == FOUND and one["kind"] == "finding" for one in self.findings)
         return f"<portrayal run {str(self.folder)!r}: {number} of {len(self.findings)} sentences are findings>"
 
     def _repr_html_(self) -> str:
@@ -120,7 +127,11 @@ class Run:
             tag = "b" if finding["decision"] == FOUND else "span"
             lines += f"<li><{tag}>{escape(finding['decision'])}</{tag}>: {escape(finding['sentence'])}</li>"
         title = escape(f"{self._section.study_name}: {self._section.audit.title}")
-        head = f"<p><b>{title}</b></p><ul>{lines or '<li>Nothing was measured.</li>'}</ul>"
+        answers = "".join(
+            f"<li>{escape(one.text)} {escape(one.shown)}: <b>{escape(one.counted)}</b></li>"
+            for one in self._section.conclusions
+        )
+        head = f"<p><b>{title}</b></p><ul>{answers}</ul><ul>{lines or '<li>Nothing was measured.</li>'}</ul>"
         return f"<div>{head}<p>Report: <code>{escape(self.report)}</code></p></div>"
 
 

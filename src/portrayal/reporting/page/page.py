@@ -118,6 +118,7 @@ def section_view(section: Section, drawings: Sequence[Drawing], traced: Traced) 
         line = {"claim": claim, "figures": numbers, "number": finding.row + 1}
         by_decision.setdefault(results["decision"][finding.row], []).append(line)
     return {
+        "conclusions": section.conclusions,
         "found": by_decision.pop(FOUND, []),
         "unsaid": by_decision.pop(NOT_MEASURABLE, []),
         "others": [(str(name).capitalize(), lines) for name, lines in by_decision.items()],

@@ -157,7 +157,8 @@ def _adjusted(section: Section) -> str:
     names = tested["measure"].unique(maintain_order=True).to_list()
     measures = "; ".join(map(section.named, names))
     over = f" of {len(names)} measures" if len(measures) > 240 else f": {measures}"
-    return f"p is adjusted by {method} over the declared family of {plural(tested.height, 'test')}{over}."
+    apart = "; each system's tests of a research question are a family" if declared.get("of") == "question" else ""
+    return f"p is adjusted by {method} over the declared family of {plural(tested.height, 'test')}{over}{apart}."
 
 
 def manifest_rows(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

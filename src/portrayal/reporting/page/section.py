@@ -15,7 +15,9 @@ from portrayal.reporting.answers.answers import READ, answers_of
 from portrayal.reporting.answers.behind import Bases
 from portrayal.reporting.charts.drawing import Draw, Drawing, Drawn, Sketch, draw_here, spec_of
 from portrayal.reporting.charts.looks import Looks, looks_of
+from portrayal.reporting.words.conclusions import Conclusion, conclude
 from portrayal.reporting.words.sentences import NAMES, in_order
+from portrayal.reporting.words.sides import told_once
 from portrayal.reporting.words.silence import silence_findings
 from portrayal.run.contents import MEND, RECORD, read_inputs, read_measured, study_of
 from portrayal.run.folder import Run, kept_json, kept_table
@@ -71,6 +73,11 @@ class Section:
     def shown_systems(self) -> list[str]:
         """Return the systems' names as readers see them."""
         return [self.measured.shown(str(system.get("name"))) for system in self.systems]
+
+    @cached_property
+    def conclusions(self) -> list[Conclusion]:
+        """Return one answer for each research question and system."""
+        return conclude(self.audit, self.measured, self.findings, [str(one.get("name")) for one in self.systems])
 
     @cached_property
     def table_files(self) -> dict[str, ReportTable]:
@@ -161,6 +168,7 @@ def find(study: Study, measured: Measured) -> list[Finding]:
                 f"the audit {audit.stem!r} says {finding.sentence!r} of row {finding.row}, and there are"
                 f" {measured.results.height}. Expected the number of the row the sentence speaks of."
             )
+    findings = told_once(findings, measured.results, audit.sides)
     spoken = [finding for finding in findings if measured.results["system"][finding.row] not in silent]
     unread = [one for one in silence if measured.results["value"][one.row] is None]
     others = [one for one in [*spoken, *silence] if one not in unread]

@@ -21,10 +21,12 @@ import polars as pl
 from portrayal.stats.decisions.decision import DESCRIBED, EXPLORATORY, FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.decisions.multiplicity import CORRECTED_AWAY
 from portrayal.study.audit import Finding, Measured
-from portrayal.text.formatting import count, estimate, interval, is_missing, listed, number, p_value, plural
+from portrayal.text.formatting import count, decimals, estimate, is_missing, listed, number, p_value
 
 Row = Mapping[str, Any]
 NAMED = 4  # rows a shared sentence names; further ones are counted
+STILL, MOST_PLACES = 1e-9, 5  # a distance that is only rounding; decimals of a number
+MOST_WORDS = 30  # of a sentence, its figures apart
 # Names of measures whose own name is an abbreviation.
 NAMES: Mapping[str, str] = tomllib.loads(files("portrayal.reporting").joinpath("words/names.toml").read_text("utf-8"))
 SINGULAR = {"people": "person", "queries": "query", "images": "image", "pictures": "picture", "captions": "caption"}
@@ -63,22 +65,27 @@ def say(measured: Measured, claims: Mapping[str, Claim], wanted: pl.Expr | None 
     )
     rows = rows if wanted is None else rows.filter(wanted)
     findings = rows.filter(pl.col("decision") == FOUND).sort("p_adjusted", "row", maintain_order=True)
-    singles = [
-        Finding(found_sentence(row, claims[row["measure"]], measured), row["row"])
-        for row in findings.iter_rows(named=True)
-    ]
+    singles = []
+    for row in findings.iter_rows(named=True):
+        claim = claims[row["measure"]]
+        numbers = figures(_told(row, claim)[0], claim.figure)
+        singles.append(Finding(found_sentence(row, claim, measured), row["row"], numbers, claim.figure))
     return [*singles, *_shared(rows.filter(pl.col("decision") != FOUND), claims, measured)]
 
 
 def found_sentence(row: Row, claim: Claim, measured: Measured) -> str:
     """Say what was found in one row."""
-    above = row["value"] >= (row["null"] or 0.0)
-    if claim.turned and not above:
-        row, above = other_side(row), True
+    row, above = _told(row, claim)
     clause = claim.positive if above or claim.negative is None else claim.negative
     text = f"{measured.shown(row['system'])} {_filled(clause, row)}: {figures(row, claim.figure)}."
     text = f"{text}{_with_missing(row)}"
     return f"{text} {claim.after(row)}".strip() if claim.after else text
+
+
+def _told(row: Row, claim: Claim) -> tuple[Row, bool]:
+    """Return a row from its worse side, and whether it lies above the null."""
+    above = row["value"] >= (row["null"] or 0.0)
+    return (other_side(row), True) if claim.turned and not above else (row, above)
 
 
 def _with_missing(row: Row) -> str:
@@ -117,14 +124,19 @@ def _not_found(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Finding:
     nearest = rows.sort("p_adjusted", "p", "row", nulls_last=True).row(0, named=True)
     clause = f"{measured.shown(nearest['system'])} {_asks(rows, claim, nearest)}"
     numbers = figures(nearest, claim.figure)
-    if rows.height == 1 and claim.always_where:
-        clause = f"{clause} ({_named(rows, claim)})"
-    if rows.height > 1:
-        where = f" ({_named(rows, claim)})" if claim.where else ""
-        near = f" in {_filled(claim.where, nearest)}" if claim.where else ""
-        clause, numbers = (f"{clause} in {plural(rows.height, 'test')}{where}", f"the nearest{near}: {numbers}")
-    text = f"It was not found that {clause}{'; ' if rows.height > 1 else ': '}{numbers}"
-    return Finding(f"{text}{_uncorrected(nearest)}{_excluded(nearest)}.", nearest["row"])
+    tests = f" in {rows.height} tests" if rows.height > 1 else ""
+    text = _with_names(f"It was not found that {clause}{tests}", rows, claim)
+    near = f" in {_filled(claim.where, nearest)}" if claim.where else ""
+    text = f"{text}. The nearest{near}: {numbers}" if rows.height > 1 else f"{text}: {numbers}"
+    return Finding(f"{text}{_uncorrected(nearest)}{_excluded(nearest, claim)}.", nearest["row"], numbers, claim.figure)
+
+
+def _with_names(text: str, rows: pl.DataFrame, claim: Claim) -> str:
+    """Add the names of rows, as many as a sentence has room for."""
+    if not claim.where or (rows.height == 1 and not claim.always_where):
+        return text
+    names = _named(rows, claim, MOST_WORDS - (len(text.split()) if rows.height > 1 else 0))
+    return f"{text} ({names})" if names else text
 
 
 def _uncorrected(row: Row) -> str:
@@ -139,9 +151,8 @@ def _without_answer(rows: pl.DataFrame, claim: Claim, measured: Measured) -> Fin
     # Of tests of too few units, the one that came nearest to being possible.
     first = rows.sort("p_floor", nulls_last=True, maintain_order=True).row(0, named=True)
     begin = "It was not tested whether" if first["decision"] == NOT_TESTED else "It cannot be said whether"
-    where = f" ({_named(rows, claim)})" if claim.where and (rows.height > 1 or claim.always_where) else ""
-    text = f"{begin} {measured.shown(first['system'])} {_asks(rows, claim, first)}{where}: {first['reason']}."
-    return Finding(text, first["row"])
+    text = _with_names(f"{begin} {measured.shown(first['system'])} {_asks(rows, claim, first)}", rows, claim)
+    return Finding(f"{text}: {first['reason']}.", first["row"])
 
 
 def _asks(rows: pl.DataFrame, claim: Claim, row: Row) -> str:
@@ -165,16 +176,27 @@ def figures(row: Row, figure: str = "") -> str:
 def written(row: Row) -> tuple[str, str]:
     """Return a row's value and interval as text, in its unit."""
     scale = 100.0 if row["unit"] in (PERCENT, POINTS) else 1.0
-    numbers = [None if is_missing(row[name]) else row[name] * scale for name in ("value", "low", "high")]
-    places = 1 if scale == 100.0 and not is_missing(numbers[1]) and numbers[2] - numbers[1] < 10 else 0  # type: ignore[operator]
+    value, low, high = (None if is_missing(row[name]) else row[name] * scale for name in ("value", "low", "high"))
     if scale == 1.0:
-        ends = interval(*numbers).strip("[]").replace(", ", " to ")
-        return estimate(*numbers), ends
-    value, *ends_written = [number(one, places) for one in numbers]
-    points = " percentage point" if value in ("1", "1.0") else " percentage points"
-    suffix = "%" if row["unit"] == PERCENT else points
-    between = f"{ends_written[0]} to {ends_written[1]}{'%' if row['unit'] == PERCENT else ''}"
-    return f"{value}{suffix}", between if not is_missing(numbers[1]) else ""
+        text, suffix, places = estimate(value, low, high), "", 0 if value is None else decimals(value, low, high)
+    else:
+        places = 1 if low is not None and high is not None and high - low < 10 else 0
+        text = number(value, places)
+        points = " percentage point" if text in ("1", "1.0") else " percentage points"
+        suffix = "%" if row["unit"] == PERCENT else points
+    if is_missing(low) and is_missing(high):
+        return f"{text}{suffix}", ""
+    null = None if row.get("p") is None else (row.get("null") or 0.0) * scale
+    between = f"{_end(low, null, places, 1)} to {_end(high, null, places, -1)}"
+    return f"{text}{suffix}", f"{between}{'%' if row['unit'] == PERCENT else ''}"
+
+
+def _end(end: float | None, null: float | None, places: int, side: int) -> str:
+    """Write the end of an interval, never as the null that it leaves out."""
+    beside = end is not None and null is not None and side * (end - null) > STILL
+    while beside and places < MOST_PLACES and number(end, places) == number(null, places):
+        places += 1
+    return number(end, places)
 
 
 def counted(row: Row) -> str:
@@ -185,8 +207,8 @@ def counted(row: Row) -> str:
     return f"{count(row['n'])} {SINGULAR.get(noun, noun.removesuffix('s')) if row['n'] == 1 else noun}"
 
 
-def _excluded(row: Row) -> str:
-    """Say which effects would have been found, or the interval leaves out."""
+def _excluded(row: Row, claim: Claim) -> str:
+    """Say which effects would have been found, or which harms the interval leaves out."""
     if not is_missing(row["detectable"]):
         least, _ = written({**row, "value": row["detectable"], "low": None, "high": None})
         return f"; an effect of {least} would have been found in 80 of 100 such audits"
@@ -194,14 +216,22 @@ def _excluded(row: Row) -> str:
         return ""
     null = row["null"] or 0.0
     furthest = max((row["low"], row["high"]), key=lambda end: abs(end - null))
+    if row.get("sided") == "one-sided":  # of an effect that was looked for: p under a half lies on its side
+        furthest = row["high"] if (row["value"] >= null) == (row["p"] < 0.5) else row["low"]
+    elif not claim.turned and claim.negative is None:
+        furthest = row["high"]
     end, _ = written({**row, "value": furthest, "low": None, "high": None})
     return f"; the interval leaves out effects beyond {end}"
 
 
-def _named(rows: pl.DataFrame, claim: Claim) -> str:
+def _named(rows: pl.DataFrame, claim: Claim, room: int) -> str:
+    """Name rows in at most so many words; those beyond are counted."""
     names = list(dict.fromkeys(_filled(claim.where, row) for row in rows.iter_rows(named=True)))
-    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
-    return listed([*names[:NAMED], *more])
+    for last in range(min(NAMED, len(names)), 0, -1):
+        text = listed([*names[:last], *([f"{len(names) - last} more"] if len(names) > last else [])])
+        if len(text.split()) <= room:
+            return text
+    return ""
 
 
 def _filled(clause: str | Callable[[Row], str] | None, row: Row) -> str:

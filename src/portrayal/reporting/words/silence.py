@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import polars as pl
 
 from portrayal.reporting.words.sentences import Claim, Row, say
-from portrayal.run.silence import ANSWERED, DIFFERENCE, THE_OTHERS, UNANSWERED
+from portrayal.run.silence import ANSWERED, DIFFERENCE, LEVEL, THE_OTHERS, UNANSWERED
 from portrayal.stats.decisions.decision import FOUND, NOT_MEASURABLE
 from portrayal.study.audit import Audit, Finding, Measured
 from portrayal.text.formatting import listed, percent, plural
@@ -26,11 +28,19 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
         return f"leaves questions about some groups ({row['axis']}) unanswered more often than about others{within}"
 
     lists = audit.kind in ("tagger", "generator")
-    claim = Claim(positive=does, asks=might, after=lambda row: _shares(measured.results, row, lists))
+
+    def beyond(row: Row) -> str:
+        verb = VERBS.get(row["status"] or "", "does not answer")
+        return f"{verb} more than {percent(row['null'])} of its questions"
+
+    several = "leaves questions about some groups unanswered more often than about others"
+    level = Claim(positive=beyond, asks=beyond, after=lambda row: _shares(measured.results, row, lists))
+    claim = Claim(positive=does, asks=might, several=several, after=lambda row: _shares(measured.results, row, lists))
     rows = measured.results.with_row_index("row").filter(measure=ANSWERED, decision=NOT_MEASURABLE).to_dicts()
     spoken = pl.col("system").is_in([row["system"] for row in rows]).not_() & ~_again(measured.results)
     return [
         *(Finding(_nothing(row, measured), row["row"]) for row in rows),
+        *say(measured, {LEVEL: level}, spoken),
         *say(measured, {DIFFERENCE: claim}, spoken),
     ]
 
@@ -44,7 +54,15 @@ def _again(results: pl.DataFrame) -> pl.Expr:
         told.filter(pl.col("whole"), side)["key"].to_list() for side in (pl.col("places") == 1, pl.col("places") > 1)
     )
     inside = pl.col("within").is_not_null()
-    return (pl.col("decision") == FOUND) & ((key.is_in(one) & ~inside) | (key.is_in(several) & inside))
+    known = found.filter("whole").select("system", "axis", "p").rows()
+    shadows = {  # of two axes and the groups they make together, whichever tells less
+        f"{system}\n{axis}"
+        for (system, axis, p), (same, other, least) in permutations(known, 2)
+        if system == same and (axis in other.split(" and ") or other in axis.split(" and "))
+        and (least, len(other)) < (p, len(axis))
+    }  # fmt: skip
+    shadow = ~inside & pl.concat_str("system", "axis", separator="\n", ignore_nulls=True).is_in(list(shadows))
+    return (pl.col("decision") == FOUND) & ((key.is_in(one) & ~inside) | (key.is_in(several) & inside) | shadow)
 
 
 def _nothing(row: Row, measured: Measured) -> str:
@@ -75,10 +93,13 @@ def _shares(results: pl.DataFrame, row: Row, lists: bool) -> str:
     mine = results.filter(
         pl.col("measure") == UNANSWERED,
         pl.col("system") == row["system"],
-        pl.col("axis") == row["axis"],
+        pl.col("axis").eq_missing(pl.lit(row["axis"], pl.String)),
         pl.col("within").eq_missing(pl.lit(row["within"], pl.String)),
     ).sort("value", descending=True, maintain_order=True)
-    shares = [f"{group} {percent(value, 1)}" for group, value in mine.select("group", "value").iter_rows()]
+    shares = [
+        f"{group} {percent(value, 1)}"
+        for group, value in mine.select(pl.coalesce("group", "status"), "value").iter_rows()
+    ]
     # A tagger's empty list is an answer, and is measured.
     rest = "" if row["status"] == "empty" and lists else "; the other measures speak only of what was answered"
     unknown = f" {row['note'][0].upper()}{row['note'][1:]}." if row["note"] else ""

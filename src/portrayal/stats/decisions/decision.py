@@ -15,7 +15,7 @@ import polars as pl
 
 from portrayal.stats.decisions.multiplicity import CORRECTED_AWAY, LEVEL, adjust
 from portrayal.stats.intervals.inversion import agreeing_ends, flip_interval
-from portrayal.stats.power.power import detectable
+from portrayal.stats.power.power import detectable, rounded, smallest_of_people
 from portrayal.stats.tests.max_t import flip_jointly, sign_patterns
 from portrayal.tables import finite
 
@@ -103,6 +103,7 @@ class _Table:
         self.value, self.low, self.high = (_numbers(results[name]) for name in ("value", "low", "high"))
         self.null = np.nan_to_num(_numbers(results["null"]))
         self.near = np.full((2, results.height), np.nan)  # ends of the flips' own interval
+        self.flipped: dict[int, tuple[int, float, bool]] = {}  # people, their deviation, and whether one side is tested
 
     def flip(self, differences: pl.DataFrame, seed: int) -> None:
         """Test the rows that share people together."""
@@ -125,6 +126,12 @@ class _Table:
         """Keep the flips' own ends where a value is the mean of differences."""
         means = np.nansum(apart, axis=0) / np.maximum((~np.isnan(apart)).sum(axis=0), 1)
         same = np.isclose(self.value[rows] - self.null[rows], means, rtol=1e-6, atol=STILL)
+        usual = (np.abs(np.nan_to_num(apart)) > STILL).sum(axis=0) * 2 >= len(
+            apart
+        )  # else differences are rare, not normal
+        for row, column in zip(rows[same & usual], apart[:, same & usual].T, strict=True):
+            known = column[~np.isnan(column)]
+            self.flipped[int(row)] = len(known), float(known.std(ddof=1)), one_sided
         if same.any() and len(apart) <= INVERTED:
             flips = np.concatenate([signs < 0 for signs in sign_patterns(len(apart), len(rows), seed, one_sided)])
             ends = flip_interval(apart[:, same], flips, LEVEL, one_sided)
@@ -164,20 +171,25 @@ class _Table:
             pl.when(inside).then(pl.lit(CONFIRMATORY)).when(outside).then(pl.lit(EXPLORATORY)).alias("family"),
             pl.Series("decision", [one for one, _ in verdicts], dtype=pl.String),
             pl.Series("reason", [reason for _, reason in verdicts], dtype=pl.String),
-            pl.Series("detectable", self._detectable(verdicts, method, LEVEL * (1 - share)), dtype=pl.Float64),
+            pl.Series("detectable", self._detectable(verdicts, method, share), dtype=pl.Float64),
         )
 
-    def _detectable(self, verdicts: Sequence[tuple[str, str | None]], method: str, level: float) -> list[float | None]:
+    def _detectable(self, verdicts: Sequence[tuple[str, str | None]], method: str, share: float) -> list[float | None]:
         """Return the effect that 80 of 100 audits would find, where known."""
-        columns = self.results.select("tested_by", "n_first", "n_second", "base_share").rows()
+        columns = self.results.select("tested_by", "n_first", "n_second", "base_share", "n").rows()
         tests = int((self.family & ~self.joint).sum()) if method in ("holm", "bonferroni") else 1
-        known = [
-            decision == NOT_FOUND and row[0] is not None for (decision, _), row in zip(verdicts, columns, strict=True)
-        ]
-        return [
-            finite(detectable(row[0], row[1], row[2], row[3], level / tests)) if wanted else None
-            for wanted, row in zip(known, columns, strict=True)
-        ]
+        level, together = LEVEL * (1 - share) / max(tests, 1), int((self.family & self.joint).sum())
+
+        def effect(row: int) -> float:
+            if row in self.flipped and self.joint[row]:
+                people, deviation, one_sided = self.flipped[row]
+                return deviation * smallest_of_people(
+                    rounded(people), together, one_sided=one_sided, level=LEVEL * share
+                )
+            test, first, second, base, people = columns[row]
+            return detectable(test, first, second, base, level, people) if test else float("nan")
+
+        return [finite(effect(row)) if decision == NOT_FOUND else None for row, (decision, _) in enumerate(verdicts)]
 
     def _verdict(self, row: int) -> tuple[str, str | None]:
         if (before := self.decided_before[row]) is not None:

@@ -122,18 +122,8 @@ def over_tolerance(hits: int, n: int, tolerance: float) -> Estimate:
     low = float(scipy.special.betaincinv(hits, n - hits + 1, 0.025)) if hits else 0.0
     high = float(scipy.special.betaincinv(hits + 1, n - hits, 0.975)) if hits < n else 1.0
     p = float(scipy.special.betainc(hits, n - hits + 1, tolerance)) if hits else 1.0
-    return Estimate(
-        hits / n,
-        low,
-        high,
-        p,
-        n,
-        null=tolerance,
-        p_floor=tolerance**n,
-        tested_by="tolerance",
-        n_first=n,
-        base_share=tolerance,
-    )
+    design: dict[str, Any] = {"p_floor": tolerance**n, "tested_by": "tolerance", "n_first": n, "base_share": tolerance}
+    return Estimate(hits / n, low, high, p, n, null=tolerance, **design)
 
 
 Fold = tuple[np.ndarray, np.ndarray]  # scores, and which of them have the outcome

@@ -68,18 +68,9 @@ def with_missing(gap: Estimate, first: np.ndarray, second: np.ndarray, missing: 
     """Return a difference with its values had all missing units done so, or none."""
     if not any(missing) or not len(first) or not len(second):
         return gap
-    ends = [
-        float(
-            np.subtract(
-                *(
-                    (own.sum() + lost * way) / (len(own) + lost)
-                    for own, lost in zip((first, second), missing, strict=True)
-                )
-            )
-        )
-        for way in (1.0, 0.0)
-    ]
-    return replace(gap, value_if_all=ends[0], value_if_none=ends[1])
+    sums, sizes = np.array([first.sum(), second.sum()]), np.array([len(first), len(second)]) + missing
+    ends = [(sums + np.array(missing) * way) / sizes for way in (1.0, 0.0)]
+    return replace(gap, value_if_all=float(ends[0][0] - ends[0][1]), value_if_none=float(ends[1][0] - ends[1][1]))
 
 
 def bounded_mean(values: np.ndarray, pictures: int = 1, level: float = 0.95) -> Estimate:

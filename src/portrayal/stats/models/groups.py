@@ -27,6 +27,7 @@ from portrayal.stats.permuted import DRAWS, NEAR, SAME, Permuted, one_over_ways
 DUST = 1e-12
 PERMUTED = 1_000  # people who are permuted
 LEAST = 3  # people of a group that is compared
+LARGE, ALIKE = 12, 1.5  # people of the smallest cell whose power is known, and times as many of the largest
 BLOCKS = 10  # of `DRAWS` orders: after the first, for terms whose statistic fewer than `NEAR` reached
 
 Compared = tuple[str, np.ndarray, np.ndarray, int]  # a term's name, both models and its degrees of freedom
@@ -105,6 +106,12 @@ def small_groups(factors: Mapping[str, np.ndarray], term: str) -> list[str]:
     levels = factors[term] if term in factors else cells_of(factors)
     names, sizes = np.unique(np.asarray(levels).astype(str), return_counts=True)
     return [str(name) for name in names[sizes < LEAST]]
+
+
+def has_known_power(factors: Mapping[str, np.ndarray]) -> bool:
+    """Tell whether cells are so large and alike that the noncentral F is their power."""
+    sizes = np.unique(cells_of(factors), return_counts=True)[1]
+    return bool(sizes.min() >= LARGE and sizes.max() <= ALIKE * sizes.min())
 
 
 def cells_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -1,26 +1,27 @@
 """Power of comparisons of two groups, of two shares, or of people with themselves.
 
-For planning only: t-tests stand in for the audits' permutation tests, which they approximate well from about eight a side on.
-The normal chance of passing is averaged over the estimated deviation: scipy's noncentral t is NaN in parts of its tails.
+In plans t-tests stand in for permutation tests of groups, which they approximate well from about eight a side on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from portrayal.stats import scipy
 from portrayal.stats.estimate import LEVEL
-from portrayal.stats.tests.max_t import flip_jointly
+from portrayal.stats.permuted import SAME
+from portrayal.stats.tests.max_t import least_lean, sign_patterns
 
-RUNS = 400  # simulated audits behind a power of joint flips
-POINTS = 120  # of the deviation's distribution
-RARE = 1e-13  # what is left out of its tails
+RUNS, FLIPS = 60_000, 999  # differences simulated behind a power of joint flips, and patterns of signs of each
+FEWEST, MOST_RUNS = 300, 800  # simulated audits of these differences
+STEPS = 13  # halvings of where an effect lies
 POWER = 0.8  # that a plan is made for
 SMALL = 10  # a count below this calls for Fisher's test
 MOST = 500  # units of a group up to which every pair of counts is gone through
+MOST_AWAY = 1_000.0  # noncentrality looked for
 LARGEST = 60.0  # standardised difference looked for; one that needs more is not found at all
 
 
@@ -32,20 +33,8 @@ def power_of_two_groups(d: float, n_x: int, n_y: int, alpha: float = 0.05, two_s
 def power_of_t(shift: float, freedom: int, alpha: float = 0.05, two_sided: bool = False) -> float:
     """Return the chance that t with this noncentrality passes its critical value."""
     critical = scipy.stats.t.isf(alpha / (2 if two_sided else 1), freedom)
-    deviation, weight = _deviations(freedom)
-    passing = scipy.special.ndtr(shift - critical * deviation)
-    if two_sided:
-        passing = passing + scipy.special.ndtr(-shift - critical * deviation)
-    return float(passing @ weight)
-
-
-@cache
-def _deviations(freedom: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return estimated deviations of a true 1, and their weights (Gauss and Legendre)."""
-    low, high = scipy.stats.chi.ppf([RARE, 1 - RARE], freedom)
-    nodes, weights = np.polynomial.legendre.leggauss(POINTS)
-    at = low + (nodes + 1) * (high - low) / 2
-    return at / np.sqrt(freedom), weights * (high - low) / 2 * scipy.stats.chi.pdf(at, freedom)
+    other = scipy.stats.nct.cdf(-critical, freedom, shift) if two_sided else 0.0
+    return float(scipy.stats.nct.sf(critical, freedom, shift) + np.nan_to_num(other))  # NaN where it is too small
 
 
 def smallest_difference(
@@ -65,15 +54,62 @@ def smallest(chance: Callable[[float], float], power: float = POWER, most: float
 
 
 @cache
-def smallest_of_people(people: int, tests: int, power: float = POWER, one_sided: bool = False, parts: int = 1) -> float:
+def smallest_of_people(
+    people: int, tests: int, power: float = POWER, one_sided: bool = False, parts: int = 1, level: float = LEVEL
+) -> float:
     """Return the smallest mean difference, in deviations of differences, that joint flips find.
 
     By simulation: one of `tests` carries the effect; found means corrected p under the level and an interval without 0.
     """
-    noise = _of_wholes(np.random.default_rng(0).normal(size=(RUNS, people, tests)), parts)
-    shift = _of_wholes(np.eye(tests)[0], parts)
-    shift /= shift[0]
-    return smallest(lambda effect: float(np.mean([_is_found(one + effect * shift, one_sided) for one in noise])), power)
+    runs = int(np.clip(RUNS // max(people * tests, 1), FEWEST, MOST_RUNS))
+    rng = np.random.default_rng(0)
+    least = [
+        _least_found(
+            _of_wholes(rng.normal(size=(people, tests)), parts), _some_signs(people, rng, one_sided), one_sided, level
+        )
+        for _ in range(runs)
+    ]
+    return float(np.sort(least)[int(np.ceil(power * runs)) - 1])
+
+
+def _some_signs(people: int, rng: np.random.Generator, one_sided: bool = False) -> np.ndarray:
+    """Return all patterns of signs, or `FLIPS` of them with the one that turns nobody."""
+    if 2 ** min(people, 62) <= 2 * FLIPS:
+        return next(sign_patterns(people, 1, 0, one_sided))
+    return np.vstack([np.ones((1, people)), rng.integers(0, 2, (FLIPS - 1, people)) * 2.0 - 1.0])
+
+
+def _least_found(noise: np.ndarray, signs: np.ndarray, one_sided: bool, level: float) -> float:
+    """Return the effect on the first test, from which on it is found."""
+    fold, people, first = np.positive if one_sided else np.abs, len(noise), noise[:, 0]
+    beside = fold(signs @ (noise / np.sqrt((noise**2).sum(axis=0))))[:, 1:].max(axis=1, initial=0.0)
+    tail, lean = (float(each[0]) for each in least_lean(noise, 0))
+    clear = float(scipy.special.stdtrit(max(people - 1, 1), 1 - LEVEL / 2)) / np.sqrt(max(people - 1, 1))
+    least = max(clear, lean if tail <= 0 else 0.0)  # deviations that the mean must be away from 0
+
+    def is_found(effect: float) -> bool:
+        values = (first + effect) / np.sqrt(((first + effect) ** 2).sum())
+        reached = np.maximum(fold(signs @ values), beside) >= values.sum() * (1 - SAME)
+        return bool(values.mean() > least * values.std() and reached.mean() < level)
+
+    low, high = 0.0, LARGEST
+    for _ in range(STEPS if people > 1 and is_found(high) else 0):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_found(middle) else (middle, high)
+    return high if low else np.inf
+
+
+@cache
+def fewest_who_differ(people: int, tests: int, level: float = LEVEL) -> int | None:
+    """Return how many must differ, all alike, for a test to be found beside others."""
+    rng = np.random.default_rng(0)
+    signs, noise = _some_signs(people, rng), rng.normal(size=(people, tests - 1))
+    beside = np.abs(signs @ (noise / np.sqrt((noise**2).sum(axis=0)))).max(axis=1, initial=0.0)
+    for count in range(1, people + 1):
+        reached = np.maximum(np.abs(signs[:, :count].sum(axis=1)), beside * np.sqrt(count)) >= count * (1 - SAME)
+        if reached.mean() < level:
+            return count
+    return None
 
 
 def _of_wholes(values: np.ndarray, parts: int) -> np.ndarray:
@@ -83,15 +119,6 @@ def _of_wholes(values: np.ndarray, parts: int) -> np.ndarray:
     grouped = values.reshape(*values.shape[:-1], -1, parts)
     centred = (grouped - grouped.mean(axis=-1, keepdims=True)) * np.sqrt(parts / (parts - 1))
     return centred.reshape(values.shape)
-
-
-def _is_found(differences: np.ndarray, one_sided: bool) -> bool:
-    first = differences[:, 0]
-    if len(first) < 2:
-        return False
-    error = first.std(ddof=1) / np.sqrt(len(first))
-    clear = abs(first.mean()) > scipy.special.stdtrit(len(first) - 1, 1 - LEVEL / 2) * error
-    return bool(clear and flip_jointly(differences, one_sided=one_sided).adjusted[0] < LEVEL)
 
 
 def power_of_two_shares(
@@ -104,8 +131,10 @@ def power_of_two_shares(
     return float(counts[0] @ (_p_values(n_first, n_second, fisher) < alpha) @ counts[1])
 
 
-def detectable(test: str, n_first: int, n_second: int, base: float, alpha: float) -> float:
+def detectable(test: str, n_first: int, n_second: int, base: float, alpha: float, people: int = 0) -> float:
     """Return the effect that a test finds in 80 of 100 audits, or NaN."""
+    if test == "variance":
+        return _smallest_eta(n_first, n_second, people, alpha)
     if test == "tolerance":
         hits = np.arange(1, n_first + 1)
         enough = hits[scipy.special.betainc(hits, n_first - hits + 1, base) < alpha]
@@ -114,6 +143,19 @@ def detectable(test: str, n_first: int, n_second: int, base: float, alpha: float
         return np.nan
     gap = smallest_share_difference(base, n_first, n_second, alpha, fisher=test == "fisher")
     return gap if np.isfinite(gap) else np.nan
+
+
+def _smallest_eta(df: int, free: int, people: int, alpha: float) -> float:
+    """Return the partial eta squared that the noncentral F finds with 80% power."""
+    critical = scipy.special.fdtri(df, free, 1 - alpha)
+    least = smallest(lambda away: 1 - float(scipy.special.ncfdtr(df, free, away, critical)), most=MOST_AWAY)
+    return least / (least + people) if np.isfinite(least) else np.nan
+
+
+def rounded(people: int) -> int:
+    """Return the people to two digits, below: one simulation serves places with almost as many."""
+    digits = 10 ** max(len(str(people)) - 2, 0)
+    return people // digits * digits
 
 
 def smallest_share_difference(
@@ -127,25 +169,32 @@ def smallest_share_difference(
     return smallest(chance, power, 1 - base - 1e-9)
 
 
-@cache
+@lru_cache(maxsize=200)
 def _p_values(n_first: int, n_second: int, fisher: bool) -> np.ndarray:
     """Return the p of every pair of counts."""
-    p = np.ones((n_first + 1, n_second + 1))  # no hit, or nothing but hits, is the only table there can be
+    one, other = np.arange(n_first + 1)[:, None], np.arange(n_second + 1)[None, :]
+    every = _log_chooses(n_first)[:, None] + _log_chooses(n_second) - _log_chooses(n_first + n_second)[one + other]
+    p = np.ones(every.shape)  # no hit, or nothing but hits, is the only table there can be
     for hits in range(1, n_first + n_second):
         own = np.arange(max(0, hits - n_second), min(hits, n_first) + 1)
-        chances = scipy.stats.hypergeom.pmf(own, n_first + n_second, hits, n_first)
-        order = np.argsort(chances, kind="stable")
+        chances = np.exp(every[own, hits - own])
+        ordered = np.sort(chances)
         # Tables as likely as this one count too, as in scipy's test.
-        last = np.searchsorted(chances[order], chances * (1 + 1e-7), side="right") - 1
-        p[own, hits - own] = np.cumsum(chances[order])[last]
+        last = np.searchsorted(ordered, chances * (1 + 1e-7), side="right") - 1
+        p[own, hits - own] = np.cumsum(ordered)[last]
     if fisher:
         return p
-    one, other = np.arange(n_first + 1)[:, None], np.arange(n_second + 1)[None, :]
     smallest_count = np.minimum(np.minimum(one, n_first - one), np.minimum(other, n_second - other))
     pooled = (one + other) / (n_first + n_second)
     error = np.sqrt(np.maximum(pooled * (1 - pooled), 1e-12) * (1 / n_first + 1 / n_second))
     by_z = 2 * scipy.special.ndtr(-np.abs(one / n_first - other / n_second) / error)
     return np.where(smallest_count >= SMALL, by_z, p)
+
+
+def _log_chooses(units: int) -> np.ndarray:
+    """Return the logarithms of the binomial coefficients of this many units."""
+    log_factorials = scipy.special.gammaln(np.arange(units + 1) + 1.0)
+    return log_factorials[-1] - log_factorials - log_factorials[::-1]
 
 
 def _normal(first: float, second: float, n_first: int, n_second: int, alpha: float) -> float:

@@ -2,20 +2,22 @@
 
 Joint permutations keep what ties the tests to one another: with eight people the smallest corrected p is 2 in 256 however
 many tests there are, where Holm over twenty could never find anything.
-Westfall, Young (1993), Resampling-based multiple testing, Wiley, algorithm 2.8.
+Westfall, Young (1993), Resampling-based multiple testing, Wiley, algorithm 2.8. Labels of groups are permuted with studentised
+differences: Chung, Romano (2013), Exact and asymptotically robust permutation tests, Annals of Statistics 41, 484-507.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from portrayal.stats import scipy
-from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, choice_floor, sequential_p
+from portrayal.stats.estimate import LEVEL
+from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, STILL, choice_floor, drawn_p, sequential_p, studentised
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -23,10 +25,18 @@ if TYPE_CHECKING:
 EXACT = 14  # people up to whom every pattern of signs is counted
 CACHED = 4_000_000  # numbers of a sample that is kept for the next test
 SMALL = 2_000_000  # entries up to which a matrix of zeros and all is faster than a sparse one
-STILL = 1e-12  # a variance that is only rounding
 SKEWS = 199  # patterns of signs behind the chance of so much skewness
-TAIL = 1 / 3  # share of people in a long tail
-SKEWED, SKEWED_FEW = 0.05, 0.2  # that chance, under which a family is skewed; few people show less of it
+DOUBTFUL, CLEAR = 0.2, 0.05  # that chance, under which the tails of a family may lie on one side, and surely do
+ALONE, FEW_ALONE, CLEAR_MIXED = (
+    0.4,
+    8,
+    0.02,
+)  # the same for a single test, which shows less, and for tails on both sides
+MILD, STRONG = 1.0, 0.5  # shapes of gamma distributions: exponential, and chi-squared with one degree of freedom
+SAMPLES, MOST_SKEWED = (
+    100_000,
+    50,
+)  # simulated samples of such differences; of more people than these the chance is that of 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,42 +60,70 @@ def flip_jointly(differences: np.ndarray, seed: int = 0, one_sided: bool = False
         observed = columns.sum(axis=0) if one_sided else np.abs(columns.sum(axis=0))
         order = np.argsort(-observed, kind="stable")
         result[:, tested[order]] = _count(columns[:, order], observed[order], seed, one_sided)
-        skewed[tested] = _misled(columns, seed)
+        would = result[1, tested] < LEVEL
+        skewed[tested] = would & _misled(columns, seed) if would.any() else would
     result[1, skewed] = np.nan
     return JointFlips(result[0], result[1], result[2], skewed)
 
 
 def _misled(table: np.ndarray, seed: int) -> np.ndarray:
-    """Tell which tests' people lean away from the long tail of their differences.
+    """Tell which tests may be found only because the sample lacks a long tail."""
+    tail, least = least_lean(table, seed)
+    residual, people = _residuals(table)
+    lean = table.sum(axis=0) / people / np.maximum(np.sqrt((residual**2).sum(axis=0) / people), STILL)
+    size = np.abs(table)
+    unequal = size.max(axis=0) - np.where(size > STILL, size, np.inf).min(axis=0) > SAME  # who move alike have no tail
+    return np.asarray(unequal & (lean * tail <= 0) & (np.abs(lean) <= least))
+
+
+def least_lean(table: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return each test's tail (0 for either) and the deviations to lean away from it.
 
     Of differences with a mean of 0 and a long tail most samples lack the tail: flips then find the other side in up to a third
-    of families. Only where signs of the residuals, flipped, seldom make the family as skewed; who all move as far cannot be so.
+    of families. Where a family looks skewed people must lean further than so skewed differences
+    without an effect (gamma distributed) do in all but `LEVEL` of such families.
     """
-    residual = table - table.mean(axis=0)
+    own, (one_side, either), usual = _skewness(table, seed)
+    tests, people = len(own), np.minimum(_residuals(table)[1], MOST_SKEWED).tolist()
+    of_tails = np.mean([_skewed(each, MILD)[1] for each in people])
+    mixed = tests > 1 and (either < CLEAR_MIXED or np.abs(own).mean() > (usual + of_tails) / 2)
+    alone = one_side < ALONE or len(table) <= FEW_ALONE  # a single test of fewer people shows no skewness
+    doubtful = alone if tests == 1 else one_side < DOUBTFUL and abs(own.mean()) > of_tails / 2
+    if not (doubtful or mixed or one_side < CLEAR):
+        return own, np.zeros(tests)
+    tail = np.full(tests, 0.0 if mixed and one_side >= CLEAR else own.mean())
+    rank = int(np.ceil((1 - LEVEL / tests) * SAMPLES)) - 1
+    return tail, np.array([_skewed(each, STRONG if one_side < CLEAR else MILD)[0][rank] for each in people])
+
+
+def _residuals(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return differences less their mean over people who differ, and these people."""
+    moved = np.abs(table) > STILL
+    people = moved.sum(axis=0)
+    return np.where(moved, table - table.sum(axis=0) / people, 0.0), people
+
+
+def _skewness(table: np.ndarray, seed: int) -> tuple[np.ndarray, tuple[float, float], float]:
+    """Return skewness, and chances of as much to one side, or either, by flips."""
+    residual, people = _residuals(table)
+    second, third = (residual**2).sum(axis=0) / people, (residual**3).sum(axis=0) / people
+    own = np.divide(third, second**1.5, out=np.zeros_like(third), where=second > STILL)
     signs = _signs(np.random.default_rng(seed), SKEWS, len(table))
-    second, third = (residual**2).mean(axis=0), (residual**3).mean(axis=0)
-    varied = second > STILL
-    own = np.divide(third, second**1.5, out=np.zeros_like(third), where=varied)
-    first = signs @ residual / len(table)
-    flipped = signs @ residual**3 / len(table) - 3 * first * second + 2 * first**3
-    spread = np.maximum(second - first**2, STILL)
-    as_skewed = np.abs(flipped / spread**1.5).mean(axis=1) >= np.abs(own).mean() * (1 - SAME)
-    if (as_skewed.sum() + 1) / (SKEWS + 1) >= (SKEWED_FEW if len(table) <= EXACT else SKEWED):
-        return np.zeros(table.shape[1], dtype=bool)
-    size = np.abs(table)
-    unequal = size.max(axis=0) - np.where(size > STILL, size, np.inf).min(axis=0) > SAME * size.max(axis=0)
-    together = abs(own.mean()) > np.abs(own).mean() / 2  # the tails of all lie on one side: the family tells it better
-    against = np.sign(table.sum(axis=0)) * (own.mean() if together else own) < 0
-    return np.asarray(unequal & against & ~_one_way(table))
+    first = signs @ residual / people
+    flipped = signs @ residual**3 / people - 3 * first * second + 2 * first**3
+    spread = second - first**2
+    flipped = np.divide(flipped, np.abs(spread) ** 1.5, out=np.zeros_like(flipped), where=spread > SAME * second)
+    sizes = [(np.abs(flipped.mean(axis=1)), abs(own.mean())), (np.abs(flipped).mean(axis=1), np.abs(own).mean())]
+    one_side, either = (float((drawn >= seen * (1 - SAME)).sum() + 1) / (SKEWS + 1) for drawn, seen in sizes)
+    return own, (one_side, either), float(sizes[1][0].mean())
 
 
-def _one_way(table: np.ndarray) -> np.ndarray:
-    """Tell which tests' people all lean one way, so many that a tail would show.
-
-    A tail of `TAIL` of people on the other side would be missed by all of them in under `SKEWED` of families.
-    """
-    unseen = table.shape[1] * (1 - TAIL) ** (np.abs(table) > STILL).sum(axis=0)
-    return np.asarray(((table >= 0).all(axis=0) | (table <= 0).all(axis=0)) & (unseen < SKEWED))
+@cache
+def _skewed(people: int, shape: float) -> tuple[np.ndarray, float]:
+    """Return sorted leans of gamma samples away from their tail, and mean skewness."""
+    sample = np.random.default_rng(0).gamma(shape, size=(SAMPLES, people)) - shape
+    mean, spread = sample.mean(axis=1), np.maximum(sample.std(axis=1), STILL)
+    return np.sort(-mean / spread), float(np.abs((((sample.T - mean) / spread) ** 3).mean(axis=0)).mean())
 
 
 def _count(columns: np.ndarray, observed: np.ndarray, seed: int, one_sided: bool) -> np.ndarray:
@@ -132,26 +170,33 @@ def _signs(rng: np.random.Generator, patterns: int, people: int) -> np.ndarray:
 
 
 def max_t_p(matrices: Sequence[sparse.csr_matrix], flags: np.ndarray, permutations: int, seed: int) -> list[float]:
-    """Return each matrix's p of the largest standardised difference of column means, else NaN."""
+    """Return each matrix's p of the largest studentised difference of column means, else NaN."""
     inside = flags >= 0
-    own = (flags[inside] == 1).astype(float)
-    scaled = [_standardised(scipy.sparse.csr_matrix(matrix[inside])) for matrix in matrices]
-    ends = np.cumsum([part.shape[1] for part in scaled])[:-1]
-    stacked = scipy.sparse.hstack(scaled, format="csr")
-    expected = own.mean() * np.asarray(stacked.sum(axis=0)).ravel()
+    own, rng = (flags[inside] == 1).astype(float), np.random.default_rng(seed)
+    parts = [scipy.sparse.csr_matrix(matrix[inside]) for matrix in matrices]
+    varying = [column_moments(part)[1] > STILL for part in parts]
+    stacked = scipy.sparse.hstack([part[:, one] for part, one in zip(parts, varying, strict=True)], format="csr")
+    ends = np.cumsum([one.sum() for one in varying])[:-1]
     columns = stacked.toarray() if np.prod(stacked.shape) <= SMALL else stacked
-    rng = np.random.default_rng(seed)
 
     def largest(permuted: np.ndarray) -> np.ndarray:
-        # Sums of one group fix those of the other, so one product serves both.
-        gaps = np.abs(permuted @ columns - expected)
+        gaps = np.abs(group_gaps(columns, permuted))
         return np.column_stack([part.max(axis=1, initial=0.0) for part in np.split(gaps, ends, axis=1)])
 
     def draw(size: int) -> np.ndarray:
         return largest(rng.permuted(np.tile(own, (size, 1)), axis=1))
 
     p = sequential_p(draw, largest(own[None])[0], permutations)
-    return [float(each) if part.nnz else np.nan for each, part in zip(p, scaled, strict=True)]
+    return [float(each) if one.any() else np.nan for each, one in zip(p, varying, strict=True)]
+
+
+def group_gaps(columns: Any, first: np.ndarray) -> np.ndarray:
+    """Return the studentised differences of column means (rows of zeros and ones x columns)."""
+    squared = columns**2 if isinstance(columns, np.ndarray) else columns.power(2)
+    binary = abs(squared - columns).sum() <= STILL  # then its squares are itself
+    sums, wholes = first @ columns, [np.asarray(each.sum(axis=0)).ravel() for each in (columns, squared)]
+    squares = sums if binary else first @ squared
+    return studentised(sums, squares, wholes[0], wholes[1], first[0].sum(), first.shape[1])
 
 
 def max_t_floor(flags: np.ndarray, permutations: int) -> float:
@@ -160,20 +205,46 @@ def max_t_floor(flags: np.ndarray, permutations: int) -> float:
     return max(1 / (permutations + 1), choice_floor(first, second))
 
 
-def _standardised(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Return the columns divided by their spread; those that do not vary are empty."""
-    variance = column_moments(matrix)[1]
-    factor = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > STILL)
-    scaled = scipy.sparse.csr_matrix(
-        (matrix.data * factor[matrix.indices], matrix.indices, matrix.indptr), matrix.shape
-    )
-    scaled.eliminate_zeros()
-    return scaled
-
-
 def column_moments(matrix: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance (over all rows) of every column."""
     rows, columns = matrix.shape
     mean = np.bincount(matrix.indices, matrix.data, columns) / rows
     square = np.bincount(matrix.indices, matrix.data**2, columns) / rows
     return mean, np.maximum(square - mean**2, 0.0)
+
+
+class Worst(NamedTuple):
+    """Group with the largest difference to the rest; its p and floor."""
+
+    group: int
+    gap: float
+    p: float
+    floor: float
+
+
+def worst_group(values: np.ndarray, groups: np.ndarray, seed: int = 0) -> Worst | None:
+    """Return the group whose mean lies furthest above the others', else None."""
+    sizes = np.bincount(groups)
+    if np.count_nonzero(sizes) < 2 or np.ptp(values) <= SAME:
+        return None
+    members = np.stack([groups == group for group in range(len(sizes))]).astype(float)
+    apart = _apart(values[None], members)[0]
+    apart[sizes == 0] = -np.inf
+    worst, rng = int(np.argmax(apart)), np.random.default_rng(seed)
+    order = np.argsort(values, kind="stable")  # so that the people's order does not matter
+
+    def draw(size: int) -> np.ndarray:
+        mixed = rng.permuted(np.tile(values[order], (size, 1)), axis=1)
+        return np.asarray(_apart(mixed, members)[:, sizes > 0].max(axis=1))
+
+    p = drawn_p(draw, apart[worst] - SAME * abs(apart[worst]), max(1, AT_ONCE // len(values)))
+    own = members[worst] > 0
+    gap = float(values[own].mean() - values[~own].mean())
+    return Worst(worst, gap, float(p), choice_floor(int(sizes[worst]), int(len(values) - sizes[worst])))
+
+
+def _apart(values: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Return each group's studentised difference to the others (rows x groups)."""
+    squares, sizes = values**2, members.sum(axis=1)
+    whole, whole_squares = (each.sum(axis=1, keepdims=True) for each in (values, squares))
+    return studentised(values @ members.T, squares @ members.T, whole, whole_squares, sizes, values.shape[1])

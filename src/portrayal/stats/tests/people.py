@@ -25,6 +25,8 @@ MOST_STEPS = 200_000_000  # additions of an exact distribution: half a second, a
 LISTED = 20_000  # ways to choose that are all counted
 MANY_ALIKE = 1_000  # people, from whom on those who are alike are taken together
 LEAST = 3  # people whose pictures are compared where some are missing
+FRACTIONS = range(1, 61)  # denominators of values whose exact tails are counted: shares of up to so many answers
+LONGEST = 4_000_000  # numbers that such a distribution may have
 REACH = 40  # standard deviations: beyond, a chance is below 1e-308
 
 
@@ -343,3 +345,46 @@ def _of_person(own: int, other: int, showing: int) -> np.ndarray:
     every = comb(own + other, showing)
     # Whole numbers first: of many pictures no float holds them.
     return np.array([comb(own, count) * comb(other, showing - count) / every for count in counts])
+
+
+def summed_tails(values: np.ndarray, groups: np.ndarray, units: np.ndarray) -> float:
+    """Return at most the chance of any group's sum as far out, by exact tails.
+
+    Drawn permutations cannot give a p below one over their number; a place where a service always fails lies far below it.
+    """
+    step = next((each for each in FRACTIONS if np.abs(values * each - np.rint(values * each)).max() < SAME), None)
+    if step is None:
+        return 1.0
+    whole = np.rint(values * step).astype(int)
+    means = np.bincount(units, whole)[units] / np.bincount(units)[units]
+    parts = [(groups == group, (whole - means)[groups == group].sum()) for group in np.unique(groups)]
+    furthest = max(abs(apart) for _, apart in parts)
+    tails = []
+    for inside, _ in parts:
+        chances = _sums(whole, inside, units)
+        if chances is None:
+            return 1.0
+        apart = np.abs(np.arange(len(chances)) - means[inside].sum())
+        tails.append(float(chances[apart >= furthest - SAME].sum()))
+    return min(sum(tails), 1.0)
+
+
+def _sums(whole: np.ndarray, inside: np.ndarray, units: np.ndarray) -> np.ndarray | None:
+    """Return the chances of each sum over the cells inside."""
+    total = np.ones(1)
+    for unit in np.unique(units[inside]):
+        own = whole[units == unit]
+        total = np.convolve(total, _dealt(own, int(inside[units == unit].sum())))
+        if len(total) > LONGEST:
+            return None
+    return total
+
+
+def _dealt(values: np.ndarray, taken: int) -> np.ndarray:
+    """Return the chances of each sum of so many values drawn."""
+    table = np.zeros((taken + 1, int(values.sum()) + 1))
+    table[0, 0] = 1.0
+    for seen, value in enumerate(values.tolist()):
+        for count in range(min(taken, seen + 1), 0, -1):  # each value is among those taken, or not
+            table[count, value:] += table[count - 1, : table.shape[1] - value]
+    return table[taken] / table[taken].sum()

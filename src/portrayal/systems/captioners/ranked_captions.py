@@ -51,7 +51,7 @@ class RankedCaptions(BaseSystem):
         return [self._captions(answer) for answer in await self.encoder.ask(questions)]
 
     async def close(self) -> None:
-        """Let go of the encoder."""
+        """Release the encoder."""
         await self.encoder.close()
 
     async def _encoded(self) -> np.ndarray:

@@ -17,7 +17,7 @@ from portrayal.edges.sizes import LARGEST_PICTURE, is_picture
 LARGEST_ANSWER = 16 * 1024 * 1024  # bytes; more than that is no answer
 LARGEST_IMAGE = 64 * 1024 * 1024
 KEPT_OF_LARGER = 64 * 1024
-BROKEN = "broken: "  # how the media of bytes begins that are not the answer's own; the reason follows
+BROKEN = "broken: "  # prefix of the media type of bytes that are no answer; the reason follows
 
 KINDS = ("tagger", "captioner", "encoder", "ranker", "generator")
 
@@ -111,7 +111,7 @@ class System(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of processes and connections."""
+        """Release processes and connections."""
         ...
 
 
@@ -139,7 +139,7 @@ class BaseSystem:
         """Refuse, before anything is asked, where a module, program or key is missing."""
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to release."""
 
 
 class Throttled(Exception):

@@ -102,7 +102,7 @@ class TowerEncoder(BaseSystem):
         return await asyncio.to_thread(self._answers, list(questions))
 
     async def close(self) -> None:
-        """Let go of the model, the decoders and the cache."""
+        """Release the model, the decoders and the cache."""
         if self._pool is not None:
             self._pool.shutdown()
         if self._embeddings is not None:

@@ -87,7 +87,7 @@ class Program:
             await self.kill()
 
     async def kill(self) -> None:
-        """End the whole process group at once and let go of the pipes."""
+        """End the whole process group at once and close the pipes."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         if not self.writer.transport.is_closing():  # a pipe that broke by itself must not be told twice that it is lost

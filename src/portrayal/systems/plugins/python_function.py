@@ -94,7 +94,7 @@ def open_system(settings: SystemSettings, folder: Path) -> PythonFunction:
 
 
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Return what a function takes; of one written in C nobody knows."""
+    """Return a function's parameters; none where they are unknown, as of functions written in C."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -140,7 +140,7 @@ def source_hash(use: str) -> str | None:
     if name not in _FUNCTIONS:
         return None
     function: Any = inspect.unwrap(_FUNCTIONS[name])
-    for one in (function, type(function)):  # an object that can be called has its class's source
+    for one in (function, type(function)):  # a callable object has the source of its class
         try:
             return hashlib.sha256(inspect.getsource(one).encode()).hexdigest()
         except (OSError, TypeError):

@@ -20,18 +20,14 @@ from portrayal.text.captions.people import (
     is_pronoun,
     mention,
     number_of,
+    part_number,
 )  # fmt: skip
 from portrayal.text.captions.trees import NEGATED, Token, Tree
 from portrayal.text.words import wordnet
 
-_PLURAL = lexicon.word_set("they them their theirs themselves")
-_DEFINITE = lexicon.word_set("the this that these those both all each every neither either")
-_OWNED = lexicon.word_set("his her their")
-_FURTHER = lexicon.word_set("second third fourth different further additional more")
-_SIDES = lexicon.word_set("left right middle center centre first second third last")
-_CONSISTS = lexicon.word_set(", : consists consisting comprised composed made including comprising")
-_MEMBERS = lexicon.word_set("one other another others")
-_IS_LIKE = lexicon.word_set("resemble play portray impersonate")  # 'he plays a king'
+_PLURAL, _DEFINITE, _OWNED, _FURTHER, _CROWDS, _SIDES, _CONSISTS, _MEMBERS, _IS_LIKE, _SPOUSES, _EQUALS = map(
+    lexicon.word_set, lexicon.LISTS["coreference"].values()
+)
 Whom = tuple[Somebody, ...]
 
 
@@ -44,13 +40,55 @@ def resolve(sentences: Sequence[Tree]) -> list[Somebody]:
             if token.mood < NEGATED and not token.people:
                 if is_pronoun(token):
                     _pronoun(token, people)
-                elif token.original in _MEMBERS and token.dep_ not in ("nummod", "amod", "det", "compound"):
-                    token.people = tuple(one for one in people if one.is_several)[-1:]
+                elif _is_part(token):
+                    _part(token, people)
                 elif is_person_noun(token):
                     _noun(token, people, earlier)
             for one in token.people:
                 one.seen = max(one.seen, (number, -token.i if one.seen[0] < number else one.seen[1]))
     return [one for one in people if one.number != 0]
+
+
+def _is_part(token: Token) -> bool:
+    """Return whether a word means some of several: 'the other', 'three are seated'."""
+    if _identity_after(token):
+        return True
+    if token.dep_ in ("nummod", "amod", "det", "compound", "predet", "advmod", "quantmod"):
+        return False
+    of = [noun for child in token.children if child.original == "of" for noun in child.children if noun.dep_ == "pobj"]
+    if any(is_person_noun(noun) and not noun.people for noun in of):  # 'three of the friends': whom the friends are
+        return False
+    best = token.original.endswith("est") or (token.tag_ == "JJR" and bool(of))
+    best = best and any(child.original in _DEFINITE for child in token.lefts)  # 'the oldest', 'the taller of the two'
+    counts = token.tag_ == "CD" or best or token.original in lexicon.PARTS
+    return token.original in _MEMBERS or (counts and (bool(of) or token.dep_ in ("nsubj", "nsubjpass", "appos")))
+
+
+def _identity_after(token: Token) -> Pairs:
+    """Return the groups after 'one' without a noun: 'one Black and one white'."""
+    after = token.tree.tokens[token.i + 1 : token.i + 3]
+    alone = len(after) < 2 or not lexicon.may_describe(after[1].original)
+    return groups_of_adjective(after[0].original) if token.original in ("one", "other") and after and alone else ()
+
+
+def _part(token: Token, people: list[Somebody]) -> None:
+    """Find of whom a word means some; an adjective of theirs sets them apart."""
+    token.people = tuple(one for one in people if one.is_several)[-1:]
+    said = [child for child in token.head.children if child.dep_ == "acomp" and child.mood < NEGATED]
+    pairs = [pair for child in said if token.dep_ == "nsubj" for pair in groups_of_adjective(child.original)]
+    pairs += _identity_after(token)
+    if token.people and any(group not in token.people[0].groups.get(axis, ()) for axis, group in pairs):
+        token.people = _split(token, part_number(token), token.people[0], people)
+        token.people[0].add(pairs)
+
+
+def _split(token: Token, number: int | None, whole: Somebody, people: list[Somebody]) -> Whom:
+    """Take some out of several, with the groups of all."""
+    whole.number = None if whole.number is None or number is None else max(whole.number - number, 0)
+    (part,) = _new(token, number, people)
+    part.is_several = False
+    part.add(whole.pairs())
+    return (part,)
 
 
 def _new(token: Token, number: int | None, people: list[Somebody]) -> Whom:
@@ -72,10 +110,13 @@ def _pronoun(token: Token, people: list[Somebody]) -> None:
     whom = () if word in SOMEBODY else _antecedent(token, pairs, people)
     if whom is None:  # things: 'the kites and their tails'
         return
-    later = None if whom or word in _PLURAL else _later(token, pairs)
+    later = None if whom or word in _PLURAL or word in SOMEBODY else _later(token, pairs)
     if later is not None:
         _noun(later, people, people)
         whom = later.people
+    wholes = [one for one in people if one.is_several and one.number and GENDER not in one.groups]
+    if wholes and pairs and not whom:  # 'two people ... he'
+        whom = _split(token, 1, wholes[-1], people)
     token.people = whom or _new(token, None if word in _PLURAL or word in SEVERAL else 1, people)
     for one in token.people:
         one.mentions.append(word)
@@ -86,7 +127,8 @@ def _antecedent(token: Token, pairs: Pairs, people: list[Somebody]) -> Whom | No
     agreeing = tree.agreeing(token)
     inside = [noun for noun in agreeing if noun.people and all(one.fits(pairs) for one in noun.people)]
     if token.original not in _PLURAL:  # 'a guide holds a flag and the tourists follow her'
-        one_of = [one for one in inside if number_of(one) == 1 or any(each.number == 1 for each in one.people)]
+        one_of = [one for one in inside if any(each.number == 1 for each in one.people)]
+        one_of = sorted(one_of, key=lambda one: number_of(one) != 1)  # rather 'a woman' than the rest of two
         inside = one_of or ([] if any(one.number == 1 and one.fits(pairs) for one in people) else inside)
     if inside:
         every = tree.nouns(inside[0]) if token.original in _PLURAL else inside[:1]
@@ -101,7 +143,8 @@ def _antecedent(token: Token, pairs: Pairs, people: list[Somebody]) -> Whom | No
     fitting = [one for one in single if one.fits(pairs)]
     named = [one for one in fitting if GENDER in one.groups]
     only = single if len(people) == 1 else []  # 'a woman ... he': one person, called by the words of two genders
-    return tuple(sorted(named or fitting or only, key=lambda one: one.seen)[-1:])
+    several = [one for one in people if one.is_several and pairs and set(pairs) <= one.pairs()]  # one of 'two women'
+    return tuple(sorted(named or fitting or only or several, key=lambda one: one.seen)[-1:])
 
 
 def _later(token: Token, pairs: Pairs) -> Token | None:
@@ -109,9 +152,8 @@ def _later(token: Token, pairs: Pairs) -> Token | None:
     for noun in token.tree.tokens[token.i + 2 :]:
         if noun.dep_ in ("nsubj", "nsubjpass") and is_person_noun(noun) and noun.i > token.head.i:
             named = dict(groups_of(mention(noun)))
-            return (
-                noun if number_of(noun) == 1 and all(named.get(axis, group) == group for axis, group in pairs) else None
-            )
+            agrees = all(named.get(axis, group) == group for axis, group in pairs)
+            return noun if number_of(noun) == 1 and agrees else None
     return None
 
 
@@ -119,6 +161,7 @@ def _noun(token: Token, people: list[Somebody], earlier: list[Somebody]) -> None
     """Find whom a noun means: its subject, somebody named before, else somebody new."""
     word, pairs = mention(token), groups_of(mention(token))
     others = _alternatives(token)
+    above = counter(token)
     named = [set(pairs), *(set(groups_of(mention(other))) for other in others)]
     if others:  # 'a man or a woman'
         pairs = tuple(set.intersection(*named))
@@ -129,22 +172,25 @@ def _noun(token: Token, people: list[Somebody], earlier: list[Somebody]) -> None
     if token.dep_ == "dobj" and subject is not None:  # 'she plays a king'
         pairs = ()
     listed = any(child.dep_ == "conj" for child in token.children)
-    if token.dep_ == "appos" and not all(one.fits(pairs) for one in whom):  # 'a mother, a father'
-        whom = ()
-    leaves = listed or (number == 1 and _adds(token, pairs, whom[0])) if len(whom) == 1 else False
+    if token.dep_ == "appos" and not all(one.fits(pairs) and (one.is_several or not listed) for one in whom):
+        whom = ()  # 'a mother, a father'
+    is_part = subject is not None and _is_part(subject)
+    number = part_number(subject) if is_part and subject is not None else number
+    leaves = listed or ((number == 1 or is_part) and _adds(token, pairs, whom[0])) if len(whom) == 1 else False
     if leaves and whom[0].is_several and whom[0].number != number:  # 'one of them is a woman'
-        whole, whom = whom[0], ()
-        whole.number = 0 if listed else None if whole.number is None else whole.number - 1
-        number_left = 0
-    else:
-        number_left = number or 0
-    above = counter(token)
+        whole, whom = whom[0], _split(token, number, whom[0], people)
+        whole.number = 0 if listed else whole.number
+        if subject is not None and is_part:
+            subject.people = whom
     whom = whom or (above.people if above is not None else ()) or _named_before(token, pairs, people, earlier)
-    if not whom and number_left and GENDER in dict(pairs):
-        _leave(token, number_left, people)
+    if not whom and number and GENDER in dict(pairs):
+        _leave(token, number, people)
     token.people = whom or _new(token, number, people)
+    if above is not None and not above.people:
+        above.people = token.people
     for one in token.people:
         one.token = one.token or token
+        one.number = number if one.number is None and (number or 0) > 1 else one.number
         one.mentions.append(word)
         one.add([*pairs, *_phrase(token)])
     for other in others:
@@ -158,7 +204,8 @@ def _leave(token: Token, number: int, people: list[Somebody]) -> None:
     whole = next((one for one in reversed(wholes) if (one.number or 0) >= number), None)
     if whole is None or whole.token is None:
         return
-    leaves = any(child.original == "the" for child in token.lefts)
+    own = ("the", "their") if "family" in whole.names() else ("the",)
+    leaves = any(child.original in own for child in token.lefts) or tree.lemma(token) in _SPOUSES
     if whole.token.tree is token.tree:
         between = token.tree.tokens[whole.token.i + 1 : token.left_edge]
         said = [one for one in between if one.tag_[:2] == "VB" and one.original not in _CONSISTS]
@@ -201,20 +248,23 @@ def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: l
     number, name = number_of(token), tree.lemma(token)
     known = [one for one in people if one.fits(pairs)]
     known = [one for one in known if one.token is None or _side(one.token) in ("", _side(token) or _side(one.token))]
-    same = [one for one in known if one.token is not None and tree.lemma(one.token) == name]
-    if words & _MEMBERS or words & _FURTHER:
-        return ()
-    if (
-        number == 1 and not words & _DEFINITE
-    ):  # 'her customer', or a role said a second time: 'a librarian', below it 'a librarian'
-        repeated = [
-            one for one in same if one.number == 1 and one in earlier and (words & _OWNED or not is_basic(name))
-        ]
-        return tuple(repeated if len(repeated) == 1 else ())
+    same = [one for one in known if name in one.names()]
+    if words & _MEMBERS or words & _FURTHER:  # 'one woman' of two women
+        whole = [one for one in same if one in earlier and one.is_several and (one.number or 0) >= (number or 0)]
+        means = words & _DEFINITE or (pairs and "other" not in words)
+        return tuple(whole[-1:] if means and not words & _FURTHER else ())
+    owners = [one for child in token.lefts if child.dep_ == "poss" for one in child.people if one.is_several]
+    several = [one for one in owners if one.fits(pairs) and (one.number or 0) > 1]
+    if number == 1 and several and name in _EQUALS:  # 'the older boy ... his brother' of two boys
+        return tuple(several[:1])
+    if number == 1 and not words & _DEFINITE:  # 'her customer', or a role said a second time
+        again = [one for one in same if one.number == 1 and one in earlier and (words & _OWNED or not is_basic(name))]
+        return tuple(again if len(again) == 1 else ())
     if not words & _DEFINITE:
         return ()
     if number == 1:
-        whole = [one for one in same if one.is_several and one.number != 0 and one in earlier]
+        wholes = [one for one in known if one.is_several and one.number != 0 and one in earlier]
+        whole = [one for one in wholes if one in same or (is_basic(name) and GENDER in one.groups.keys() & dict(pairs))]
         if whole and not any(one.number == 1 for one in known):  # 'two nuns ... the nun in front'
             return tuple(whole[-1:])
         may_be = [one for one in known if one.number == 1 and one in earlier and _may_be(one, name)]
@@ -224,14 +274,14 @@ def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: l
     plural = [one for one in known if one.number != 1 and (number is None or one.number in (None, number))]
     of_kind = [one for one in plural if one in same] or [one for one in plural if is_basic(name) or name in SEVERAL]
     singles = [one for one in known if one.number == 1]
-    is_all = len(singles) > 1 and number in (None, len(singles))
+    is_all = len(singles) > 1 and number in (None, len(singles)) and name not in _CROWDS
     return tuple(of_kind[-1:] or (singles if is_all else []))
 
 
 def _may_be(somebody: Somebody, name: str) -> bool:
     """Return whether a noun can mean somebody: 'the man' a cyclist, not a boy."""
     first = tree.lemma(somebody.token) if somebody.token is not None else "person"
-    if is_basic(name) != is_basic(first) or "person" in (name, first):
+    if is_basic(name) != is_basic(first) or {"person", *SOMEBODY} & {name, first}:
         return True
     table = wordnet.load()
     one, other = table.most_common(first, "n"), table.most_common(name, "n")
@@ -241,7 +291,8 @@ def _may_be(somebody: Somebody, name: str) -> bool:
 def _subject_of(token: Token) -> Token | None:
     """Return the subject of a noun: 'he is a nurse', 'a man, a doctor'."""
     above = token.head
-    if token.dep_ == "appos":
+    counts = any(child.dep_ == "nummod" for child in token.lefts) and token.left_edge == above.i + 2
+    if token.dep_ == "appos" or (token.dep_ == "conj" and counts):  # 'the judges, two women and a man, are seated'
         listed = any(one.original == "and" for one in token.tree.tokens[above.i : token.i])
         return above if above.people and not listed else None
     if token.dep_ == "pobj" and above.original in ("as", "like"):

@@ -16,10 +16,9 @@ from portrayal.text.words.group_words import GENDER, group_words
 QUANTITIES = word_set("group bunch couple pair lot lots number plenty variety dozen dozens hundreds series")
 # 'on top of': the noun names a place of what follows and is no object of its own.
 PLACES = word_set("front top middle side back edge center centre bottom end rear foot")
-PRONOUNS = word_set("he she it they him her them his its their hers theirs himself herself itself themself themselves")
-RELATIVE = word_set("that which who whom whose")
-NOBODY = word_set("nobody nothing none")
-INDEFINITE = word_set("someone somebody everyone everybody anyone anybody one something")
+PRONOUNS, RELATIVE, NOBODY, INDEFINITE, _LAST_PARTS = (
+    word_set(lexicon.LISTS[name]) for name in ("third_persons", "relative", "nobody", "indefinite", "last_parts")
+)
 LISTED = ("conj", "appos", "dobj")
 _INHERITS = ("conj", "xcomp", "advcl", "ccomp", "pcomp", "prep", "acomp", "advmod", "dep", "parataxis")
 
@@ -36,14 +35,24 @@ def is_noun(token: Token) -> bool:
         return False
     if lower == "one" and [after.lower_ for after in token.tree.tokens[token.i + 1 : token.i + 2]] == ["another"]:
         return False
-    if lower == "one" and (token.people or token.mood == NEGATED):
+    if (lower in lexicon.PARTS or token.tag_ in ("JJR", "JJS")) and (token.people or token.mood == NEGATED):
+        return False
+    if token.text.lower() == "tall" and lower in lexicon.identity_adjectives():
         return False
     if lower in INDEFINITE and token.tag_ != "CD":
         return token.dep_ != "compound"
     if token.tag_ in ("NN", "NNS", "NNP", "NNPS"):
-        return token.dep_ not in ("compound", "npadvmod", "amod", "nummod", "quantmod") or token.head.i < token.i
-    known = token.tag_ == "JJ" or token.lower_ in ("man", "men")  # 'the homeless'; 'Teenager with a dog runs'
-    return known and token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")
+        known = token.dep_ not in ("compound", "npadvmod", "amod", "nummod", "quantmod") or token.head.i < token.i
+        return known or (token.dep_ == "npadvmod" and is_animate(token))
+    placed = token.dep_ in ("nsubj", "nsubjpass", "dobj", "pobj")
+    known = (token.tag_ == "JJ" and lower not in lexicon.PARTS) or token.lower_ in ("man", "men")  # 'the homeless'
+    if (known and placed) or not lexicon.is_noun(lower):
+        return known and placed
+    if token.tag_ in ("VB", "VBP"):  # 'Thread in many colors'
+        first = token.dep_ == "ROOT" and token.i == 0
+        return placed or (first and all(child.dep_ in ("prep", "punct", "conj", "cc") for child in token.children))
+    article = any(child.original in lexicon.SINGULAR | lexicon.POSSESSIVES for child in token.lefts)
+    return token.tag_ == "JJ" and token.dep_ in ("attr", "conj", "appos") and article  # 'there is a net'
 
 
 @once
@@ -51,7 +60,7 @@ def is_verb(token: Token) -> bool:
     """Return whether a token is a verb, and neither an auxiliary nor a modifier."""
     if token.tag_[:2] != "VB" and (token.tag_ == "MD" or not (token.dep_ == "ROOT" and token.pos_ == "AUX")):
         return False
-    return token.dep_ not in ("aux", "auxpass", "amod", "compound", "nsubj", "dobj", "pobj")
+    return token.dep_ not in ("aux", "auxpass", "amod", "compound", "nsubj", "dobj", "pobj") and not is_noun(token)
 
 
 @once
@@ -87,24 +96,27 @@ def written_names(token: Token) -> list[str]:
 
 
 def _part(child: Token) -> str:
-    inner = [_part(grandchild) for grandchild in child.lefts if grandchild.dep_ == "compound"]
+    inner = [_part(inner) for inner in child.lefts if inner.dep_ == "compound" and not is_adjective(inner)]
     return " ".join([*inner, "sports" if child.original == "sports" else lemma(child)])
 
 
 def joins(child: Token, noun: Token) -> bool:
     """Return whether a modifier is part of a noun's name: 'fire hydrant', 'plastic sheet'."""
+    if child.original in PRONOUNS:  # 'most of them women'
+        return False
     if child.dep_ == "compound":
         return not is_adjective(child) and child.original not in ("", WRITTEN)
-    named = child.tag_ == "NN" and not is_adjective(child) and lexicon.is_noun(child.original)
+    named = child.tag_ == "NN" and lexicon.is_noun(child.original) and not is_adjective(child)
+    named = named or lexicon.is_only_noun(child.original)
     return child.dep_ == "amod" and (named or is_fixed(child, noun))
 
 
 def is_adjective(modifier: Token) -> bool:
     """Return whether a modifier the parser compounds describes: 'female runner', 'shirtless man'."""
     lower = modifier.original
-    if modifier.tag_[:2] == "JJ" or lower in lexicon.COLOURS or lower.endswith("less"):
+    if lower in lexicon.COLOURS or lower.endswith("less") or lower.rpartition("-")[2] in _LAST_PARTS:
         return True
-    if lower in lexicon.identity_adjectives():
+    if lower in lexicon.identity_adjectives() or (modifier.tag_[:2] == "JJ" and not lexicon.is_only_noun(lower)):
         return True
     table = wordnet.load()
     if lower.endswith("ed") and table.lemmas_of(lower, "v") and lower not in table.lemmas_of(lower, "n"):
@@ -153,6 +165,8 @@ def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
     elif token.original in RELATIVE:
         clause = next((above for above in token.ancestors if above.dep_ == "relcl"), None)
         own = _nouns(clause.head, seen)[:1] if clause else []
+        if token.original == "who" and not any(is_animate(noun) for noun in own):  # 'a man in his thirties, who'
+            own = [noun for noun in token.tree.tokens[: token.i] if is_noun(noun) and is_animate(noun)][-1:] or own
     elif token.original in PRONOUNS:
         own = [one.token or token for one in token.people] or agreeing(token)[:1]
     else:
@@ -203,9 +217,7 @@ def agreeing(token: Token) -> list[Token]:
     """Return the earlier nouns of the sentence that agree with a pronoun, for 'it' any."""
     earlier = [t for t in token.sentence if t.i < token.i and t.mood < NEGATED and is_noun(t) and counted(t) is None]
     agreeing = [t for t in earlier if _agrees(token, t)] or (earlier if token.original in ("it", "its") else [])
-    return (
-        sorted(agreeing, key=is_animate) if token.original == "it" else agreeing
-    )  # of an animal and a thing, the thing
+    return sorted(agreeing, key=is_animate) if token.original == "it" else agreeing  # rather a thing than an animal
 
 
 def _agrees(pronoun: Token, noun: Token) -> bool:

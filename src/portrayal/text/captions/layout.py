@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from portrayal.text.captions import lexicon
 
@@ -27,6 +28,7 @@ _IS |= {name: re.compile(text) for name, text in _FILE["cased"].items()}
 _PREAMBLES = tuple(_IS[name] for name in ("shows", "tells", "within", "seen"))
 _AROUND = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»", "„": "“"}
 _SIGNS = frozenset(["Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"])
+_ASKS, _COUNTS = frozenset(["what", "who", "where", "when", "why", "how"]), lexicon.DETERMINERS | lexicon.NUMBERS
 _STOPS = (".", "!", "?", ":", ";", ",", '"', "”", "'")
 
 
@@ -34,17 +36,20 @@ def clean(caption: str) -> str:
     """Return what a caption says of the things depicted, in one line."""
     text = _values(caption[: 2 * LONGEST])
     if _IS["short"].fullmatch(text) is None:
-        text = _without_marks(_IS["markup"].sub(" ", text))
+        for name, mark in _FILE["marks"].items():
+            text = _IS[name].sub(mark, text)
+        text = _without_marks(text)
     elif "'" in text:
         text = _IS["quotes"].sub(_unquoted, text)
-    text = _IS["space"].sub(" ", text).strip()[:LONGEST]
+    text = _IS["space"].sub(" ", text).strip()
+    text = text if len(text) <= LONGEST else text[:LONGEST].rpartition(" ")[0]
     if not text[1:].islower() and not text.isupper():
         text = _IS["written"].sub(rf"\1{HIDDEN}", text)
     return _without_chatter(text)
 
 
 def _values(text: str) -> str:
-    """Return the texts of a caption that is JSON, as lines."""
+    """Return the texts of a caption that is JSON, as lines with labels."""
     inner = text.strip().removeprefix("```json").strip("`\n ")
     if not inner.startswith(("{", "[")) or not inner.endswith(("}", "]")):
         return text
@@ -54,9 +59,13 @@ def _values(text: str) -> str:
         return text
 
 
-def _texts(value: object) -> Iterable[str]:
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from (inner,) if isinstance(inner, str) else _texts(inner)
+def _texts(value: Any, key: str = "") -> Iterable[str]:
+    for name, inner in value.items() if isinstance(value, dict) else ((key, one) for one in value):
+        label = str(name).replace("_", " ")
+        if isinstance(inner, str):
+            yield f"{label}: {inner}" if label else inner
+        elif isinstance(inner, (dict, list)):
+            yield from _texts(inner, label)
 
 
 def _without_marks(text: str) -> str:
@@ -105,12 +114,18 @@ def _without_label(text: str) -> str:
     """Return a text without 'Caption:', but with 'Woman on the left:'."""
     label = _IS["label"].match(text)
     words = label[1].lower().split() if label else []
-    if label is None or (len(words) > 1 and (words[0] in lexicon.DETERMINERS or words[0] in lexicon.NUMBERS)):
+    if label is None or (len(words) > 1 and (words[0] in _COUNTS or words[0].isdecimal())):
         return text
     if _IS["absent"].fullmatch(label[1]):
         return f"no {text[label.end() :]}"
+    if words[0] not in _ASKS and not lexicon.AUXILIARIES.isdisjoint(words):  # 'Nobody is dancing: they sit'
+        return text
+    if _IS["about"].fullmatch(label[1]) or (
+        _IS["text"].fullmatch(label[1]) and not _IS["told"].search(text, label.end())
+    ):
+        return ""
     if words[0] in ("age", "gender", "sex", "race", "ethnicity"):
-        return f"The person is {text[label.end() :]}".strip()
+        return "" if _IS["unknown"].match(text, label.end()) else f"The person is {text[label.end() :]}".strip()
     somebody = any(lexicon.is_person_noun(word) and not lexicon.is_plural(word) for word in words)
     return text if somebody and len(words) > 1 and not words[-1].isdigit() else text[label.end() :].strip()
 
@@ -139,9 +154,8 @@ def _without_chatter(text: str) -> str:
         text = text[chatter.end() :].lstrip()
     text = _without_label(text) if ":" in text else text
     pieces = _IS["sentence"].split(text) if ". " in text or "! " in text or "? " in text else [text]
-    kept = [
-        told for piece in pieces if (len(pieces) == 1 or not piece.endswith("?")) and (told := _without_offer(piece))
-    ]
+    told = (_without_offer(piece) for piece in pieces if len(pieces) == 1 or not piece.endswith("?"))
+    kept = [piece for piece in told if piece]
     kept[1:] = [_IS["chatter"].sub("", piece, count=1) if _IS["chatter"].match(piece) else piece for piece in kept[1:]]
     for pattern in _PREAMBLES:
         kept = [pattern.sub("", piece, count=1) if pattern.match(piece) else piece for piece in kept]

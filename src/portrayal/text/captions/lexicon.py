@@ -19,11 +19,11 @@ def word_set(text: str) -> frozenset[str]:
 
 _NAMES = (
     "determiners", "possessives", "singular", "numbers", "prepositions", "conjunctions", "clauses", "auxiliaries", "adverbs",
-    "pronouns", "colours", "sides", "people", "people_not", "worn", "plural_only", "things_in_ing",
+    "pronouns", "colours", "sides", "parts", "is_so", "people", "people_not", "worn", "plural_only", "things_in_ing",
 )  # fmt: skip
 (
     DETERMINERS, POSSESSIVES, SINGULAR, NUMBERS, PREPOSITIONS, CONJUNCTIONS, CLAUSES, AUXILIARIES, ADVERBS, PRONOUNS, COLOURS, SIDES,
-    PEOPLE, PEOPLE_NOT, WORN, PLURAL_ONLY, THINGS_IN_ING,
+    PARTS, IS_SO, PEOPLE, PEOPLE_NOT, WORN, PLURAL_ONLY, THINGS_IN_ING,
 ) = (word_set(LISTS[name]) for name in _NAMES)  # fmt: skip
 WORN_ROOTS = tuple(LISTS["worn_roots"].replace("\n", " ").strip().split(", "))
 FIXED_PAIRS = frozenset(LISTS["fixed_pairs"].replace("\n", " ").strip().split(", "))
@@ -66,10 +66,10 @@ def verb_base(word: str) -> str:
 
 
 @cache
-def is_verb_base(word: str) -> bool:
-    """Return whether a word is a base form, and a verb rather than a noun."""
+def is_verb_base(word: str, sure: bool = False) -> bool:
+    """Return whether a word is a base form, and `sure` or rather a verb."""
     known = word not in FUNCTION and word[:1].isalpha() and word in wordnet.load().lemmas_of(word, "v")
-    return known and verb_rather_than_noun(word)
+    return known and ((sure and not is_plural(word)) or verb_rather_than_noun(word))
 
 
 @cache
@@ -93,6 +93,13 @@ def identity_adjectives() -> frozenset[str]:
     """Return adjectives of identity, which the parser may take for nouns ('an arab woman')."""
     table = read_list("identity")
     return frozenset(table.filter(table["part"] == "a")["term"])
+
+
+@cache
+def is_only_noun(word: str) -> bool:
+    """Return whether a word is a noun and never an adjective: 'popcorn'."""
+    known = is_noun(word) and not {"-", " "} & set(word) and word not in identity_adjectives()
+    return known and not wordnet.load().lemmas_of(word, "a") and is_under(word, "physical_entity.n.01")
 
 
 @cache

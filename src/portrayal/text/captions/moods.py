@@ -16,6 +16,7 @@ _CUES = tomllib.loads((Path(__file__).parent / "cues.toml").read_text(encoding="
 _WORDS = {name: word_set(words) for name, words in _CUES["words"].items()}
 PRESENCE = _WORDS["presence"]  # said of what is missing, and missing nothing
 SUBJECTS = ("nsubj", "nsubjpass", "expl", "csubj")
+_SEEMS, _ASIDE = ("acomp", "oprd", "xcomp", "attr"), ("prep", "conj", "cc", "punct", "advcl")
 _TOGETHER = ("acomp", "oprd", "attr", "xcomp", "pcomp", "acl", "relcl")
 _RULES: dict[str, list[tuple[int, dict[str, Any]]]] = {}
 for _mood, _name in ((HIDDEN, "hidden"), (HEDGED, "hedged"), (NEGATED, "negated")):
@@ -83,14 +84,10 @@ def _phrase(cue: Token) -> list[Token]:
     if start >= len(tokens) or not tokens[start].original[:1].isalnum():
         return [tokens[cue.i - 2]] if cue.i > 1 and tokens[cue.i - 1].text == "," and start >= len(tokens) - 1 else []
     top = tokens[start]
-    while (
-        top.head.i >= start
-        and top.head is not top
-        and not _is_cut(top)
-        and not (cue.i == 0 and tokens[start].dep_ == "prep")
-    ):
+    fronted = cue.i == 0 and top.dep_ == "prep"
+    while top.head.i >= start and top.head is not top and not fronted and not _is_cut(top):
         top = top.head  # but of 'Likely at a fair, a girl smiles' the fair alone
-    return list(_nouns_below(top)) if top.dep_ == "prep" else [top]
+    return list(_nouns_below(top)) if top.dep_ == "prep" and top.tag_[:2] != "JJ" else [top]
 
 
 def _is_cut(top: Token) -> bool:
@@ -122,10 +119,9 @@ def _around(cue: Token) -> list[Token]:
     """Return what 'nobody' does, or 'neither of them'."""
     cue.mood = NEGATED
     has_nor = any(token.original == "nor" for token in cue.tree.tokens)
-    verbs = (
-        [] if cue.original == "neither" and has_nor else _verb_of_subject(cue.head if cue.dep_ == "det" else cue, cue.i)
-    )
-    return [*verbs, *(child for child in cue.children if child.dep_ in ("acl", "relcl"))]
+    clauses = [child for child in cue.children if child.dep_ in ("acl", "relcl")]
+    verbs = _verb_of_subject(cue.head if cue.dep_ == "det" else cue, cue.i)
+    return clauses if cue.original == "neither" and has_nor else [*verbs, *clauses]
 
 
 def _subjects(cue: Token) -> list[Token]:
@@ -133,37 +129,41 @@ def _subjects(cue: Token) -> list[Token]:
     if any(child.dep_ == "dobj" for child in cue.children):
         return []
     verb = cue if cue.tag_[:2] == "VB" and cue.dep_ not in ("amod", "acomp") else cue.head
-    return (
-        [cue.head]
-        if cue.dep_ in ("amod", "acl", "relcl")
-        else [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass", "attr")]
-    )
+    subjects = [child for child in verb.children if child.dep_ in ("nsubj", "nsubjpass", "attr")]
+    return [cue.head] if cue.dep_ in ("amod", "acl", "relcl") else subjects
 
 
 def _complements(verb: Token) -> list[Token]:
     """Return how something seems: not where it appears, nor what somebody looks at."""
     after = [child for child in verb.children if child.i > verb.i]
-    said = [
-        child for child in after if child.dep_ in ("acomp", "oprd", "xcomp", "attr") or child.original in ("like", "as")
-    ]
+    said = [child for child in after if child.dep_ in _SEEMS or child.original in ("like", "as")]
     said += [child for child in after if child.dep_ in ("dobj", "ccomp") and groups_of_adjective(child.original)]
     if tree.verb_base(verb) == "seem" or (said and tree.verb_base(verb) == "appear"):
         return [child for child in after if child.dep_ not in SUBJECTS]
     return said
 
 
+def _speech(cue: Token) -> list[Token]:
+    """Return what speakers say of themselves: 'I love this one'."""
+    names_any = any(one.original == "any" for child in cue.head.children for one in child.lefts)
+    speaks = cue.dep_ == "nsubj" and cue.head.dep_ == "ROOT" and tree.verb_base(cue.head) not in _WORDS["witness"]
+    return [cue.head] if speaks and not names_any else []
+
+
 def _is_picture(noun: Token) -> bool:
     """Return whether a noun means the picture itself, and none that is depicted."""
-    compound = any(child.dep_ == "compound" for child in noun.lefts)
+    compound = any(child.dep_ == "compound" and child.original not in _WORDS["pictures"] for child in noun.lefts)
     if noun.original in _WORDS["frame"]:
         return not compound and noun.dep_ != "compound"
     determiner = next((child.original for child in noun.lefts if child.dep_ in ("det", "poss")), "")
     around = {child.original for child in (*noun.children, *noun.head.children)}
-    if noun.dep_ == "attr":
-        return bool(around & {"it", "this", "that", "here"})
+    if noun.dep_ in ("attr", "dobj") or noun.head.original == "like":
+        around |= {child.original for child in noun.head.head.children if noun.head.original == "like"}
+        return bool(around & ({"you", "i"} if noun.dep_ == "dobj" else {"it", "this", "that", "here"}))
     if noun.dep_ in ("nsubj", "nsubjpass"):
         is_placed = bool(around & _WORDS["beside"])
-        return determiner in _WORDS["this"] and not is_placed and tree.verb_base(noun.head) not in _WORDS["hangs"]
+        is_placed |= tree.verb_base(noun.head) in _WORDS["hangs"]
+        return (determiner in _WORDS["this"] or noun.i == 0) and not is_placed
     is_within = noun.dep_ == "pobj" and noun.head.original in _WORDS["within"]
     return determiner in _WORDS["this"] and not compound and is_within and "on" not in around
 
@@ -173,16 +173,13 @@ def _written(verb: Token) -> list[Token]:
     subjects = tree.subjects(verb) if verb.tag_[:2] == "VB" else []
     if not subjects or any(tree.is_animate(noun) for noun in subjects):
         return []
-    return [
-        child
-        for child in verb.children
-        if child.i > verb.i and child.dep_ not in ("prep", "conj", "cc", "punct", "advcl")
-    ]
+    return [child for child in verb.children if child.i > verb.i and child.dep_ not in _ASIDE]
 
 
 _SCOPES = {
     "verb": _verb, "main": _main, "phrase": _phrase, "noun": _noun, "around": _around, "subjects": _subjects, "written": _written,
     "complements": _complements, "children": lambda cue: list(_nouns_below(cue)),
+    "like": lambda cue: [cue.head] if cue.dep_ == "mark" else list(_nouns_below(cue)), "speech": _speech,
     "next": lambda cue: list(_nouns_below(cue.tree.tokens[cue.i + 1])) or _phrase(cue.tree.tokens[cue.i + 1]),
     "objects": lambda cue: [c for c in cue.children if c.dep_ in ("dobj", "xcomp") and c.i > cue.i],
     "self": lambda cue: [cue], "unknown": lambda cue: [top for top in _phrase(cue) if not is_definite(top)],
@@ -200,16 +197,15 @@ def _below(top: Token, start: int) -> Iterator[Token]:
     for child in top.children:
         joined = child.dep_ in ("conj", "parataxis")
         concedes = any(one.dep_ == "mark" and one.original in _WORDS["though"] for one in child.children)
-        apart = concedes or (
-            joined and (_before_phrase(child) in _WORDS["but"] or any(c.dep_ in SUBJECTS for c in child.children))
-        )
+        own = any(c.dep_ in SUBJECTS for c in child.children) and not any(c.original == "that" for c in child.lefts)
+        apart = concedes or (joined and (_before_phrase(child) in _WORDS["but"] or own))
         if child.i >= start and not apart and child.dep_ not in ("advcl", "relcl"):
             yield from _below(child, start)
 
 
 def _deny(token: Token) -> None:
     """Deny a word, what is joined to it, and its open objects."""
-    if token.mood == NEGATED:
+    if token.mood >= NEGATED:
         return
     token.mood = NEGATED
     is_noun = token.tag_[:2] != "VB" and token.dep_ not in ("acomp", "oprd")
@@ -220,6 +216,8 @@ def _deny(token: Token) -> None:
         if child.dep_ in ("conj", "appos"):
             if _is_joined(token, child, is_noun):
                 _deny(child)
+        elif child.dep_ == "ccomp" and tree.verb_base(token) not in _WORDS["raising"]:
+            continue  # 'does not see where he is going'
         elif child.dep_ in _TOGETHER or (
             child.dep_ in ("dobj", "dative", "ccomp") and (owns or not is_definite(child))
         ):

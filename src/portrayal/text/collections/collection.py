@@ -33,7 +33,7 @@ class Collection:
     queries: dict[str, str] = field(default_factory=dict)
     qrels: Qrels = field(default_factory=dict)
     graded: Qrels = field(default_factory=dict)  # gains, where the codes of `qrels` are none (Cranfield)
-    sources: Mapping[str, int] = field(default_factory=dict)  # how ids begin, and how many such are published
+    sources: Mapping[str, int] = field(default_factory=dict)  # prefix of ids to the number published with it
     clusters: Mapping[str, str] = field(default_factory=dict)  # of queries, where the data name them
     files: Files | None = None  # of a collection that holds no queries and judgments: where they are
 

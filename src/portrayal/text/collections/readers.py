@@ -39,8 +39,8 @@ def read_beir(path: Path) -> Collection:
     for query, document, level, *_ in rows:
         if level != "score":  # the header
             qrels.setdefault(query, {})[document] = whole(level, judged, f"the relevance of {document!r}")
-    asked = [value for _, value in read_json_lines(queries)]
-    clusters = {str(one.get("id", one.get("_id"))): str(one["cluster"]) for one in asked if one.get("cluster")}
+    records = [value for _, value in read_json_lines(queries)]
+    clusters = {str(one.get("id", one.get("_id"))): str(one["cluster"]) for one in records if one.get("cluster")}
     texts = dict(_objects(queries))
     # A BEIR queries file holds the queries of every split; the test split is the judged one.
     texts = {query: text for query, text in texts.items() if query in qrels} if qrels else texts

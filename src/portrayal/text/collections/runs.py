@@ -59,8 +59,8 @@ def read_run(path: Path | str) -> pl.DataFrame:
             )
         ordered = run.sort("place", "rank", maintain_order=True)
     else:
-        held = pl.col("score").cast(pl.Float32)
-        ordered = run.sort("place", held, "doc", descending=[False, True, True], maintain_order=True)
+        single = pl.col("score").cast(pl.Float32)
+        ordered = run.sort("place", single, "doc", descending=[False, True, True], maintain_order=True)
     return ordered.drop("place").with_columns(rank=pl.int_range(1, pl.len() + 1).over("query"))
 
 

@@ -47,8 +47,8 @@ def shelve(collection: Collection, spell: Callable[[str], list[str]]) -> Iterato
         try:
             file.executescript(TABLES + PLAIN)
             shelf, files = Shelf(file), collection.files or Files(None, None)
-            held = ((name, text, collection.clusters.get(name)) for name, text in collection.queries.items())
-            queries = read_queries(files.queries) if files.queries else held
+            own_queries = ((name, text, collection.clusters.get(name)) for name, text in collection.queries.items())
+            queries = read_queries(files.queries) if files.queries else own_queries
             shelf.ask(((name, spell(text), cluster) for name, text, cluster in queries), files.queries)
             levels = collection.levels().items()
             own = ((query, doc, level) for query, judged in levels for doc, level in judged.items())

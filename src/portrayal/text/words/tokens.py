@@ -1,4 +1,4 @@
-"""Words of a text, stop lists, stems (Porter 1980, Program 14), and integers for words.
+"""Words of a text, stop lists, and integers for words.
 
 A Python loop over words takes most of an indexer's time, so hashes are taken eight bytes at a time and looked up together.
 With v words of over eight bytes the chance that any two share a hash is v^2 / 2^65: 3 in a million for ten million words.
@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.errors import MissingExtra, PortrayalError, check_name, nearest
+from portrayal.errors import PortrayalError, nearest
 from portrayal.text.lexicons import read_lexicon
 
 STOP_LISTS = ("lucene", "snowball", "none")
-STEMMERS = ("none", "porter", "english")
 
 _WORD = re.compile(r"[^\W_]+")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -59,18 +58,6 @@ def _own_list(path: Path) -> frozenset[str]:
     if not own:
         raise PortrayalError(f"{path} has no stop words. Expected one word a line.")
     return own
-
-
-def stems(words: Sequence[str], stemmer: str) -> list[str]:
-    """Return the stem of each word; with 'none' the words themselves."""
-    check_name(stemmer, STEMMERS, "stemmer")
-    if stemmer == "none":
-        return list(words)
-    try:
-        import snowballstemmer
-    except ImportError:
-        raise MissingExtra(f"the stemmer {stemmer!r}", "stem") from None
-    return list(snowballstemmer.stemmer(stemmer).stemWords(list(words)))
 
 
 class LookedUp(NamedTuple):

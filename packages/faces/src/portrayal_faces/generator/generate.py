@@ -208,24 +208,24 @@ def _wish(before: Any) -> str:
 
 
 def _manifest(making: Making) -> dict[str, Any]:
-    who = {one["name"]: {key: one[key] for key in ("age", "gender", "race")} for one in making.kept}
+    who = {one["name"]: {key: one[key] for key in ("age", "gender", "race")} for one in making.people}
     return {
         **COMMON,
-        "kind": making.asked.kind,
-        "asked": making.asked.plain(),
-        "how": how_made(making.effort, making.asked.kind),
+        "kind": making.request.kind,
+        "asked": making.request.plain(),
+        "how": how_made(making.effort, making.request.kind),
         "left out": making.counts,
         "people": who,
-        "pictures": [picture for one in making.kept for picture in one["pictures"]],
+        "pictures": [picture for one in making.people for picture in one["pictures"]],
     }
 
 
 def _report(making: Making, folder: Path, device: str, seconds: float) -> str:
-    pictures = sum(len(one["pictures"]) for one in making.kept)
+    pictures = sum(len(one["pictures"]) for one in making.people)
     counts = [f"{count} {name}" for name, count in making.counts.items()]
-    cells = Counter(map(cell_of, making.kept))
+    cells = Counter(map(cell_of, making.people))
     who = ", ".join(f"{cells[cell]} {' '.join(cell)}" for cell in CELLS)  # nobody of a group is told too
-    lines = [f"{len(making.kept)} people, {pictures} pictures in {folder}", f"as read: {who}", *counts]
+    lines = [f"{len(making.people)} people, {pictures} pictures in {folder}", f"as read: {who}", *counts]
     if making.drawn:
         lines.append(
             f"{seconds / making.drawn:.2g} seconds a face kept on {device}: {making.studio.renders} faces drawn for "

@@ -67,11 +67,11 @@ class Making:
         effort: Effort = THRIFTY,
         open_studio: Callable[[], SmallStudio] | None = None,  # in a worker; None: all is made in this process
     ) -> None:
-        self.studio, self.compass, self.asked, self.out, self.effort = studio, compass, request, out, effort
+        self.studio, self.compass, self.request, self.out, self.effort = studio, compass, request, out, effort
         self.open_studio = open_studio
         self._ahead: dict[str, Person] = {}  # made by workers, and not yet their turn
         self.each = 2 * len(wanted_lines(request.attributes))  # each with a placebo
-        self.kept: list[dict[str, Any]] = []
+        self.people: list[dict[str, Any]] = []
         self.counts = {
             "styles looked at": 0,
             f"styles read as under {LEAST}": 0,
@@ -83,33 +83,33 @@ class Making:
         self.drawn = 0  # pictures made by this run
 
     def __len__(self) -> int:
-        return self.asked.people * self.each
+        return self.request.people * self.each
 
     def __iter__(self) -> Iterator[int]:
         """Make everybody; what a person who was dropped took is not counted as progress."""
         progress = 0
         for done in self._everybody():
-            while progress < len(self.kept) * self.each + done:
+            while progress < len(self.people) * self.each + done:
                 yield progress
                 progress += 1
 
     def _everybody(self) -> Iterator[int]:
         for turn in range(MOST_POOLS):
             pool = self._pool(turn)
-            while (place := self._next(pool, self.kept, turn)) is not None:
+            while (place := self._next(pool, self.people, turn)) is not None:
                 self._make_ahead(pool, place, turn)
                 yield from self._person(pool.pop(place))
-            if len(self.kept) == self.asked.people:
+            if len(self.people) == self.request.people:
                 return
         raise PortrayalError(
-            f"only {len(self.kept)} of {self.asked.people} people were found in {MOST_POOLS} pools. Try another seed."
+            f"only {len(self.people)} of {self.request.people} people were found in {MOST_POOLS} pools. Try another seed."
         )
 
     def _cells(self, members: Sequence[dict[str, Any]], turn: int) -> Sequence[Cell]:
         """Return the genders and groups that people are still taken of."""
-        if len(members) == self.asked.people:
+        if len(members) == self.request.people:
             return ()
-        return room(members, self.asked.people) if turn < EVEN_POOLS else CELLS
+        return room(members, self.request.people) if turn < EVEN_POOLS else CELLS
 
     def _next(self, pool: Sequence[dict[str, Any]], members: Sequence[dict[str, Any]], turn: int) -> int | None:
         return next_of(pool, members, self._cells(members, turn))
@@ -118,9 +118,9 @@ class Making:
         """Look at a pool, or take what was noted of it."""
         path = self.out / STATE / f"pool-{turn}.json"
         if (pool := read_note(path)) is None:
-            missing = self.asked.people - len(self.kept)
-            cells = self._cells(self.kept, turn)
-            pool = look_at_pool(self._looked, self.compass, self.asked.seed, turn, missing, cells)
+            missing = self.request.people - len(self.people)
+            cells = self._cells(self.people, turn)
+            pool = look_at_pool(self._looked, self.compass, self.request.seed, turn, missing, cells)
             write_note(path, pool)
         self.counts["styles looked at"] += pool["looked at"]
         self.counts[f"styles read as under {LEAST}"] += pool["read as young"]
@@ -140,11 +140,11 @@ class Making:
             made = self._ahead.pop(person["name"], None)
             if made is None:
                 series: list[Made] = []
-                for one in _series(self.studio, self.compass, person, self.asked, self.effort):
+                for one in _series(self.studio, self.compass, person, self.request, self.effort):
                     series.append(one)
                     if not against(one):
                         yield len(series)
-                made = _finished(person, series, self.asked.kind)
+                made = _finished(person, series, self.request.kind)
             note = made.note
             for name, data in made.files.items():
                 (self.out / name).parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ class Making:
         if "dropped" in note:
             self.counts[note["dropped"]] += 1
         else:
-            self.kept.append(note)
+            self.people.append(note)
             yield 0
 
     def _note(self, person: dict[str, Any]) -> Path:
@@ -167,14 +167,14 @@ class Making:
         """Let workers make those who come next if nobody is dropped."""
         if self.open_studio is None or not current_engine().named or self._is_made(pool[first]):
             return
-        members, left = list(self.kept), list(pool)
+        members, left = list(self.people), list(pool)
         coming: list[dict[str, Any]] = []
         place: int | None = first
         while place is not None and len(coming) < AHEAD * current_engine().size():
             members.append(left.pop(place))
             coming += [] if self._is_made(members[-1]) else [members[-1]]
             place = self._next(left, members, turn)
-        make = partial(_maker, self.open_studio, self.compass, self.asked, self.effort)
+        make = partial(_maker, self.open_studio, self.compass, self.request, self.effort)
         for made in engine_map(make, coming, "person"):
             self._ahead[made.name] = made
             self.studio.renders += made.renders

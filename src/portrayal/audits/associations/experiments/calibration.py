@@ -71,16 +71,13 @@ def _study_of(shape: str) -> tuple[Study, pl.DataFrame]:
 
 def plans() -> dict[str, tuple[float, float]]:
     """Return by shape the smallest effect that `portrayal plan` says is found, and its power."""
-    people, systems = PEOPLE["demo"].people, len(SYSTEMS)
+    people = PEOPLE["demo"].people
     labelled, (jobs, images, *_) = LABELS["demo"].images, PORTRAYED["demo"]
-    corrected = LEVEL / systems
     effects = {
-        "emotion_words": smallest_of_people(people, len(EMOTIONS) * systems),
-        "saliency": smallest_of_people(people, len(REGIONS) * systems, parts=len(REGIONS)),
-        "labels": smallest_share_difference(0.1, labelled, labelled, corrected, fisher=True),
-        "depictions": smallest_share_difference(
-            0.5, images, (jobs - 1) * images, LEVEL / (jobs * systems), fisher=True
-        ),
+        "emotion_words": smallest_of_people(people, len(EMOTIONS)),
+        "saliency": smallest_of_people(people, len(REGIONS), parts=len(REGIONS)),
+        "labels": smallest_share_difference(0.1, labelled, labelled, LEVEL, fisher=True),
+        "depictions": smallest_share_difference(0.5, images, (jobs - 1) * images, LEVEL / jobs, fisher=True),
     }
     return {f"{name} demo": (effect, POWER) for name, effect in effects.items()}
 

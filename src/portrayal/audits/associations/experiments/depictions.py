@@ -75,12 +75,12 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     jobs = len(own.occupations)
     if own.neutral not in own.groups or jobs < 2:
         return ["whom it depicts is compared between occupations, in prompts that name no group: there are too few"]
-    tests, n, others = jobs * len(study.systems), study.repeats, study.repeats * (jobs - 1)
-    images = f"{tests} tests are corrected together; {n} images of an occupation and {others} of the others"
+    tests, n, others = study.corrected_together(jobs), study.repeats, study.repeats * (jobs - 1)
+    cost, images = study.correction(tests), f"{n} images of an occupation and {others} of the others"
     gap = smallest_share_difference(HALF, n, others, LEVEL / tests, fisher=True)
     if HALF + gap > 1:
-        return [f"{images} are too few to find anything under this correction"]
-    return [f"{images} tell a group's share of {percent(HALF + gap)} from one of {percent(HALF)} with 80% power"]
+        return [cost, f"{images} are too few to find anything under this correction"]
+    return [cost, f"{images} tell a group's share of {percent(HALF + gap)} from one of {percent(HALF)} with 80% power"]
 
 
 def images_of(evidence: Evidence) -> pl.DataFrame:
@@ -115,6 +115,7 @@ def _charts(measured: Measured, settings: DepictionSettings) -> list[Chart]:
 
 AUDIT = experiment(
     "depictions",
+    sides={"depicted_difference": "group"},
     settings=DepictionSettings,
     stimuli=_stimuli,
     measure=lambda evidence, settings: Measured(depiction_shares(images_of(evidence), settings.neutral)),

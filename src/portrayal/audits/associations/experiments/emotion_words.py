@@ -57,7 +57,7 @@ def _measure(evidence: Evidence, settings: EmotionWordsSettings) -> Measured:
 
 def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     emotions = set(study.settings.words or sobem.emotion_lexicon()) & set(stimuli["emotion"])
-    return paired_power(stimuli, "condition", len(emotions), len(study.systems))
+    return paired_power(study, stimuli, "condition", len(emotions))
 
 
 def _charts(measured: Measured, settings: EmotionWordsSettings) -> list[Chart]:

@@ -70,8 +70,8 @@ def _power(study: Study, stimuli: pl.DataFrame) -> Sequence[str]:
     sizes = dict(stimuli.group_by("group").len().sort("group").iter_rows())
     pairs = [pair for pair in permutations(sizes, 2) if pair[1] == (study.settings.baseline or min(pair))]
     trends = 0 if stimuli["age"].is_null().all() else len(sizes)
-    tests = (len(pairs) + trends) * len(study.systems)
-    return [f"{tests} tests are corrected together", *(_line(sizes, *pair, LEVEL / tests) for pair in pairs)]
+    tests = study.corrected_together(len(pairs) + trends)
+    return [study.correction(tests), *(_line(sizes, *pair, LEVEL / tests) for pair in pairs)]
 
 
 def _line(sizes: Mapping[str, int], group: str, base: str, alpha: float) -> str:

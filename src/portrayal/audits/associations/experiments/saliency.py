@@ -135,5 +135,6 @@ AUDIT = experiment(
     stimuli=_stimuli,
     measure=_measure,
     charts=_charts,
-    power=lambda study, stimuli: paired_power(stimuli, "condition", REGIONS, len(study.systems), whole=True),
+    sides={"saliency_difference": "region"},
+    power=lambda study, stimuli: paired_power(study, stimuli, "condition", REGIONS, whole=True),
 )

@@ -59,9 +59,16 @@ def compare(
         *_cautions(value, min(map(len, sides))),
     ]
     still: dict[str, Any] = {"decision": NOT_TESTED, "reason": CONSTANT} if is_constant(x, y) else {}
-    low, high = min(ends.low, value), max(ends.high, value)
+    low, high = _on_scale(ends, value)
     about = {"unit": "d", "note": "; ".join(notes), "p_floor": tested.floor, **still}
     return Estimate(value, low, high, tested.test.p, len(x) + len(y), **about)
+
+
+def _on_scale(ends: Estimate, value: float) -> tuple[float, float]:
+    """Return an interval of d on the scale of `value` and around it."""
+    scale = value / ends.value if ends.value else 1.0
+    low, high = scale * ends.low, scale * ends.high
+    return (low if low < value else 2 * value - high), (high if high > value else 2 * value - low)
 
 
 def by_person(x: np.ndarray, y: np.ndarray, people: np.ndarray, **options: Any) -> Tested:

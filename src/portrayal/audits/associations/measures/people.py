@@ -17,6 +17,7 @@ from portrayal.stats.intervals.intervals import clustered_mean
 from portrayal.stats.intervals.shares import bounded_mean
 from portrayal.stats.power.power import smallest_of_people
 from portrayal.stats.tests.max_t import flip_jointly
+from portrayal.study.study import Study
 
 DIFFERENCES = {"row": pl.Int64, "unit": pl.String, "difference": pl.Float64}
 ONE = "only one person was seen in both conditions"
@@ -70,18 +71,19 @@ def differences_table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 
 def paired_power(
-    stimuli: pl.DataFrame, condition: str, outcomes: int, systems: int, whole: bool = False
+    study: Study, stimuli: pl.DataFrame, condition: str, outcomes: int, whole: bool = False
 ) -> Sequence[str]:
-    """Say which mean difference is found four times in five."""
+    """Say what the correction costs, and which mean difference is found four times in five."""
     conditions, people = stimuli[condition].n_unique(), stimuli["person"].n_unique()
-    tests = outcomes * max(conditions - 1, 0) * systems
+    tests = study.corrected_together(outcomes * max(conditions - 1, 0))
     if not tests:
         return ["one condition only: there is nothing to compare"]
     least = smallest_of_people(people, tests, parts=outcomes if whole else 1)
-    who = f"{people} people, {tests} {'test' if tests == 1 else 'tests'} corrected together"
+    cost = study.correction(tests)
     if isinf(least):
-        return [f"{who}: too few to find anything under this correction"]
+        return [cost, f"{people} people are too few to find anything under this correction"]
     return [
-        f"{who}: a mean difference of {least:.2f} standard deviations of the people's differences or more is found "
-        "with 80% power"
+        cost,
+        f"{people} people: a mean difference of {least:.2f} standard deviations of the people's differences or more is found "
+        "with 80% power",
     ]

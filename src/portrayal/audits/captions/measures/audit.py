@@ -27,6 +27,7 @@ from portrayal.audits.captions.measures import (
     stereotyping_words,
 )
 from portrayal.audits.captions.measures.cases import judged_rows, to_reviews
+from portrayal.audits.captions.measures.standing_null import NOTE
 from portrayal.audits.captions.measures.technique import FACETS, ROWS, Row, Shares, Technique, joined
 from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, Options, Stages, check_stages
 from portrayal.stats.decisions.paired import paired_difference
@@ -89,12 +90,18 @@ def as_table(rows: Iterable[Mapping[str, Any]], schema: Mapping[str, Any]) -> pl
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
 
 
-def all_rows(measured: Sequence[SystemResult], stages: Stages, seed: int) -> pl.DataFrame:
-    """Return the rows of all systems and of each pair; rows of other stages once."""
+def all_rows(
+    measured: Sequence[SystemResult], stages: Stages, seed: int, null: SystemResult | None = None
+) -> pl.DataFrame:
+    """Return the rows of systems, pairs and people; rows of other stages once."""
     schema = {**ROWS, "system": pl.String}
     ordered = sorted(measured, key=lambda one: one.system)
     pairs = [row for first, second in combinations(ordered, 2) for row in paired_rows(first, second, stages, seed)]
-    table = pl.concat([pl.DataFrame(schema=schema), *(one.rows for one in measured), as_table(pairs, schema)])
+    own = [one.rows for one in measured]
+    if null is not None:
+        named = {"stage": pl.lit(null.system), "system": pl.lit(null.system), "note": pl.lit(NOTE.format(seed))}
+        own.append(null.rows.filter(pl.col("stage") == SYSTEM_CAPTIONS).with_columns(**named))
+    table = pl.concat([pl.DataFrame(schema=schema), *own, as_table(pairs, schema)])
     return table.unique(["system", *_KEY], keep="first", maintain_order=True)
 
 

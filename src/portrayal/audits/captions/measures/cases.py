@@ -18,7 +18,7 @@ from portrayal.errors import PortrayalError
 from portrayal.run.reviews import ADJUDICATED
 from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.verdicts import rated_share, scaled
+from portrayal.stats.raters import rated_share, scaled
 from portrayal.text.formatting import listed, plural
 
 HARM, NO_HARM, BROKEN = "harm", "not harm", "broken assumption"

@@ -6,12 +6,12 @@ from functools import partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import UPPER, Count, Shares, Steps, technique
+from portrayal.audits.captions.measures.technique import UPPER, Count, Difference, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import identities_as_nouns
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 
 QUANTITY = "any identity adjective used as a noun"
-TEST = "identity_adjective_as_noun"
+TEST, BETWEEN = "identity_adjective_as_noun", "identity_adjective_as_noun_difference"
 
 
 def steps(stages: Stages, options: Options) -> Steps:
@@ -32,6 +32,7 @@ def steps(stages: Stages, options: Options) -> Steps:
             yield partial(of, term, hits=hits.filter(word == term))
         yield partial(TECHNIQUE.cases, QUANTITY, stage, hits, **about)
     yield Count(TEST, together, stages.images, stages.diversity)
+    yield Difference(BETWEEN, together, partial(_note, stages))
 
 
 def _note(stages: Stages, stage: str) -> str:

@@ -27,7 +27,7 @@ from portrayal.audits.captions.reading.stages import LABELS, STAGES, Options, St
 from portrayal.text.formatting import percent
 
 QUANTITY = "person not mentioned"
-LEVEL, TEST = "people_not_mentioned", "people_not_mentioned_difference"
+LEVEL, TEST, WORST = "people_not_mentioned", "people_not_mentioned_difference", "people_not_mentioned_worst_group"
 GRID = 200  # a person's share of the image is counted on this many rows and columns
 
 
@@ -47,7 +47,7 @@ def steps(stages: Stages, options: Options) -> Steps:
             yield by_stage[stage]
             yield partial(_cases, stages, stage, truth, list(by_stage[stage].values))
     yield Count(LEVEL, by_stage, sorted(visible, key=str), note)
-    yield Difference(TEST, by_stage, note)
+    yield Difference(TEST, by_stage, note, worst=WORST)
 
 
 def shown_people(stages: Stages, truth: str, least: float) -> set[str]:

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 
 import polars as pl
 
-from portrayal.audits.captions.measures.technique import BOUNDS, Count, Outcome, Shares, Steps, technique
+from portrayal.audits.captions.measures.technique import BOUNDS, Count, Difference, Outcome, Shares, Steps, technique
 from portrayal.audits.captions.reading.people import is_person
 from portrayal.audits.captions.reading.stages import CAPTIONED, Options, Stages
 from portrayal.text.captions.senses import synset_of
@@ -18,7 +18,7 @@ from portrayal.text.words.harm_lists import mask, synsets_of
 
 LOWER, ESTIMATE, UPPER = BOUNDS
 QUANTITY = "demeaning word"
-TEST = "demeaning_word"
+TEST, BETWEEN = "demeaning_word", "demeaning_word_difference"
 ADVISED_AGAINST = "advised against"  # the kind of words that count as they are spelled only
 _KEY = ("kind", "word", "subject", "subject_synset")
 
@@ -36,6 +36,7 @@ def steps(stages: Stages, options: Options) -> Steps:
             yield of
         yield partial(_cases, stage, mentions, options.show_demeaning)
     yield Count(TEST, estimates, stages.images, stages.diversity)
+    yield Difference(BETWEEN, estimates, note)
 
 
 def _note(stages: Stages, stage: str) -> str:

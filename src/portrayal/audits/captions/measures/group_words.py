@@ -37,7 +37,7 @@ RIGHT, WRONG = "right group word", "wrong group word"
 NEUTRAL, OMITTED = "neutral wording", "person not mentioned"
 RATIO = "ratio of captions with words of the groups"
 RATIO_CHANGE = "ratio of words over that of people annotated"
-LEVEL, TEST = "wrong_group_word", "wrong_group_word_difference"
+LEVEL, TEST, WORST = "wrong_group_word", "wrong_group_word_difference", "wrong_group_word_worst_group"
 # Things whose names begin with a word for people, and people who made a thing.
 THINGS = r"\b(?:cow(?:boy|girl)s?[ -](?:hat|boot)s?|(?:king|queen)[ -]siz\w+|(?:king|queen) (?:bed|mattress)\w*|(?:wo)?man[ -]made)\b"
 
@@ -59,8 +59,8 @@ def steps(stages: Stages, options: Options) -> Steps:
             yield partial(_ratios, described, stages, stage, axis)
             reason = pl.format("annotated {}, described with words of another group", "group")
             yield partial(TECHNIQUE.cases, WRONG, stage, described.filter(pl.col("outcome") == WRONG), reason=reason)
-        yield Count(LEVEL, wrong, sorted(basis, key=str), note, subject=axis)
-        yield Difference(TEST, wrong)
+        yield Count(LEVEL, wrong, sorted(basis, key=str), note, subject=axis, axis=axis)
+        yield Difference(TEST, wrong, worst=WORST)
 
 
 def worded_groups(axis: str, options: Options) -> list[str]:

@@ -19,7 +19,7 @@ from portrayal.audits.captions.reading.tuple_counts import KINDS, Counts, change
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import adjust
 from portrayal.stats.estimate import Estimate
-from portrayal.stats.tests.max_t import column_moments, max_t_floor, max_t_p
+from portrayal.stats.tests.max_t import column_moments, group_gaps, max_t_floor, max_t_p
 from portrayal.stats.tests.squared_distance import LEAST_ROWS, squared_distance
 from portrayal.text.formatting import percent
 
@@ -115,7 +115,9 @@ def largest_difference(matrix: sparse.csr_matrix, flags: np.ndarray) -> tuple[Es
     rows = first.shape[0], second.shape[0]
     (mean_a, var_a), (mean_b, var_b) = _moments(first), _moments(second)
     gap, spread = mean_a - mean_b, np.sqrt(column_moments(matrix[flags >= 0])[1])
-    place = int(np.argmax(np.abs(gap) / np.where(spread > STILL, spread, np.inf)))
+    inside = flags >= 0
+    apart = np.abs(group_gaps(matrix[inside], (flags[inside] == 1)[None].astype(float))[0])
+    place = int(np.argmax(np.where(spread > STILL, apart, 0.0)))
     varying = max(int((spread > STILL).sum()), 1)
     # A side that does not vary is not known for certain: at the least, one of its images is taken to differ by half.
     sides = zip((var_a, var_b), rows, strict=True)

@@ -19,18 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from portrayal.audits.captions.measures.crossed import worst_rows
 from portrayal.audits.captions.reading.people import shares_of
 from portrayal.audits.captions.reading.stages import HUMAN_CAPTIONS, HUMAN_SAME, NONE, SYSTEM_CAPTIONS, Options, Stages
 from portrayal.stats.decisions.decision import EXPLORATORY, NOT_MEASURABLE, NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import over_tolerance
-from portrayal.stats.intervals.shares import with_missing
+from portrayal.stats.intervals.shares import share_over, with_missing
 from portrayal.stats.tests.people import permute_labels
 from portrayal.stats.tests.proportions import is_binary, mean_share, mean_share_difference
 
 BOUNDS = LOWER, ESTIMATE, UPPER = "lower bound", "estimate", "upper bound"
 # The subject of a row, beside its groups: columns of the Results table.
-FACETS = ("harm", "technique", "quantity", "stage", "truth", "axis", "subject", "against", "share_of", "bound")
+FACETS = ("harm", "technique", "quantity", "stage", "truth", "axis", "subject", "against", "share_of", "bound", "kind")
 ROWS = {
     **dict.fromkeys((*FACETS, "measure", "group", "versus"), pl.String),
     **dict.fromkeys(("value", "low", "high", "null", "p", "p_floor"), pl.Float64),
@@ -94,6 +95,7 @@ class Count:
     note: Note = ""
     group: str = "all"
     subject: str | None = None
+    axis: str | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Difference:
     shares: Mapping[str, Shares]  # by stage
     note: Note = ""
     subject: str | None = None
+    worst: str = ""  # further test, of the worst of the groups that two axes make together
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,9 @@ class Technique:
         if isinstance(step, Outcome):
             return step
         if isinstance(step, Difference):
-            return Outcome(list(_difference_rows(self, stages, step, options)))
+            own = list(beside(step.shares)) if step.worst else []
+            crossed = worst_rows(self.row, stages, step.worst, own, options.seed)
+            return Outcome([*_difference_rows(self, stages, step, options), *crossed])
         rows = [row for block in sums(stages, step) for row in self.rows_of_sums(block, options)]
         for row in rows:
             row["note"] = _note(step.note, row["stage"])
@@ -271,8 +276,9 @@ def sums(stages: Stages, step: Shares | Count) -> Iterator[Sums]:
     """Yield how many images have each distinct share: overall, then by group for each axis."""
     if isinstance(step, Count):
         for stage, shares in beside(step.shares):
-            about = stage, shares.truth, "images", shares.bound, step.subject, None, step.group, True
-            done = np.array([float(shares.values[image] > 0) for image in step.about if image in shares.values])
+            about = stage, shares.truth, "images", shares.bound, step.subject, step.axis, step.group, True
+            done = np.array([shares.values[image] for image in step.about if image in shares.values])
+            done = done if stage == HUMAN_SAME else (done > 0).astype(float)  # one of people's captions, not any
             yield _sums_of(Place(step.test, shares.quantity, *about), done, len(step.about) - len(done))
         return
     silent = step.silent(stages)
@@ -300,7 +306,12 @@ def _sums_of(place: Place, values: np.ndarray, missing: int) -> Sums:
 
 
 def _counted(values: np.ndarray, missing: int, tolerance: float) -> Estimate:
-    share = over_tolerance(int(values.sum()), len(values), tolerance)
+    once = is_binary(values)  # else people wrote several captions of an image
+    share = (
+        over_tolerance(int(values.sum()), len(values), tolerance)
+        if once
+        else share_over(values, np.ones(len(values)), tolerance)
+    )
     reason = "no caption of the people it is about" if missing else "no image shows the people it is about"
     return share if len(values) else replace(share, decision=NOT_MEASURABLE, reason=reason)
 

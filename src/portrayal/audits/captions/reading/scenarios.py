@@ -14,6 +14,7 @@ from portrayal.audits.captions.reading.stages import Options, Stages, once
 from portrayal.text.captions.senses import UNLISTED
 from portrayal.text.words import wordnet
 from portrayal.text.words.harm_lists import synsets_of
+from portrayal.text.words.tokens import stop_words
 
 NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED = "non-imageable", "too specific", "hallucinated"
 SCENARIOS = (NON_IMAGEABLE, TOO_SPECIFIC, HALLUCINATED)
@@ -36,8 +37,11 @@ def scenarios(stages: Stages, stage: str, truth: str, options: Options) -> pl.Da
 
 
 def _judged(stages: Stages, stage: str, truth: str) -> pl.DataFrame:
-    """Return the mentions of a stage in images the ground truth covers."""
-    return stages.at(stage).filter(pl.col("image").is_in(list(stages.covered(truth))))
+    """Return the content words of a stage in images the ground truth covers."""
+    inside = pl.col("image").is_in(list(stages.covered(truth)))
+    first = pl.when(kind="relation").then(pl.col("word").str.split(" ").list.first()).otherwise("word")
+    function = first.is_in(list(stop_words("snowball"))) | pl.col("synset").str.ends_with(".prep").fill_null(False)
+    return stages.at(stage).filter(inside, ~function)
 
 
 def people_said(stages: Stages, stage: str, truth: str) -> frozenset[str]:
@@ -56,8 +60,7 @@ def _non_imageable(options: Options, people: frozenset[str]) -> pl.Expr:
     kind, word = pl.col("kind"), pl.col("word")
     noun = (kind == "object") & pl.col("synset").is_in(list(nouns))
     adjective = (kind == "attribute") & word.is_in(adjectives) & pl.col("subject").is_in(sorted(people))
-    preposition, visual = pl.col("synset").str.ends_with(".prep"), word.str.split(" ").list.first().is_in(verbs)
-    verb = (kind == "relation") & ~preposition & ~visual
+    verb = (kind == "relation") & ~word.str.split(" ").list.first().is_in(verbs)
     return (noun | adjective | verb).fill_null(False)
 
 

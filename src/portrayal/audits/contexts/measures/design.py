@@ -27,6 +27,8 @@ FAMILY = (
     "congruence", "inferred_change", "recognition_independence", "distance_anova", "attribute_within",
     "attribute_between", "expectancy", "misgendered", "misgendered_worst_group", "unnamed_worst_group",
 )  # fmt: skip
+# Shares of one whole: what rises in one of these columns falls in another.
+SIDES = {"inferred_change": "inferred", "attribute_within": "attribute", "attribute_between": "attribute"}
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.shares import clustered_share, share_over
+from portrayal.stats.tests.max_t import worst_group
 from portrayal.stats.tests.proportions import mean_share_difference
-from portrayal.stats.tests.worst_group import worst_group
 
 LEVEL_TEST = "misgendered"
 WORST_TESTS = {"misgendered_worst_group": "misgendered", "unnamed_worst_group": "unnamed"}

@@ -23,7 +23,16 @@ from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, t_estimate
 from portrayal.stats.intervals.shares import bounded_mean, with_missing
-from portrayal.stats.models.groups import LEAST, anova, cells_of, compare_pairs, permute_terms, small_groups, welch
+from portrayal.stats.models.groups import (
+    LEAST,
+    anova,
+    cells_of,
+    compare_pairs,
+    has_known_power,
+    permute_terms,
+    small_groups,
+    welch,
+)
 from portrayal.stats.models.random_intercept import fit_random_intercept
 from portrayal.stats.tests.people import permute_labels
 from portrayal.text.formatting import listed, number, plural
@@ -134,7 +143,9 @@ def _tests(distances: Distances, about: dict[str, Any], design: Design) -> Rows:
             p = permuted.p[term.name]
             low = term.low if p < LEVEL else 0.0
             note = f"F({term.df}, {model.residual_df}) = {number(term.f)}, type II"
-            tested = replace(term, low=low, p=p, p_floor=permuted.floor, note=note)
+            known: dict[str, Any] = {"tested_by": "variance", "n_first": term.df, "n_second": model.residual_df}
+            design_of = known if has_known_power(varied) else {}
+            tested = replace(term, low=low, p=p, p_floor=permuted.floor, note=note, **design_of)
         yield tested.row("distance_anova", factor=term.name, **TERM, **about)
     if design.describes:
         yield from _pairs("distance_tukey", values, cells_of(varied), about)

@@ -90,7 +90,8 @@ class View:
     @cached_property
     def answered(self) -> View:
         """The pictures that were answered; a list without a tag is an answer."""
-        return self.where(pl.col("status").is_in(ANSWERED))
+        known = self.table["status"].is_in(ANSWERED)
+        return self if known.sum() == len(self) else self.where(known)
 
     @cached_property
     def alike(self) -> np.ndarray:
@@ -105,6 +106,8 @@ class View:
     @cached_property
     def missing(self) -> tuple[int, str]:
         """The number of pictures without an answer, and how they break down."""
+        if self.answered is self:
+            return 0, ""
         lost = self.where(~pl.col("status").is_in(ANSWERED))
         kinds = lost.table.select("status", count=lost.alike).group_by("status").sum()
         parts = kinds.sort("count", "status", descending=[True, False]).rows()

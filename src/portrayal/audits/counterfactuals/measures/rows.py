@@ -60,8 +60,8 @@ class Tests:
         scores, present = self.block.scores, self.block.present
         if not np.isfinite(scores).all() or not present.size:
             return False
-        given = np.divide(scores, present, out=np.full(scores.shape, np.nan), where=present > 0)
-        apart = np.fmax.reduce(given, axis=(0, 1)) - np.fmin.reduce(given, axis=(0, 1))
+        means = np.divide(scores, present, out=np.full(scores.shape, np.nan), where=present > 0)
+        apart = np.fmax.reduce(means, axis=(0, 1)) - np.fmin.reduce(means, axis=(0, 1))
         return bool((apart > fits.DUST).any())
 
     @cached_property

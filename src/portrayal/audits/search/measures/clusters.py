@@ -24,15 +24,15 @@ class Wordings:
     wording: np.ndarray  # of each query: the first query of the same words
     place: np.ndarray  # a query ...
     word: np.ndarray  # ... and a word that another query has too
-    given: np.ndarray | None = None
+    cluster_of: np.ndarray | None = None
 
 
 def read_wordings(queries: Iterable[tuple[Sequence[str], str | None]]) -> Wordings:
     """Return the words and clusters that queries have in common."""
     numbers, same, first = dict[str, int](), dict[frozenset[str], int](), dict[str, int]()
-    wording, given, place, word, position = (array("i") for _ in range(5))
+    wording, cluster_of, place, word, position = (array("i") for _ in range(5))
     for query, (words, cluster) in enumerate(queries):
-        given.append(first.setdefault(cluster, query) if cluster else query)  # without one it is one of its own
+        cluster_of.append(first.setdefault(cluster, query) if cluster else query)  # without one it is one of its own
         wording.append(same.setdefault(frozenset(words), query))
         own = [numbers.setdefault(one, len(numbers)) for one in dict.fromkeys(words)]
         for column, values in ((place, [query] * len(own)), (word, own), (position, range(len(own)))):
@@ -43,7 +43,7 @@ def read_wordings(queries: Iterable[tuple[Sequence[str], str | None]]) -> Wordin
         np.argsort(-np.bincount(word, position, len(size)) / np.maximum(size, 1), kind="stable")
     ).astype(np.int32)
     shared = size[words_of] > 1
-    named = np.array(given, np.int32) if first else None
+    named = np.array(cluster_of, np.int32) if first else None
     return Wordings(np.array(wording, np.int32), places[shared], number[words_of[shared]], named)
 
 
@@ -60,8 +60,8 @@ def tie(wordings: Wordings, lists: Iterable[np.ndarray] = ()) -> pl.DataFrame:
     Queries of the same number in one of `lists` have the same list.
     """
     count = len(wordings.wording)
-    if wordings.given is not None:
-        return pl.DataFrame({"unit": wordings.given, "shared": pl.Series([[]] * count, dtype=pl.List(pl.Int32))})
+    if wordings.cluster_of is not None:
+        return pl.DataFrame({"unit": wordings.cluster_of, "shared": pl.Series([[]] * count, dtype=pl.List(pl.Int32))})
     groups = [(wordings.place, wordings.word), *map(_same, lists)]  # of the first that a query has its cluster is
     bases = count + np.cumsum([0, *(key.max(initial=-1) + 1 for _, key in groups)])
     cluster = wordings.wording.copy()

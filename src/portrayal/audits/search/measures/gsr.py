@@ -25,7 +25,7 @@ from portrayal.stats.tests.max_t import sign_patterns
 
 SMALL = 50  # queries; below, the row says that its interval is wide
 FEWEST = 6  # clusters of queries; with fewer no pattern of signs is rare enough to be told from chance
-MOST_CROSSING, SHARE, ENTRIES = 200, 4, 160_000  # crossing units: at most, of so many queries one, numbers held
+MOST_CROSSING, SHARE, ENTRIES = 200, 4, 160_000  # crossing units: the most, queries for each, entries of the basis
 LEAST = 3  # queries of a crossing unit
 ALIASED = 1e-6
 SAME = 1e-12  # list scores that differ by less are the same number, added up in another order
@@ -198,7 +198,7 @@ def flip(parts: np.ndarray, squares: np.ndarray, seed: int) -> tuple[float, floa
     flipped = np.concatenate([signs @ both for signs in sign_patterns(len(both), 1, seed)])
     reach = np.abs(flipped[:, 0]) >= np.abs(whole[0]) * (1 - SAME)
     sums = np.stack([whole - flipped, whole + flipped])  # twice those of the units flipped, and of the others
-    some = (sums[..., 1] * np.sign(whole[1]) > SAME * np.abs(whole[1])).all(axis=0)  # else any ratio would do
+    some = (sums[..., 1] * np.sign(whole[1]) > SAME * np.abs(whole[1])).all(axis=0)  # elsewhere every ratio fits
     ratios = sums[..., 0] / np.where(some, sums[..., 1], 1.0)
     # Where the observed sum is reached a ratio of 0 would do too, whatever rounding says.
     ends = np.where(reach, 0.0, ratios[0])

@@ -9,8 +9,7 @@ import pytest
 from nltk.stem.porter import PorterStemmer
 
 from portrayal.errors import PortrayalError
-from portrayal.text.collections.index import build_index, load_index, save_index, stemmed
-from portrayal.text.words.tokens import stems
+from portrayal_rankers.index import build_index, load_index, save_index, stemmed, stems
 
 TEXTS = {
     "d0": "Nurses nursing a nurse, relational hospitals",

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError
-from portrayal.text.collections import index as module
-from portrayal.text.collections.index import Index, build_index, load_index, save_index, tie_order
+from portrayal.text.collections import numbering
 from portrayal.text.words.tokens import stop_words, words
+from portrayal_rankers.index import Index, _block, build_index, load_index, save_index, tie_order
 
 TEXTS = ["the nurse helps a nurse", "", "electrician, nurse and THE doctor", "of the and"]
 
@@ -49,12 +49,12 @@ def test_a_query_counts_known_words_only() -> None:
 @settings(max_examples=60)
 @given(st.lists(st.text(alphabet="ab c.é", max_size=12), min_size=1, max_size=9), st.integers(1, 4))
 def test_any_batch_size_gives_the_naive_counts(texts: list[str], batch: int) -> None:
-    before = module.BATCH
+    before = numbering.BATCH
     try:
-        module.BATCH = batch
+        numbering.BATCH = batch
         index = build_index(named(texts), ())
     finally:
-        module.BATCH = before
+        numbering.BATCH = before
     assert counted(index) == naive(texts, frozenset())
     for word in range(len(index.words)):  # postings ascend within a word
         part = index.postings[index.borders[word] : index.borders[word + 1]]
@@ -64,7 +64,7 @@ def test_any_batch_size_gives_the_naive_counts(texts: list[str], batch: int) -> 
 @pytest.mark.parametrize("largest", [9, 2**31 - 1])
 def test_a_block_counts_words_of_small_and_large_numbers(largest: int) -> None:
     ids = np.array([3, largest, 3, 0, largest, 3], np.int32)
-    block = module._block(ids, np.array([0, 3, 3, 6]), 50)
+    block = _block(ids, np.array([0, 3, 3, 6]), 50)
     assert block.words.tolist() == [0, 3, largest]
     assert block.sizes.tolist() == [1, 2, 2]
     assert block.postings.tolist() == [52, 50, 52, 50, 52]

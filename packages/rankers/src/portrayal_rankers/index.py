@@ -1,18 +1,17 @@
-"""The inverted index: a sparse matrix of each word's counts in documents.
+"""The inverted index: a sparse matrix of each word's counts in documents; stems (Porter 1980, Program 14).
 
-Threads look up the words of batches; new words get their numbers in the order of the documents, so that numbers do not depend on
-the threads. On disk an index is .npy arrays that are mapped into memory.
+On disk an index is .npy arrays that are mapped into memory.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,64 +22,17 @@ from numpy.typing import NDArray
 from portrayal.edges.folders import claim
 from portrayal.edges.sizes import parse_json
 from portrayal.edges.writing import replacing, write_text
-from portrayal.engine import Shard, current_engine, run
-from portrayal.errors import PortrayalError
-from portrayal.text.collections import in_batches
-from portrayal.text.words.tokens import Ids, LookedUp, Tokeniser, stems, stop_words, words
+from portrayal.engine import current_engine
+from portrayal.errors import MissingExtra, PortrayalError, check_name
+from portrayal.text.collections.numbering import Batch, check_names, number_batches, numbers_of, spread_batches
+from portrayal.text.words.tokens import Tokeniser, stop_words, words
 
 if TYPE_CHECKING:
     from scipy import sparse
 
+STEMMERS = ("none", "porter", "english")
 ARRAYS = ("borders", "postings", "counts", "lengths")  # of an index on disk
 FORM = 1  # raised when these files change
-# About a megabyte of text: the arrays of a batch stay in the processor's cache, and long documents come alone.
-BATCH, CHARACTERS = 1000, 2_000_000
-AHEAD = 2  # batches for each thread that are looked up while earlier ones are taken
-
-
-def read_numbered(
-    documents: Iterable[tuple[str, str]], stop: Iterable[str]
-) -> tuple[list[str], list[str], Ids, NDArray[np.int64]]:
-    """Return names, words, ids and borders: the words of document d are `ids[borders[d]:borders[d + 1]]`."""
-    tokeniser, names = Tokeniser(stop), list[str]()
-    parts, lengths = list[Ids](), list[NDArray[np.int64]]()
-    for some, ids, borders in number_batches(documents, tokeniser):
-        names.extend(some)
-        parts.append(ids)
-        lengths.append(np.diff(borders))
-    check_names(names)
-    every = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    return names, tokeniser.vocabulary.words, np.concatenate(parts), every
-
-
-def number_batches(
-    documents: Iterable[tuple[str, str]], tokeniser: Tokeniser
-) -> Iterator[tuple[list[str], Ids, NDArray[np.int64]]]:
-    """Yield names, word numbers and document borders of each batch."""
-    workers, waiting = os.cpu_count() or 1, deque[tuple[list[str], Future[LookedUp]]]()
-    with ThreadPoolExecutor(workers) as pool:
-        for place, batch in enumerate(in_batches(documents, BATCH, CHARACTERS)):
-            names, texts = [name for name, _ in batch], [text for _, text in batch]
-            if place == 0:  # those looked up ahead find the common words, which are in the first
-                yield names, *tokeniser.encode(texts)
-                continue
-            waiting.append((names, pool.submit(tokeniser.look_up, texts)))
-            if len(waiting) > AHEAD * workers:
-                some, looked_up = waiting.popleft()
-                yield some, *tokeniser.number(looked_up.result())
-        while waiting:
-            some, looked_up = waiting.popleft()
-            yield some, *tokeniser.number(looked_up.result())
-
-
-def check_names(names: list[str]) -> None:
-    """Refuse documents that are none, or of which two have one name."""
-    if not names:
-        raise PortrayalError("the collection has no documents to index. Expected at least one.")
-    series = pl.Series(names)
-    if series.n_unique() < len(names):
-        twice = series.filter(series.is_duplicated())[0]
-        raise PortrayalError(f"document {twice!r} is there twice. Give every document its own id.")
 
 
 @dataclass(frozen=True)
@@ -151,7 +103,10 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     left_out = frozenset(stop_words() if stop is None else stop)
     tokeniser, names, blocks = Tokeniser(left_out), list[str](), list[_Block]()
     if current_engine().named:
-        vocabulary, blocks = _counted_by_workers(documents, left_out, names)
+        numbers = numbers_of(left_out)
+        for own, block in spread_batches(_count, documents, left_out, names, numbers):
+            blocks.append(replace(block, words=own[block.words]))
+        vocabulary = list(numbers)
     else:
         for some, ids, borders in number_batches(documents, tokeniser):
             blocks.append(_block(ids, borders, len(names)))
@@ -161,34 +116,24 @@ def build_index(documents: Iterable[tuple[str, str]], stop: Iterable[str] | None
     return _join(names, vocabulary, left_out, blocks)
 
 
-def _counted_by_workers(
-    documents: Iterable[tuple[str, str]], stop: frozenset[str], names: list[str]
-) -> tuple[list[str], list[_Block]]:
-    """Let the engine's workers count; words are numbered as in this process."""
-
-    def shards() -> Iterator[Shard]:
-        for place, batch in enumerate(in_batches(documents, BATCH, CHARACTERS)):
-            first = len(names)
-            names.extend(name for name, _ in batch)
-            yield Shard(f"documents from {batch[0][0]!r}", (first, [text for _, text in batch]), place)
-
-    numbers = {word: number for number, word in enumerate(Tokeniser(stop).vocabulary.words)}
-    blocks, early = list[_Block](), dict[int, tuple[list[str], _Block]]()
-    for shard, counted in run(partial(partial, _count, stop), shards()):
-        early[shard.place] = counted
-        while len(blocks) in early:
-            seen, block = early.pop(len(blocks))
-            own = np.array([numbers.setdefault(word, len(numbers)) for word in seen], np.int32)
-            blocks.append(replace(block, words=own[block.words]))
-    return list(numbers), blocks
-
-
-def _count(stop: frozenset[str], batch: tuple[int, list[str]]) -> tuple[list[str], _Block]:
+def _count(stop: frozenset[str], batch: Batch) -> tuple[list[str], _Block]:
     """Return the words of a batch in the order they were seen, and their counts."""
     first, texts = batch
     tokeniser = Tokeniser(stop)
     block = _block(*tokeniser.encode(texts), first)
     return tokeniser.vocabulary.words, block
+
+
+def stems(words: Sequence[str], stemmer: str) -> list[str]:
+    """Return the stem of each word; with 'none' the words themselves."""
+    check_name(stemmer, STEMMERS, "stemmer")
+    if stemmer == "none":
+        return list(words)
+    try:
+        import snowballstemmer
+    except ImportError:
+        raise MissingExtra(f"the stemmer {stemmer!r}", "stem") from None
+    return list(snowballstemmer.stemmer(stemmer).stemWords(list(words)))
 
 
 def stemmed(index: Index, stemmer: str) -> Index:
