@@ -29,7 +29,11 @@ SMALL = 2_000_000  # entries up to which a matrix of zeros and all is faster tha
 SKEWS = 199  # patterns of signs behind the chance of so much skewness
 DOUBTFUL, CLEAR = 0.2, 0.05  # that chance, under which the tails of a family may lie on one side, and surely do
 ALONE, CLEAR_MIXED = 0.4, 0.02  # the same for a single test, which shows less, and for tails on both sides
-FEW, FEW_ALONE = 13, 8  # people and tests together that show no skewness; people of whom one test shows no side either
+FEW, FEW_TESTS, FEW_ALONE = (
+    13,
+    3,
+    8,
+)  # people and tests together, of so many tests, that show no skewness; alone no side
 AGAINST = 0.04  # of `LEVEL`, for leaning away from the tail: a few lean towards it
 MILD, STRONG = 1.0, 0.5  # shapes of gamma distributions: exponential, and chi-squared with one degree of freedom
 SAMPLES, MOST_SKEWED = (
@@ -87,7 +91,7 @@ def least_lean(table: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     of_tails = np.mean([_skewed(each, MILD)[1] for each in people])
     mixed = tests > 1 and (either < CLEAR_MIXED or np.abs(own).mean() > (usual + of_tails) / 2)
     leaning = one_side < (ALONE if tests == 1 else DOUBTFUL) and (tests == 1 or abs(own.mean()) > of_tails / 2)
-    few = len(table) + tests <= FEW
+    few = tests <= FEW_TESTS and len(table) + tests <= FEW
     if not (leaning or mixed or one_side < CLEAR or few):
         return own, np.zeros(tests)
     either_side = (mixed and one_side >= CLEAR) or (tests == 1 and len(table) <= FEW_ALONE)
@@ -106,13 +110,16 @@ def _residuals(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _skewness(table: np.ndarray, seed: int) -> tuple[np.ndarray, tuple[float, float], float]:
     """Return skewness, and chances of as much to one side, or either, by flips."""
     residual, people = _residuals(table)
-    second, third = (residual**2).sum(axis=0) / people, (residual**3).sum(axis=0) / people
+    squares = residual * residual
+    cubes, second = squares * residual, squares.sum(axis=0) / people
+    third = cubes.sum(axis=0) / people
     own = np.divide(third, second**1.5, out=np.zeros_like(third), where=second > STILL)
     signs = _signs(np.random.default_rng(seed), SKEWS, len(table))
     first = signs @ residual / people
-    flipped = signs @ residual**3 / people - 3 * first * second + 2 * first**3
-    spread = second - first**2
-    flipped = np.divide(flipped, np.abs(spread) ** 1.5, out=np.zeros_like(flipped), where=spread > SAME * second)
+    flipped = signs @ cubes / people - first * (3 * second - 2 * first * first)
+    spread = second - first * first
+    deviation = np.sqrt(np.abs(spread))
+    flipped = np.divide(flipped, deviation * np.abs(spread), out=np.zeros_like(flipped), where=spread > SAME * second)
     sizes = [(np.abs(flipped.mean(axis=1)), abs(own.mean())), (np.abs(flipped).mean(axis=1), np.abs(own).mean())]
     one_side, either = (float((drawn >= seen * (1 - SAME)).sum() + 1) / (SKEWS + 1) for drawn, seen in sizes)
     return own, (one_side, either), float(sizes[1][0].mean())
