@@ -49,9 +49,8 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     tests = plan.systems * (plan.others + 1 + len(plan.places) * (len(set(plan.places.tolist())) + 1))
     changes = plan.systems * (1 + len(plan.places) * (len(set(plan.places.tolist())) + 1) * (plan.pictures == 1))
     share = flipped_share(changes, tests - changes)
-    single = (
-        LEVEL * (1 - share) / (tests - changes) if tests > changes else LEVEL
-    )  # families of their own, at best alone
+    # Comparisons of genders are in the family only of a whole system; by question they are at best alone in theirs.
+    single = LEVEL * (1 - share) / (tests - changes) if plan.others else LEVEL
     return [
         study.correction(tests),
         study.reach(len(plan.own), changes, LEVEL * share),
