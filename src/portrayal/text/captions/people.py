@@ -45,6 +45,7 @@ class Somebody:
     mentions: list[str] = field(default_factory=list)
     groups: dict[str, set[str]] = field(default_factory=dict)
     is_several: bool = False
+    is_part: bool = False  # whether they were taken out of several
     seen: tuple[int, int] = (0, 0)  # the last sentence that speaks of them, and the place in it
 
     def add(self, pairs: Pairs) -> None:
@@ -106,6 +107,12 @@ def is_basic(name: str) -> bool:
 
 
 @cache
+def is_grown(name: str) -> bool:
+    """Return whether a noun can only mean adults: mother, grandfather."""
+    return any(word.age == "adult" for word in group_words().find(name, *NOUNS))
+
+
+@cache
 def _is_somebody(name: str) -> bool:
     head = name.rpartition(" ")[2]
     known = {head, lexicon.base_of_noun(head)} & (SEVERAL | _ROLES) or name in _OUTLINES or _title(name) in _TITLES
@@ -127,8 +134,12 @@ def is_person_noun(token: Token) -> bool:
     if tree.of_what(token) is not None and name in _OUTLINES:  # 'a model of a ship'
         return False
     articles = {one.original for one in (*token.lefts, *token.head.lefts)} & {"a", "an"}
-    if token.dep_ == "poss" and token.tag_ == "NNS" and articles:  # 'a farmers' market'
-        return False
+    if (
+        token.dep_ == "poss"
+        and articles
+        and (token.tag_ == "NNS" or lexicon.is_under(token.head.original, "clothing.n.01"))
+    ):
+        return False  # 'a farmers' market', 'a nurse's uniform'
     return _is_somebody(name) and (above is None or above.original.rstrip("s") not in _FIGURES)
 
 

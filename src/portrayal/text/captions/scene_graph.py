@@ -63,6 +63,21 @@ class Statement(NamedTuple):
     tokens: tuple[Token, ...]
     told: Token
 
+    @property
+    def word(self) -> str:
+        """The word that a mood is noted under: 'african descent' for 'of african descent'."""
+        return _bare(self.words[-1])
+
+    def is_open(self) -> bool:
+        """Return whether what is denied or supposed of this word is left open."""
+        known = moods.is_definite(self.told) and self.told.dep_ not in ("appos", "attr")
+        is_presence = self.word in moods.PRESENCE and (self.told.tag_[:2] != "NN" or self.word in ("sight", "view"))
+        return is_presence or (self.told.mood == HEDGED and (self.told.tag_ == "CD" or known))
+
+
+def _bare(words: str) -> str:
+    return " ".join(words.split()[1:-1]) if words.startswith("of ") else words
+
 
 def from_trees(sentences: Sequence[Tree]) -> SceneGraph:
     """Return the scene graph of a caption's parsed sentences."""
@@ -70,32 +85,51 @@ def from_trees(sentences: Sequence[Tree]) -> SceneGraph:
         parsed.number = number
         moods.mark(parsed)
     everybody = resolve(sentences)
+    places = {id(one): place for place, one in enumerate(everybody)}
     statements = [one for parsed in sentences for one in _statements(parsed)]
-    for words, (first, *_), told in statements:
-        if len(words) == 2 and len(first.people) == 1 and told.mood < NEGATED:
-            first.people[0].add(groups_of_adjective(words[1]))
     nodes: dict[Node, None] = {}
     marked: dict[int, dict[str, None]] = {HEDGED: {}, NEGATED: {}}
-    for words, tokens, told in statements:
-        mood = max(token.mood for token in tokens)
-        word = " ".join(words[-1].split()[1:-1]) if words[-1].startswith("of ") else words[-1]
-        known = moods.is_definite(told) and told.dep_ not in ("appos", "attr")
-        is_open = word in moods.PRESENCE or (told.mood == HEDGED and (told.tag_ == "CD" or known))
-        if told.mood in marked and len(words) < 3 and not is_open:
-            marked[told.mood][word] = None
-        several = number_of(tokens[0]) if len(words) == 1 and not tokens[0].word.things else None
-        whom = next((everybody.index(one) for one in tokens[0].people if one in everybody), None)
-        nodes[Node(words, tokens[0].tree.number, mood == NEGATED, mood == HEDGED, several, whom)] = None
-    for token in (token for parsed in sentences for token in parsed.tokens):  # 'the mood seems tense'
-        is_said = token.tag_[:2] == "JJ" and token.dep_ not in ("amod", "nsubj", "pobj", "dobj")
-        if is_said and token.mood in marked and token.original not in lexicon.PARTS | moods.PRESENCE:
-            marked[token.mood].setdefault(" ".join(token.original.split()[1:-1]) or token.original)
-        whom = [one for one in token.tree.tokens[: token.i] if one.people]
-        if is_said and whom and token.dep_ not in ("acomp", "oprd", "conj") and token.mood < NEGATED:
-            whom[-1].people[0].add(groups_of_adjective(token.original))  # 'a woman, possibly Latina'
+    for one in statements:
+        first, told = one.tokens[0], one.told
+        if len(one.words) == 2 and len(first.people) == 1 and told.mood < NEGATED:
+            first.people[0].add(groups_of_adjective(one.words[1]))
+        mood = max(token.mood for token in one.tokens)
+        if told.mood in marked and len(one.words) < 3 and not one.is_open():
+            marked[told.mood][one.word] = None
+        several = number_of(first) if len(one.words) == 1 and not first.word.things else None
+        whom = next((places[id(person)] for person in first.people if id(person) in places), None)
+        nodes[Node(one.words, first.tree.number, mood == NEGATED, mood == HEDGED, several, whom)] = None
+    tellers = {id(one.told) for one in statements}
+    for token in (token for parsed in sentences for token in parsed.tokens):
+        _mark_adjective(token, marked)
+        if token.mood in marked and id(token) not in tellers:
+            _mark_verb(token, marked[token.mood])
     said = _tuples(node.words for node in nodes if not node.negated)
     people = tuple(one.person() for one in everybody)
     return SceneGraph(*said, tuple(marked[NEGATED]), tuple(marked[HEDGED]), people, tuple(nodes))
+
+
+def _mark_adjective(token: Token, marked: dict[int, dict[str, None]]) -> None:
+    """Note an adjective that stands without its noun: 'the mood seems tense', 'a woman, possibly Latina'."""
+    before_noun = token.dep_ == "amod" and tree.is_noun(token.head)
+    at_least = token.tag_ == "JJS" and token.dep_ == "advmod"
+    if token.tag_[:2] != "JJ" or before_noun or at_least or token.dep_ in ("nsubj", "pobj", "dobj"):
+        return
+    if token.mood in marked and token.original not in lexicon.PARTS | moods.PRESENCE:
+        marked[token.mood].setdefault(_bare(token.original) or token.original)
+    if token.dep_ not in ("acomp", "oprd", "conj") and token.mood < NEGATED:
+        whom = [one for one in token.tree.tokens[: token.i] if one.people]
+        if whom:
+            whom[-1].people[0].add(groups_of_adjective(token.original))
+
+
+def _mark_verb(verb: Token, marked: dict[str, None]) -> None:
+    """Note a verb that nobody is named to do: 'instead of helping'."""
+    below = ("dobj", "prep", "agent", "auxpass", "nsubj", "nsubjpass", "attr", "advcl")
+    if not tree.is_verb(verb) or _has_complement(verb) or any(child.dep_ in below for child in verb.children):
+        return
+    if verb.lemma_ not in ("be", "have", "do") and tree.verb_base(verb) not in moods.PRESENCE:
+        marked.setdefault(_verb_name(verb))
 
 
 def _statements(parsed: Tree) -> Iterator[Statement]:
@@ -185,7 +219,8 @@ def _of_verb(verb: Token) -> list[Statement]:
     """Return all that a verb states of its subjects."""
     who = subjects_of(verb)
     statements = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
-    if not statements and verb.lemma_ != "be" and verb.dep_ not in ("acomp", "oprd") and not _has_complement(verb):
+    is_said = _first_listed(verb).dep_ in ("acomp", "oprd")
+    if not statements and verb.lemma_ != "be" and not is_said and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
         word = verb.original if tree.is_passive(verb) else _verb_name(verb)
         statements = list(_said_of(who, word, verb))
