@@ -34,10 +34,10 @@ test: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=packages/faces $(BIN)/lint-imports --no-cache
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m 'not night'
+	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m 'not night'
 
 nightly: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m night
+	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m night
 
 # The documentation site, into site/; a dead link stops it, here and in `make test`. Open site/index.html: it needs no server.
 docs: $(VENV)/.test

@@ -21,7 +21,7 @@ from polars.testing import assert_frame_equal
 from portrayal import flow
 from portrayal.errors import PortrayalError
 from portrayal.reporting.page.section import find
-from portrayal.run.silence import ANSWERED, DIFFERENCE, UNANSWERED
+from portrayal.run.silence import ANSWERED, DIFFERENCE, LEVEL, UNANSWERED
 from portrayal.stats.decisions.decision import DECISIONS, NOT_MEASURABLE
 from portrayal.study.audit import Evidence, Measured
 from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
@@ -34,7 +34,7 @@ KEYS = ["system", "measure", "group", "versus", "unit"]
 # What hangs on the other tests of the family, and on how many questions were answered.
 OF_THE_FAMILY = ("p_adjusted", "decision", "reason", "detectable", "family")
 OF_THE_ANSWERS = ("n_answered", "n_refused")
-SILENCE = (ANSWERED, UNANSWERED, DIFFERENCE)  # rows that every audit has, about questions and not about people
+SILENCE = (ANSWERED, UNANSWERED, LEVEL, DIFFERENCE)  # rows that every audit has, about questions and not about people
 MADE = sorted(path.stem for path in HERE.glob("case_*.py"))
 EVERY = [*AUDITS, *EXPERIMENTS]
 every_audit = pytest.mark.parametrize("name", [name for name in EVERY if f"case_{name.replace('/', '_')}" in MADE])

@@ -19,7 +19,7 @@ from portrayal.stats.models import groups as models
 from portrayal.stats.models.groups import compare_pairs, permute_terms, welch
 from portrayal.stats.raters import cohen_kappa, krippendorff_alpha
 from portrayal.stats.tests import max_t
-from portrayal.stats.tests.max_t import flip_jointly
+from portrayal.stats.tests.max_t import flip_jointly, worst_group
 from portrayal.stats.tests.people import deal_pictures, level_test, permute_labels, permute_people
 from portrayal.stats.tests.proportions import share_difference
 
@@ -85,6 +85,19 @@ def terms(sizes: tuple[int, ...], spreads: tuple[float, ...], second: bool = Fal
     return p
 
 
+def worst(sizes: tuple[int, ...], spreads: tuple[float, ...] = ()) -> Callable:
+    """Return a test of the worst group: of numbers that spread so far, else of shares of four pictures."""
+
+    def p(rng: np.random.Generator, effect: float) -> float:
+        group = np.repeat(range(len(sizes)), sizes)
+        chance = np.clip(rng.beta(0.5, 2, len(group)) + effect * (group == 0), 0, 1)
+        apart = rng.normal(size=len(group)) * np.array(spreads)[group] + effect * (group == 0) if spreads else None
+        found = worst_group(rng.binomial(4, chance) / 4 if apart is None else apart, group, int(rng.integers(1 << 30)))
+        return found.p if found else np.nan
+
+    return p
+
+
 def pairs(sizes: tuple[int, ...], spreads: tuple[float, ...]) -> Callable:
     def p(rng: np.random.Generator, effect: float) -> float:
         group = np.repeat(range(len(sizes)), sizes)
@@ -103,10 +116,9 @@ def flips(people: int, tests: int, tail: str = NORMAL, missing: float = 0.0) -> 
         differences = rng.standard_t(3, (people, tests)) if tail == "t3" else drawn(rng, tail, (people, tests))
         differences[:, 0] += effect
         differences[rng.random(differences.shape) < missing] = np.nan
-        adjusted = flip_jointly(differences, int(rng.integers(1 << 30))).adjusted
-        return float(
-            np.nan_to_num(adjusted[0] if effect else np.append(adjusted[~np.isnan(adjusted)], 1.0).min(), nan=1.0)
-        )
+        tested = flip_jointly(differences, int(rng.integers(1 << 30)))
+        adjusted = np.where(tested.floor < LEVEL, tested.adjusted, np.nan)
+        return float(adjusted[0] if effect or np.isnan(adjusted).all() else np.nanmin(adjusted))
 
     return p
 
@@ -203,7 +215,16 @@ CELLS = [
     Cell("analysis of variance", "40, 20 and 5, long tails", terms((40, 20, 5), (1.0, 1.0, 1.0), tail=LONG), 1.5),
     Cell("analysis of variance", "5, 5 and 5; deviations 1, 1 and 3", terms((5, 5, 5), UNEQUAL[1]), 3.0),
     Cell("all pairs of groups", "40, 20 and 5; deviations 1, 1 and 3", pairs(*UNEQUAL), 1.5),
+    Cell("worst group", "40, 20 and 5, shares of 4 pictures", worst((40, 20, 5)), 0.4),
+    Cell("worst group", "40, 20 and 5; deviations 1, 1 and 3", worst(*UNEQUAL), 1.5),
+    Cell("worst group", "5 and 40", worst((5, 40), (1.0, 1.0)), 2.0),
+    Cell("joint flips", "5 people, 1 test", flips(5, 1), 3.0),
+    Cell("joint flips", "6 people, 1 test, long tails", flips(6, 1, LONG), 3.0),
     Cell("joint flips", "7 people, 1 test, long tails", flips(7, 1, LONG), 2.0),
+    Cell("joint flips", "8 people, 2 tests, long tails", flips(8, 2, LONG), 3.0),
+    Cell("joint flips", "10 people, 1 test", flips(10, 1), 1.5),
+    Cell("joint flips", "10 people, 1 test, long tails", flips(10, 1, LONG), 1.5),
+    Cell("joint flips", "12 people, 2 tests, long tails", flips(12, 2, LONG), 1.5),
     Cell("joint flips", "8 people, 5 tests", flips(8, 5), 2.0),
     Cell("joint flips", "9 people, 36 tests", flips(9, 36), 3.0),
     Cell("joint flips", "9 people, 36 tests, long tails", flips(9, 36, LONG), 3.0),
@@ -211,6 +232,7 @@ CELLS = [
     Cell("joint flips", "12 people, 20 tests, long tails, half missing", flips(12, 20, LONG, 0.5), 3.0),
     Cell("joint flips", "20 people, 72 tests, t3", flips(20, 72, "t3"), 2.0),
     Cell("joint flips", "24 people, 20 tests, long tails", flips(24, 20, LONG), 1.0),
+    Cell("joint flips", "48 people, 20 tests, long tails, 85% missing", flips(48, 20, LONG, 0.85), 3.0),
     Cell("joint flips", "48 people, 60 tests, t3, half missing", flips(48, 60, "t3", 0.5), 2.0),
     Cell("largest of many words", "200 captions against 40, 50 words", words(200, 40, 50), 0.25),
     Cell("test of silence", "60 units, 3 groups", refusals(60, 3, 1), 0.4),
@@ -260,8 +282,8 @@ Simulated data in the shapes that audits have, through the functions that audits
 - *Coverage*: how often a 95% interval holds the truth; 90% is the least.
 - *Not tested*: how often the row would be "not tested", or have no interval.
 
-1,000 runs a cell, 499 permutations a test, seed 0: `PYTHONPATH=src:tests python -m stats.shapes` prints this page, and
-`make nightly` runs 300 of each cell.
+1,000 runs a cell, 499 permutations a test, seed 0: `PYTHONPATH=src:tests python -m stats.shapes` prints this page (with names of
+tests: their cells alone), and `make nightly` runs 300 of each cell.
 
 | test | shape | size | power | coverage | not tested |
 |---|---|---|---|---|---|
@@ -296,5 +318,19 @@ def lines(cells: list[Cell]) -> Iterator[str]:
         yield line
 
 
+def rows_before() -> dict[tuple[str, str], str]:
+    """Return the page's lines by test and shape."""
+    table = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")][1:]
+    return {(line.split(" | ")[0].removeprefix("| "), line.split(" | ")[1]): line for line in table}
+
+
+def main(tests: list[str]) -> None:
+    """Write the page; with names of tests only their cells are simulated again, and new ones."""
+    before = rows_before() if tests else {}
+    kept = {(cell.test, cell.shape): before.get((cell.test, cell.shape)) for cell in CELLS if cell.test not in tests}
+    table = [kept.get((cell.test, cell.shape)) or next(lines([cell])) for cell in CELLS]
+    PAGE.write_text(HEAD + "\n".join(table) + "\n" + FOOT, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(HEAD + "\n".join(lines(CELLS)) + "\n" + FOOT, encoding="utf-8")
+    main(sys.argv[1:])

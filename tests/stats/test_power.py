@@ -49,7 +49,16 @@ def test_a_level_that_no_effect_reaches_is_infinite() -> None:
 
 def test_people_find_less_with_more_tests_and_nothing_when_they_are_few() -> None:
     one, six = smallest_of_people(10, 1), smallest_of_people(10, 6)
-    # A t-test of ten differences finds 1.0 deviations with 80% power at 5%.
-    assert 0.9 < one < 1.15 < six
+    # A t-test of ten differences finds 1.0 deviations with 80% power at 5%; a single test of ten shows no skewness, so
+    # people must lean further away from 0 than exponential differences without an effect do.
+    assert 1.0 < one < 1.3 < six
     assert smallest_of_people(10, 6, parts=3) < six  # parts of one whole are fewer than they seem
     assert smallest_of_people(4, 1) == float("inf")  # 2 of 16 sign patterns at best
+
+
+def test_of_many_people_the_effect_falls_with_their_root_and_of_many_tests_none_is_stated() -> None:
+    few, many = smallest_of_people(200, 2), smallest_of_people(800, 2)
+    assert many == pytest.approx(few / 2)
+    # Two normal tests of a family: 2.24 (5% of two) + 0.84 (80%), and more where a family looks skewed by chance.
+    assert 3.0 < few * np.sqrt(200) < 3.5
+    assert np.isnan(smallest_of_people(48, 400))

@@ -75,7 +75,7 @@ def resumable() -> Iterator[None]:
 
 def finish(run: "portrayal.Run") -> None:
     """Say the findings, print where the report is, and name systems without answers."""
-    say(one["sentence"] for one in run.conclusions)
+    say(one["sentence"] for one in run.conclusions if not one["silent"])
     sentences = run.findings  # what was found comes first
     say(f"{one['decision']}: {one['sentence']}" for one in sentences[:MOST_SAID])
     if len(sentences) > MOST_SAID:

@@ -69,8 +69,10 @@ def questions(responses: pl.DataFrame) -> pl.DataFrame:
 
 
 def once(posed: pl.DataFrame) -> pl.DataFrame:
-    """Return each question once: stimuli of the same content are asked as one."""
-    return posed.unique(["system", "content", "repeat"], keep="first", maintain_order=True)
+    """Return each question once: of stimuli of the same content one part unanswered counts."""
+    question = ["system", "content", "repeat"]
+    least = [pl.col(name).sort_by("said", "status").first().over(question) for name in ("said", "status")]
+    return posed.with_columns(least).unique(question, keep="first", maintain_order=True)
 
 
 def silent_systems(responses: pl.DataFrame) -> dict[str, str]:

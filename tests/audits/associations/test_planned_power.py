@@ -25,7 +25,7 @@ def test_depictions_are_decided_as_the_plan_reckons() -> None:
     second never decides: where p is that small, Newcombe's interval is always clear.
     """
     gap, stated = plans()["depictions demo"]
-    tests = 20  # ten occupations, two systems
+    tests = 10  # occupations: each system's are a family
     own, others = (binom.pmf(range(n + 1), n, share) for n, share in ((20, 0.5 + gap), (180, 0.5)))
     found = 0.0
     for hits, other in product(range(14, 21), range(68, 113)):

@@ -49,8 +49,8 @@ def test_what_is_denied_and_guessed_moves_no_figure(run, system: str) -> None:
 def test_who_misgenders_by_pronoun_is_found_as_who_misgenders_by_noun(run) -> None:
     shares = {}
     for system in ("misgenders by noun", "misgenders by pronoun"):
-        (sentence,) = [text for text in found(run, system) if "wrong group word" in text]
-        assert "more often for people annotated female than for people annotated male" in sentence
+        told = "more often for people annotated female than for people annotated male"
+        assert sum("wrong group word" in text and told in text for text in found(run, system)) == 1
         of_system = (pl.col("system") == system) & (pl.col("measure") == group_words.TEST)
         shares[system] = run.results.filter(of_system).select("value", "p", "n").rows()
     assert shares["misgenders by noun"] == shares["misgenders by pronoun"]

@@ -266,10 +266,15 @@ def test_ratings_of_places_come_in_with_the_study(composed):
 
 def test_the_plan_says_what_could_be_found(composed):
     folder, _ = composed
-    _, line = AUDIT.power(read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet"))
-    # At half the pictures all 16 people score far above 0: 2 of 65,536 flips, whatever the correction.
-    assert line.startswith("with 16 people, a tagger in which the place decides the gender named is found in")
-    assert line.endswith(", 100 where it is 50")
+    *floors, line = AUDIT.power(read_study(folder / "study.toml"), pl.read_parquet(folder / "run" / "stimuli.parquet"))
+    assert floors[1:] == [
+        "a test in which fewer than 8 of 16 people differ could not reach the level in a family of 25"
+    ]
+    # At half the pictures nearly all of 16 people score far above 0.
+    assert line.startswith(
+        "with 16 people, a tagger in which the place decides the gender named is found in so many of 100"
+    )
+    assert line.endswith(", 99 where it is 50")
 
 
 def test_the_demonstration_study_reads_and_names_both_systems():

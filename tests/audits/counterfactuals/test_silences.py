@@ -28,8 +28,8 @@ def strict(person: int, attribute: str, value: float) -> list[str]:
 
 LIVE = (
     f"It was not found that live gives a label more often to {ENDS} in 3 tests ('Cook', 'Model' and 'Nurse'). The nearest in "
-    "'Cook': change per unit of the cue = 4 percentage points (95% interval −5 to 13, 12 people, adjusted p = .687); the "
-    "interval leaves out effects beyond 13 percentage points."
+    "'Cook': change per unit of the cue = 4 percentage points (95% interval −5 to 13, 12 people, adjusted p = .687); an effect of "
+    "15 percentage points would have been found in 80 of 100 such audits."
 )
 
 
@@ -69,7 +69,10 @@ def test_refusing_faces_of_one_end_is_found():
         "points (95% interval 7 to 19, 24 people, adjusted p < .001). Refused: 0% at −2, 0% at the centre and 50% at 2; the other "
         "measures speak only of what was answered."
     )
-    assert sum("refuses" in sentence for sentence in sentences) == 1
+    assert ["more than 10%" in one for one in sentences if "refuses" in one] == [
+        False,
+        True,
+    ]  # differences, then the level
     refused = results.filter(pl.col("measure") == "refused").select("step", "value", "n").rows()
     assert refused == [(step, 0.0, 24) for step in ("-2", "-1.3", "-0.67", "+0", "+0.67")] + [
         ("+1.3", 0.5, 24),
@@ -97,8 +100,8 @@ def once(person: int, attribute: str, value: float) -> list[str] | str:
 def test_refusing_by_the_step_shown_is_told_beside_the_placebo_alone(taggers: dict[str, Tagger]) -> None:
     # What another system failed at, or this one once, had its refusals compared again, without a word of the placebo.
     _, sentences = audit_of(taggers, people=24, attributes=("gender", "placebo"))
-    told = [sentence for sentence in sentences if sentence.startswith("steps refuses")]
-    assert told == []
+    told = [sentence for sentence in sentences if sentence.startswith(("steps refuses", "steps leaves"))]
+    assert len(told) == 1 and "more than 10% of its questions" in told[0], told  # its level alone
     assert sum("it refuses along a random direction of the face too" in sentence for sentence in sentences) == 1
 
 
@@ -110,8 +113,9 @@ def test_failing_for_faces_of_one_end_is_found_among_those_not_refused() -> None
     _, sentences = audit_of({"both": both}, people=24)
     # Of faces made more masculine 24 x 3 were shown and 12 x 2 failed; of the others 6 were refused, and the rest answered.
     assert sentences[0].startswith("both refuses more often as a face is made more feminine")
+    level, lost = [sentence for sentence in sentences if "Unanswered" in sentence]
+    assert level.startswith("both leaves more than 10% of its questions unanswered: 18% (95% interval")
     assert sum("refuses" in sentence for sentence in sentences) == 1
-    (lost,) = [sentence for sentence in sentences if "Unanswered" in sentence]
     assert "faces made more masculine more often than faces made more feminine: 33 percentage points" in lost
     assert "Unanswered: made more masculine 33.3% and made more feminine 0.0%" in lost
 
@@ -146,7 +150,10 @@ def test_refusing_faces_of_the_negative_end_of_one_of_three_pairs_is_found():
     pairs = [("White", "Black"), ("White", "East Asian"), ("Black", "East Asian")]
     results, sentences = audit_of({"picky": picky}, people=12, attributes=("race",), pairs=pairs)
     assert sentences[0].startswith("picky refuses more often as a face is made closer to the pole Black: change of")
-    assert sum("refuses" in sentence for sentence in sentences) == 1
+    assert ["more than 10%" in one for one in sentences if "refuses" in one] == [
+        False,
+        True,
+    ]  # differences, then the level
     assert results.filter(pl.col("measure") == "refusal_slope").select("pole_low", "pole_high").rows() == [
         ("Black", "East Asian")
     ]
@@ -181,7 +188,10 @@ def test_refusing_people_who_start_in_one_of_three_groups_is_found():
         return "refused" if person % 3 == 1 else chance(person, attribute, value)
 
     _, sentences = audit_of({"shy": shy}, people=24, start=lambda person: ("female", "male", "nonbinary")[person % 3])
-    assert sentences[0] == (
+    assert sentences[0].startswith(
+        "shy refuses more than 10% of its questions: 33% (95% interval 14 to 57%, 168 questions"
+    )
+    assert sentences[1] == (
         "shy refuses faces that start as male more often than the others: 100 percentage points (95% interval 62 to 100, "
         "24 people, adjusted p < .001). Unanswered: that start as male 100.0%, that start as female 0.0% and that start as "
         "nonbinary 0.0%; the other measures speak only of what was answered."
@@ -248,7 +258,9 @@ def test_nobody_with_a_whole_series_is_said():
 
     _, sentences = audit_of({"gaps": gaps})
     assert sentences == [
-        f"It cannot be said whether gaps gives a label more often to {ENDS} ('Nurse'): nobody has an answer at every step."
+        f"It cannot be said whether gaps gives a label more often to {ENDS} ('Nurse'): nobody has an answer at every step.",
+        "It was not found that gaps leaves more than 10% of its questions unanswered: 14% (95% interval 5 to 29%, 84 questions, "
+        "adjusted p = .239); the interval leaves out effects beyond 29%.",
     ]
 
 

@@ -37,7 +37,9 @@ def test_the_toy_collection_of_the_paper(vectors):
     """Figure 4: the stereotypical engine is found, the other way the counter-stereotypical one, and the neutral one is not."""
     results, findings = audited({name: reference_run(TOY, name) for name in REFERENCES}, vectors=vectors)
     stereotypical, neutral, counter = (differences(results, name) for name in REFERENCES)
-    assert set(stereotypical["decision"]) == set(counter["decision"]) == {"found"}
+    # Of both rulers together 20 queries are too few for the second, whose differences have a long tail on the other side.
+    decisions = ["found", "not tested"][: len(vectors)]
+    assert stereotypical["decision"].to_list() == counter["decision"].to_list() == decisions
     assert stereotypical["low"].min() > 0
     assert counter["high"].max() < 0
     assert set(neutral["decision"]) == {"not tested"}
@@ -61,7 +63,10 @@ def test_a_finding_says_with_which_rulers_it_holds():
     run = reference_run(TOY, "stereotypical")
     _, (finding,) = audited({"engine": run}, vectors=["glove", "spacy-md"])
     assert "measured with the word vectors glove: " in finding.sentence
-    assert "With the word vectors spacy-md it is found too: 0.84 (95% interval 0.17 to 1.76" in finding.sentence
+    assert finding.sentence.endswith(
+        "With the word vectors spacy-md it cannot be said: the differences have a long tail on the other side, which 20 queries are "
+        "too few to tell a mean by."
+    )
 
 
 @pytest.fixture

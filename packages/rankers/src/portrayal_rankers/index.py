@@ -1,4 +1,4 @@
-"""The inverted index: a sparse matrix of each word's counts in documents; stems (Porter 1980, Program 14).
+"""Inverted index: a sparse matrix of word counts in documents; stems (Porter 1980, Program 14).
 
 On disk an index is .npy arrays that are mapped into memory.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from math import comb, inf, isinf
+from math import comb, inf, isinf, isnan
 
 import numpy as np
 import polars as pl
@@ -61,6 +61,8 @@ def _line(test: AssociationTest, study: Study, family: int) -> str:
     n_x, n_y, people = _sizes(test)
     units = f"{people} people on both sides" if people else f"{n_x} + {n_y} {'targets' if test.y else 'attributes'}"
     d = smallest_d(test, study.settings.alternative, family)
+    if isnan(d):
+        return f"{units}: of a family of {family} tests no power is computed"
     if isinf(d):
         return f"{units} are too few to find anything under this correction"
     return f"{units} find d of {d:.2f} or more with 80% power"

@@ -49,10 +49,12 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     tests = plan.systems * (plan.others + 1 + len(plan.places) * (len(set(plan.places.tolist())) + 1))
     changes = plan.systems * (1 + len(plan.places) * (len(set(plan.places.tolist())) + 1) * (plan.pictures == 1))
     share = flipped_share(changes, tests - changes)
+    # Comparisons of genders are in the family only of a whole system; by question they are at best alone in theirs.
+    single = LEVEL * (1 - share) / (tests - changes) if plan.others else LEVEL
     return [
         study.correction(tests),
         study.reach(len(plan.own), changes, LEVEL * share),
-        *_unreachable(plan, LEVEL * (1 - share) / max(tests - changes, 1)),
+        *_unreachable(plan, single),
         f"with {len(plan.own)} people, a tagger in which the place decides the gender named is found in so many of 100 audits,"
         f" by the number of 100 pictures in which it does: {', '.join(powers)}",
     ]

@@ -34,6 +34,7 @@ class Conclusion:
     found: int = 0
     figures: str = NO_TEST  # of the surest test; the reason where there is none
     row: int | None = None
+    silent: bool = False  # nothing can be said of the system at all, which a sentence of its own says
 
     @property
     def counted(self) -> str:
@@ -61,7 +62,7 @@ def conclude(audit: Audit, measured: Measured, findings: Sequence[Finding], syst
                 kind = audit.kind_of(own[0] if own else rows[0])
                 one = replace(one, text=question.ask(rows[0], kind), kind=kind)
             if system in silent:
-                one = replace(one, answer=rule.NOT_MEASURABLE, figures=SILENT)
+                one = replace(one, answer=rule.NOT_MEASURABLE, figures=SILENT, silent=True)
             elif own:
                 one = _answered(one, own, measured, findings)
             conclusions.append(one)

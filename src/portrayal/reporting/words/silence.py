@@ -30,8 +30,8 @@ def silence_findings(measured: Measured, audit: Audit) -> list[Finding]:
     lists = audit.kind in ("tagger", "generator")
 
     def beyond(row: Row) -> str:
-        verb = VERBS.get(row["status"] or "", "does not answer")
-        return f"{verb} more than {percent(row['null'])} of its questions"
+        verb, end = (VERBS[row["status"]], "") if row["status"] in VERBS else ("leaves", " unanswered")
+        return f"{verb} more than {percent(row['null'])} of its questions{end}"
 
     several = "leaves questions about some groups unanswered more often than about others"
     level = Claim(positive=beyond, asks=beyond, after=lambda row: _shares(measured.results, row, lists))

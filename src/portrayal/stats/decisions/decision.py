@@ -27,7 +27,7 @@ DESCRIBED = "described, not tested"
 OUTSIDE = "exploratory: outside the declared family"
 CONSTANT = "it does not vary"
 NO_ANSWERS = "no answers to measure"
-SKEWED = "the differences have a long tail on the other side, which {} people are too few to tell a mean by"
+SKEWED = "the differences have a long tail on the other side, which {} {} are too few to tell a mean by"
 NO_INTERVAL = "no interval could be given"
 INVERTED = 500  # people up to whom the test is inverted; of more the normal interval is as good
 PLACE, FAMILY_KEY = "place in results", "family key"
@@ -120,7 +120,9 @@ class _Table:
         self.p[rows], self.adjusted[rows] = tested.p, tested.adjusted
         self.floor[rows] = np.nan_to_num(tested.floor, nan=1.0)
         self._leave_out(rows[np.isnan(tested.p)], CONSTANT)
-        self._leave_out(rows[tested.skewed], SKEWED.format(len(apart)))
+        nouns = self.results["counted"] if "counted" in self.results.columns else None
+        for row in rows[tested.skewed].tolist():
+            self._leave_out(np.array([row]), SKEWED.format(len(apart), nouns[row] if nouns is not None else "people"))
 
     def _invert(self, rows: np.ndarray, apart: np.ndarray, seed: int, one_sided: bool) -> None:
         """Keep the flips' own ends where a value is the mean of differences."""

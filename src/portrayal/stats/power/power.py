@@ -17,6 +17,7 @@ from portrayal.stats.tests.max_t import least_lean, sign_patterns
 
 RUNS, FLIPS = 60_000, 999  # differences simulated behind a power of joint flips, and patterns of signs of each
 FEWEST, MOST_RUNS = 300, 800  # simulated audits of these differences
+MANY, TOGETHER = 200, 15_000  # people, and differences of an audit, up to which it is simulated
 STEPS = 13  # halvings of where an effect lies
 POWER = 0.8  # that a plan is made for
 SMALL = 10  # a count below this calls for Fisher's test
@@ -59,8 +60,13 @@ def smallest_of_people(
 ) -> float:
     """Return the smallest mean difference, in deviations of differences, that joint flips find.
 
-    By simulation: one of `tests` carries the effect; found means corrected p under the level and an interval without 0.
+    By simulation: one of `tests` carries the effect; found means corrected p under the level and an interval without 0. Beyond
+    `MANY` people it falls with their root; of more than `TOGETHER` differences it takes over a second and is NaN.
     """
+    if people > MANY:
+        return smallest_of_people(MANY, tests, power, one_sided, parts, level) * float(np.sqrt(MANY / people))
+    if people * tests > TOGETHER:
+        return float("nan")
     runs = int(np.clip(RUNS // max(people * tests, 1), FEWEST, MOST_RUNS))
     rng = np.random.default_rng(0)
     least = [
@@ -87,10 +93,14 @@ def _least_found(noise: np.ndarray, signs: np.ndarray, one_sided: bool, level: f
     clear = float(scipy.special.stdtrit(max(people - 1, 1), 1 - LEVEL / 2)) / np.sqrt(max(people - 1, 1))
     least = max(clear, lean if tail <= 0 else 0.0)  # deviations that the mean must be away from 0
 
+    flipped, turned = signs @ first, signs.sum(axis=1)  # of the noise, and of an effect of 1
+    mean, deviation = float(first.mean()), float(first.std())
+
     def is_found(effect: float) -> bool:
-        values = (first + effect) / np.sqrt(((first + effect) ** 2).sum())
-        reached = np.maximum(fold(signs @ values), beside) >= values.sum() * (1 - SAME)
-        return bool(values.mean() > least * values.std() and reached.mean() < level)
+        at = mean + effect
+        length = np.sqrt(people * (deviation**2 + at**2))
+        reached = np.maximum(fold(flipped + effect * turned), beside * length) >= people * at * (1 - SAME)
+        return bool(at > least * deviation and reached.mean() < level)
 
     low, high = 0.0, LARGEST
     for _ in range(STEPS if people > 1 and is_found(high) else 0):

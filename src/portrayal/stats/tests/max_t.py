@@ -17,6 +17,7 @@ import numpy as np
 
 from portrayal.stats import scipy
 from portrayal.stats.estimate import LEVEL
+from portrayal.stats.models.groups import welch
 from portrayal.stats.permuted import AT_ONCE, DRAWS, SAME, STILL, choice_floor, drawn_p, sequential_p, studentised
 
 if TYPE_CHECKING:
@@ -27,16 +28,18 @@ CACHED = 4_000_000  # numbers of a sample that is kept for the next test
 SMALL = 2_000_000  # entries up to which a matrix of zeros and all is faster than a sparse one
 SKEWS = 199  # patterns of signs behind the chance of so much skewness
 DOUBTFUL, CLEAR = 0.2, 0.05  # that chance, under which the tails of a family may lie on one side, and surely do
-ALONE, FEW_ALONE, CLEAR_MIXED = (
-    0.4,
+ALONE, CLEAR_MIXED = 0.4, 0.02  # the same for a single test, which shows less, and for tails on both sides
+FEW, FEW_TESTS, FEW_ALONE = (
+    13,
+    3,
     8,
-    0.02,
-)  # the same for a single test, which shows less, and for tails on both sides
+)  # people and tests together, of so many tests, that show no skewness; alone no side
+AGAINST = 0.04  # of `LEVEL`, for leaning away from the tail: a few lean towards it
 MILD, STRONG = 1.0, 0.5  # shapes of gamma distributions: exponential, and chi-squared with one degree of freedom
 SAMPLES, MOST_SKEWED = (
     100_000,
     50,
-)  # simulated samples of such differences; of more people than these the chance is that of 50
+)  # simulated samples of such differences; people beyond whom the chance stays the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +90,13 @@ def least_lean(table: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     tests, people = len(own), np.minimum(_residuals(table)[1], MOST_SKEWED).tolist()
     of_tails = np.mean([_skewed(each, MILD)[1] for each in people])
     mixed = tests > 1 and (either < CLEAR_MIXED or np.abs(own).mean() > (usual + of_tails) / 2)
-    alone = one_side < ALONE or len(table) <= FEW_ALONE  # a single test of fewer people shows no skewness
-    doubtful = alone if tests == 1 else one_side < DOUBTFUL and abs(own.mean()) > of_tails / 2
-    if not (doubtful or mixed or one_side < CLEAR):
+    leaning = one_side < (ALONE if tests == 1 else DOUBTFUL) and (tests == 1 or abs(own.mean()) > of_tails / 2)
+    few = tests <= FEW_TESTS and len(table) + tests <= FEW
+    if not (leaning or mixed or one_side < CLEAR or few):
         return own, np.zeros(tests)
-    tail = np.full(tests, 0.0 if mixed and one_side >= CLEAR else own.mean())
-    rank = int(np.ceil((1 - LEVEL / tests) * SAMPLES)) - 1
+    either_side = (mixed and one_side >= CLEAR) or (tests == 1 and len(table) <= FEW_ALONE)
+    tail = np.full(tests, 0.0 if either_side else own.mean())
+    rank = int(np.ceil((1 - (AGAINST if few else LEVEL) / tests) * SAMPLES)) - 1
     return tail, np.array([_skewed(each, STRONG if one_side < CLEAR else MILD)[0][rank] for each in people])
 
 
@@ -106,13 +110,16 @@ def _residuals(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _skewness(table: np.ndarray, seed: int) -> tuple[np.ndarray, tuple[float, float], float]:
     """Return skewness, and chances of as much to one side, or either, by flips."""
     residual, people = _residuals(table)
-    second, third = (residual**2).sum(axis=0) / people, (residual**3).sum(axis=0) / people
+    squares = residual * residual
+    cubes, second = squares * residual, squares.sum(axis=0) / people
+    third = cubes.sum(axis=0) / people
     own = np.divide(third, second**1.5, out=np.zeros_like(third), where=second > STILL)
     signs = _signs(np.random.default_rng(seed), SKEWS, len(table))
     first = signs @ residual / people
-    flipped = signs @ residual**3 / people - 3 * first * second + 2 * first**3
-    spread = second - first**2
-    flipped = np.divide(flipped, np.abs(spread) ** 1.5, out=np.zeros_like(flipped), where=spread > SAME * second)
+    flipped = signs @ cubes / people - first * (3 * second - 2 * first * first)
+    spread = second - first * first
+    deviation = np.sqrt(np.abs(spread))
+    flipped = np.divide(flipped, deviation * np.abs(spread), out=np.zeros_like(flipped), where=spread > SAME * second)
     sizes = [(np.abs(flipped.mean(axis=1)), abs(own.mean())), (np.abs(flipped).mean(axis=1), np.abs(own).mean())]
     one_side, either = (float((drawn >= seen * (1 - SAME)).sum() + 1) / (SKEWS + 1) for drawn, seen in sizes)
     return own, (one_side, either), float(sizes[1][0].mean())
@@ -223,7 +230,10 @@ class Worst(NamedTuple):
 
 
 def worst_group(values: np.ndarray, groups: np.ndarray, seed: int = 0) -> Worst | None:
-    """Return the group whose mean lies furthest above the others', else None."""
+    """Return the group whose mean lies furthest above the others', else None.
+
+    The larger of two p counts, as of labels: permuted, and Welch's times the groups, for a small group that spreads further.
+    """
     sizes = np.bincount(groups)
     if np.count_nonzero(sizes) < 2 or np.ptp(values) <= SAME:
         return None
@@ -237,10 +247,11 @@ def worst_group(values: np.ndarray, groups: np.ndarray, seed: int = 0) -> Worst 
         mixed = rng.permuted(np.tile(values[order], (size, 1)), axis=1)
         return np.asarray(_apart(mixed, members)[:, sizes > 0].max(axis=1))
 
-    p = drawn_p(draw, apart[worst] - SAME * abs(apart[worst]), max(1, AT_ONCE // len(values)))
+    p = float(drawn_p(draw, apart[worst] - SAME * abs(apart[worst]), max(1, AT_ONCE // len(values))))
     own = members[worst] > 0
-    gap = float(values[own].mean() - values[~own].mean())
-    return Worst(worst, gap, float(p), choice_floor(int(sizes[worst]), int(len(values) - sizes[worst])))
+    gap = welch(values[own], values[~own])
+    p = max(p, min(np.nan_to_num(gap.p) / 2 * np.count_nonzero(sizes), 1.0))
+    return Worst(worst, gap.value, p, choice_floor(int(sizes[worst]), int(len(values) - sizes[worst])))
 
 
 def _apart(values: np.ndarray, members: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isinf
+from math import isinf, isnan
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,8 @@ def paired_power(
         return ["one condition only: there is nothing to compare"]
     least = smallest_of_people(people, tests, parts=outcomes if whole else 1)
     cost = study.correction(tests)
+    if isnan(least):
+        return [cost]
     if isinf(least):
         return [cost, f"{people} people are too few to find anything under this correction"]
     return [
