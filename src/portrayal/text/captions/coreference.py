@@ -15,6 +15,8 @@ from portrayal.text.captions.people import (
     Pairs,
     Somebody,
     counter,
+    groups_after,
+    groups_before,
     groups_of,
     groups_of_adjective,
     is_basic,
@@ -132,6 +134,12 @@ def _antecedent(token: Token, pairs: Pairs, people: list[Somebody]) -> Whom | No
     subject = _subject_of(token.head) if token.dep_ == "poss" else None  # 'she is her boss'
     other = subject.people if subject is not None and token.head.dep_ == "attr" else ()
     inside = [noun for noun in agreeing if noun.people and all(one.fits(pairs) for one in noun.people)]
+    above = token.head
+    while above.dep_ in ("prep", "advmod", "pobj") and not above.people:
+        above = above.head
+    between = token.tree.tokens[above.i + 1 : token.i]
+    if token.dep_ == "pobj" and not any(tree.is_noun(one) for one in between):  # 'the boy next to him'
+        other = (*other, *above.people)
     own = _clause_people(token)
     if token.dep_ in ("dobj", "dative") and not token.original.endswith(("self", "selves")):  # 'she hands her a wrench'
         other = (*other, *own)
@@ -161,7 +169,7 @@ def _antecedent(token: Token, pairs: Pairs, people: list[Somebody]) -> Whom | No
 
 
 def _clause_people(token: Token) -> Whom:
-    """Return who does what is said in the clause of a pronoun, unless it stands in the subject."""
+    """Return the subject of a pronoun's clause, unless the pronoun stands in it."""
     verb = next((above for above in token.ancestors if tree.is_verb(above)), None)
     subjects = [child for child in verb.children if child.dep_ == "nsubj"] if verb is not None else []
     return subjects[0].people if subjects and subjects[0].i < subjects[0].head.i <= token.i else ()
@@ -186,7 +194,7 @@ def _noun(token: Token, people: list[Somebody], earlier: list[Somebody]) -> None
     if others:  # 'a man or a woman'
         pairs = tuple(set.intersection(*named))
         word = " or ".join([word, *map(mention, others)])
-    pairs = tuple(dict.fromkeys((*pairs, *_described(token))))
+    pairs = tuple(dict.fromkeys((*pairs, *groups_before(token))))
     subject = _subject_of(token)
     number = number_of(token)
     whom = subject.people if subject is not None else _supposed(token, pairs, people)
@@ -223,15 +231,16 @@ def _noun(token: Token, people: list[Somebody], earlier: list[Somebody]) -> None
         one.token = one.token or token
         one.number = number if one.number is None and (number or 0) > 1 else one.number
         one.mentions.append(word)
-        one.add([*pairs, *_phrase(token)])
+        one.add([*pairs, *groups_after(token)])
     for other in others:
         other.people = token.people
         other.is_open = token.is_open = any(each != named[0] for each in named)
 
 
 def _beside(token: Token, pairs: Pairs) -> Whom:
-    """Return whom a hedged noun between commas means: 'a figure in a coat, probably a man, waits'."""
+    """Return whom a hedged noun between commas means: 'a figure, probably a man, waits'."""
     tokens, start = token.tree.tokens, token.left_edge
+    start += tokens[start].text == ","
     while start > 1 and tokens[start - 1].tag_ == "RB" and token.mood == HEDGED:
         start -= 1
     if start < 2 or token.mood != HEDGED or tokens[start].tag_ != "RB" or tokens[start - 1].text != ",":
@@ -252,7 +261,7 @@ def _fronted(token: Token, people: list[Somebody]) -> Whom:
 
 
 def _supposed(token: Token, pairs: Pairs, people: list[Somebody]) -> Whom:
-    """Return whom 'it' means in 'it may be a woman', 'unclear whether this is a man or a woman'."""
+    """Return whom 'it' means in 'it may be a woman'."""
     subjects = [child.original for child in token.head.children if child.dep_ in ("nsubj", "nsubjpass")]
     single = [one for one in people if one.number == 1 and one.fits(pairs)]
     supposes = token.dep_ == "attr" and token.mood == HEDGED and subjects and subjects[0] in _THAT
@@ -279,18 +288,11 @@ def _listed(token: Token) -> list[Token]:
 
 
 def _also_meant(token: Token, pairs: Pairs) -> Whom:
-    """Return whom a later noun of a list means: 'the women are a mother and a daughter'."""
+    """Return whom a later noun means: 'the women are a mother and a daughter'."""
     above = token.head
     is_list = token.dep_ == "conj" and above.dep_ in ("attr", "appos") and len(above.people) == 1
     whole = above.people[0] if is_list and number_of(above) == number_of(token) == 1 else None
     return (whole,) if whole is not None and whole.is_several and not _adds(token, pairs, whole) else ()
-
-
-def _described(token: Token) -> Iterator[tuple[str, str]]:
-    """Yield the groups of the adjectives before a noun: 'a Black female mechanic'."""
-    for child in token.lefts:
-        if child.dep_ in ("amod", "compound", "nmod") and child.mood < NEGATED:
-            yield from groups_of_adjective(child.original)
 
 
 def _adds(token: Token, pairs: Pairs, whole: Somebody) -> bool:
@@ -312,22 +314,11 @@ def _alternatives(noun: Token) -> list[Token]:
     return [one for child in joined for one in (child, *_alternatives(child))]
 
 
-def _phrase(token: Token) -> tuple[tuple[str, str], ...]:
-    """Return the groups of a phrase after a noun: 'with a disability'."""
-    after = [one.original for one in token.tree.tokens[token.i + 1 : token.i + 6]]
-    after = ["a" if word in lexicon.POSSESSIVES | {"the"} else word for word in after]  # 'in the wheelchair'
-    if not after or after[0] not in ("with", "in", "on", "who", "using", "without"):
-        return ()
-    return next(
-        (pairs for end in range(len(after), 1, -1) if (pairs := groups_of_adjective(" ".join(after[:end])))), ()
-    )
-
-
 def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: list[Somebody]) -> Whom:
     """Return those already spoken of whom 'the man', 'the two' or 'the group' means."""
     words = {child.original for child in (*token.lefts, *(token.head.lefts if token.dep_ == "poss" else ()))}
     number, name = number_of(token), tree.lemma(token).rpartition(" ")[2]
-    known = [one for one in people if one.fits(pairs)]
+    known = [one for one in people if one.fits([*pairs, *_predicate(token)])]
     known = [one for one in known if one.token is None or _side(one.token) in ("", _side(token) or _side(one.token))]
     same = [one for one in known if name in one.names()]
     if words & _MEMBERS or words & _FURTHER:  # 'one woman' of two women
@@ -348,7 +339,11 @@ def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: l
         whole = [one for one in wholes if one in same or (is_basic(name) and GENDER in one.groups.keys() & dict(pairs))]
         if whole and not any(one.number == 1 for one in known):  # 'two nuns ... the nun in front'
             return tuple(whole[-1:])
-        may_be = [one for one in known if one.number == 1 and one in earlier and _may_be(one, name)]
+        beside = [one for child in token.children if child.dep_ == "prep" for one in child.children if is_pronoun(one)]
+        beside += [
+            one for child in token.children for deep in child.children for one in deep.children if is_pronoun(one)
+        ]
+        may_be = [one for one in known if one.number == 1 and one in earlier and _may_be(one, name) and not beside]
         return tuple(
             [one for one in same if one.number == 1] or (may_be if len(may_be) == 1 or name == "person" else [])
         )[-1:]
@@ -359,6 +354,14 @@ def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: l
     is_all = len(singles) > 1 and number in (None, len(singles)) and name not in _CROWDS
     exactly = is_all and number is not None and not any(one in same or one.number == number for one in of_kind)
     return tuple(singles if exactly else of_kind[-1:] or (singles if is_all else []))
+
+
+def _predicate(token: Token) -> Iterator[tuple[str, str]]:
+    """Yield the groups of what a subject is said to be: 'the clerk is a man'."""
+    beside = (*token.children, *(token.head.children if token.dep_ == "nsubj" else ()))
+    for noun in beside:
+        if noun.dep_ in ("appos", "attr") and noun.i > token.i and is_person_noun(noun) and not _alternatives(noun):
+            yield from groups_of(mention(noun))
 
 
 def _may_be(somebody: Somebody, name: str) -> bool:
@@ -390,7 +393,7 @@ def _subject_of(token: Token) -> Token | None:
         subjects = [child for child in above.children if child.dep_ in ("nsubj", "nsubjpass")]
         if subjects and subjects[0].original not in tree.RELATIVE:
             return subjects[0] if subjects[0].people else None
-        if above.dep_ not in ("relcl", "acl", "xcomp", "ccomp", "advcl"):
+        if above.dep_ not in ("relcl", "acl", "xcomp", "ccomp", "advcl", "conj"):
             return None
         above = above.head
     return above

@@ -92,13 +92,20 @@ def _lines(lines: list[str]) -> Iterable[str]:
     named = any(_IS["columns"].match(lines[place]) for place in heads)
     is_absent = False
     for place, line in enumerate(lines):
-        read = "" if place in heads else _line(line, named)
+        read = "" if place in heads or _is_heading(lines[place : place + 2]) else _line(line, named)
         if not read and not _IS["mark"].match(line):  # a heading
             is_absent = _IS["absent"].search(line) is not None
         following = lines[place + 1].lstrip() if place + 1 < len(lines) else "a"
         stop = "." if read and not read.endswith(_STOPS) and not following[0].islower() else ""
         denies = bool(read) and is_absent and not read.lower().startswith("no")
         yield f"no {read[0].lower()}{read[1:]}{stop}" if denies else f"{read}{stop}"
+
+
+def _is_heading(lines: list[str]) -> bool:
+    """Return whether a few plain words stand over a list: 'People', 'Not shown'."""
+    words = lines[0].lower().split()
+    over = len(lines) > 1 and _IS["mark"].match(lines[1]) is not None and not _IS["mark"].match(lines[0])
+    return over and len(words) <= 3 and words[0] not in _COUNTS and not lines[0].rstrip().endswith(_STOPS)
 
 
 def _line(line: str, named: bool) -> str:
@@ -169,8 +176,11 @@ def _without_chatter(text: str) -> str:
         text = text[chatter.end() :].lstrip()
     text = _without_label(text) if ":" in text else text
     pieces = _IS["sentence"].split(text) if ". " in text or "! " in text or "? " in text else [text]
-    if ":" in text:  # 'Objects: a chair. People: none.'
-        pieces = [_without_label(piece) if _IS["nothing"].search(piece) else piece for piece in pieces]
+    labels = [_IS["label"].match(piece) for piece in pieces[1:]] if ":" in text else []
+    if sum(map(bool, labels)) > 1 or any(
+        label and _IS["nothing"].fullmatch(label.string, label.end()) for label in labels
+    ):
+        pieces = [_without_label(piece) for piece in pieces]  # 'Objects: a chair. People: none.'
     told = (_without_offer(piece) for piece in pieces if len(pieces) == 1 or not piece.endswith("?"))
     kept = [piece for piece in told if piece]
     kept[1:] = [_IS["chatter"].sub("", piece, count=1) if _IS["chatter"].match(piece) else piece for piece in kept[1:]]

@@ -169,7 +169,7 @@ def _speech(cue: Token) -> list[Token]:
 
 
 def _is_seen(noun: Token) -> bool:
-    """Return whether a noun is what somebody sees or has: 'I see neither the bride nor the groom'."""
+    """Return whether somebody sees or has a noun: 'I see neither the bride nor ...'."""
     first = noun.head if noun.dep_ == "conj" else noun
     return first.dep_ == "dobj" and tree.verb_base(first.head) in _WORDS["own"]
 
@@ -206,6 +206,7 @@ _SCOPES = {
     "like": lambda cue: [cue.head] if cue.dep_ == "mark" else list(_nouns_below(cue)) or _noun_after(cue), "speech": _speech,
     "next": lambda cue: list(_nouns_below(cue.tree.tokens[cue.i + 1])) or _phrase(cue.tree.tokens[cue.i + 1]),
     "objects": lambda cue: [c for c in cue.children if c.dep_ in ("dobj", "xcomp") and c.i > cue.i],
+    "that": lambda cue: [one for one in (*cue.children, *cue.head.children) if one.dep_ == "ccomp" and one.i > cue.i],
     "self": lambda cue: [cue], "unknown": lambda cue: [top for top in _phrase(cue) if not is_definite(top) or _is_seen(top)],
     "head": lambda cue: [cue.head] if cue.dep_ == "amod" else [],
     "right": lambda cue: [child for child in cue.children if child.i > cue.i],
@@ -235,7 +236,7 @@ def _deny(token: Token) -> None:
     is_noun = token.tag_[:2] != "VB" and token.dep_ not in ("acomp", "oprd")
     owns = tree.verb_base(token) in _WORDS["own"]
     for child in token.children:
-        if child.i < token.i and child.dep_ not in ("attr", "dobj"):
+        if (child.i < token.i and child.dep_ not in ("attr", "dobj")) or _is_instead(child):
             continue
         if child.dep_ in ("conj", "appos"):
             if _is_joined(token, child, is_noun):
@@ -259,9 +260,14 @@ def _deny(token: Token) -> None:
                         _deny(noun)
 
 
+def _is_instead(token: Token) -> bool:
+    """Return whether a word stands for what is denied: 'no people, just a bed'."""
+    return any(one.original in _WORDS["but"] and one.original != "other" for one in token.lefts)
+
+
 def _is_joined(token: Token, other: Token, is_noun: bool) -> bool:
     word = _before_phrase(other)
-    if any(one.original in _WORDS["but"] and one.original != "other" for one in other.lefts):  # 'no people, just a bed'
+    if _is_instead(other):
         return False
     if word in _WORDS["but"] or (not is_noun and word not in ("or", "nor", ",")):
         return False

@@ -9,6 +9,7 @@ from portrayal.text.captions.words import Word, Words, begins_singular
 _WHO = lexicon.word_set("who that which other another someone somebody everyone everybody neither none each one")
 _SOME = lexicon.word_set("some others many most both all several")
 _SAYS = lexicon.word_set("says saying reads reading")
+_WHO_ACTS = lexicon.word_set("he she it")
 _SPOTS = lexicon.word_set("left right middle center centre front back foreground background")
 LIGHT_VERBS, SURE_VERBS = frozenset(["have", "be", "do"]), frozenset(["lack"])  # 'the sky lacks clouds'
 
@@ -20,6 +21,9 @@ def show_verbs(words: Words) -> Words:
     for place, word in enumerate(words):
         finite = (finite or word.original in lexicon.AUXILIARIES) and word.original not in lexicon.CLAUSES
         base = _finite(words, place, finite) or _plural(words, place, finite)
+        finite = finite or (
+            place > 0 and words[place - 1].original in _WHO_ACTS and lexicon.verb_base(word.original) != ""
+        )
         if not base:
             is_said = word.original == HIDDEN and place and words[place - 1].original in _SAYS
             goes_on = is_said and lexicon.verb_base(words[min(place + 1, len(words) - 1)].original)
