@@ -8,6 +8,7 @@ One without it fails `test_no_measure_is_forgotten`.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -236,6 +237,25 @@ def test_every_way_of_missing_is_the_same_and_its_words_are_not_read(name: str) 
         if how != "with an answer":
             same_numbers(table, found["failed"], but=(*OF_THE_FAMILY, *OF_THE_ANSWERS))
     same_numbers(found["with an answer"], found["failed"])
+
+
+@every_audit
+def test_refusing_half_of_all_questions_alike_is_one_sentence_on_its_level(name: str) -> None:
+    study, evidence, _ = case(name)
+    system = evidence.responses["system"].unique().sort()[0]
+    half = [one for one in evidence.stimuli["stimulus"] if hashlib.sha256(one.encode()).digest()[0] % 2]
+    lost = (pl.col("system") == system) & pl.col("stimulus").is_in(half)
+    refused = silent(evidence.responses.filter(lost), "refused")
+    responses = pl.concat([evidence.responses.filter(~lost), refused])
+    measured = flow.measure_evidence(study, replace(evidence, responses=responses))
+    rows = measured.results.with_row_index("row").filter(measure=LEVEL, system=system)
+    (told,) = [one.sentence for one in find(study, measured) if one.row in rows["row"].to_list()]
+    ways = (
+        "refuses more than 10% of its questions: ",
+        "leaves more than 10% of its questions unanswered: ",
+    )  # some failed too
+    assert told.startswith(tuple(f"{measured.shown(system)} {way}" for way in ways)), told
+    assert rows["decision"].to_list() == ["found"]
 
 
 @every_audit

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from portrayal.audits.captions.measures.standing_null import ALSO
 from portrayal.reporting.words.conclusions import Conclusion
 from portrayal.reporting.words.sentences import MOST_WORDS, SINGULAR
 from portrayal.stats.decisions.decision import FOUND, NOT_FOUND, NOT_MEASURABLE, NOT_TESTED
@@ -50,11 +52,11 @@ WAYS: Mapping[str, tuple[str, str]] = {
     "sexualised_age_trend": ("the older the age", "the younger the age"),
 }
 ABOVE = (
-    "distance_anova", "misgendered", "misgendered_worst_group", "unnamed_worst_group", "people_not_mentioned",
+    "distance_anova", "misgendered", "people_not_mentioned",
     "wrong_group_word", "people_not_mentioned_difference", "wrong_group_word_difference", "group_named_difference",
     "looks_predict_group_term", "tuples_difference", "tuples_change_difference", "object_mention_difference", "demeaning_word",
     "context_specific_harm", "identity_adjective_as_noun", "identity_term_imposed", "correlated_word_included",
-    "unanswered_difference",
+    "unanswered_difference", "unanswered_level", "demeaning_word_difference", "identity_adjective_as_noun_difference",
 )  # fmt: skip
 # What groups of a row are called in sentences, where not by their own name.
 CALLED = {
@@ -69,14 +71,18 @@ def faults(
     audit: Audit, measured: Measured, findings: Sequence[Finding], conclusions: Sequence[Conclusion]
 ) -> list[str]:
     """Return what is wrong with the sentences and rows of a measured study."""
-    lines = [line for one in findings for line in _sentence_faults(measured, one)]
+    lines = [line for one in findings for line in _sentence_faults(audit, measured, one)]
     lines += [line for one in conclusions for line in _answer_faults(audit, measured, one)]
     return [*lines, *row_faults(measured.results)]
 
 
-def _sentence_faults(measured: Measured, finding: Finding) -> Iterator[str]:
+def _sentence_faults(audit: Audit, measured: Measured, finding: Finding) -> Iterator[str]:
     row = measured.results.row(finding.row, named=True)
-    told = [*_words(measured, finding.sentence)]
+    told, begins = [*_words(measured, finding.sentence)], f"{audit.kind_of(row).capitalize()}: "
+    if finding.sentence.startswith(begins) and row["decision"] == FOUND:
+        finding = replace(finding, sentence=finding.sentence.removeprefix(begins))
+    elif audit.kind_of(row) == ALSO:
+        told.append("does not say that it is also true of people")
     if finding.figures:
         told += [*_decision(measured, row, finding), *_figures(row, finding), *_beside(row, finding.sentence, measured)]
     if finding.figures and row["decision"] == FOUND:
@@ -162,7 +168,7 @@ def _direction(row: Row, sentence: str) -> Iterator[str]:
             f"as a face is made {pole if pole.startswith('more') else f'closer to the pole {pole}'}"
             for pole in (high, low)
         )
-    elif row["measure"] in ABOVE:
+    elif row["measure"] in ABOVE or row["measure"].endswith("_worst_group"):
         printed = FIGURES.search(sentence)
         scale = 100.0 if row["unit"] in ("share", "points") else 1.0
         if printed is None or (_number(printed["value"]) or 0) < null * scale:

@@ -1,105 +1,124 @@
-"""Decisions as the command line prints them and writes them down: one test behind each, whoever else is asked."""
+"""Decisions of every audit as the command line prints and writes them: one test behind each, whoever else is asked."""
 
 from __future__ import annotations
 
+import contextlib
 import html
+import io
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+import tomli_w
 
 import portrayal
-from audits.counterfactuals.test_counterfactuals import make_folder
+from portrayal.cli.app import MOST_SAID
 from portrayal.cli.main import main
+from portrayal.reporting.page.section import read_section
+from portrayal.run.folder import Run
+from reporting.reading_back import faults, row_faults
+from run.printed_studies import STUDIES
 
-TAGGERS = """
-import re
-
-
-def shown(path):
-    person, value = re.search(r"person(\\d+)_gender_([+-]\\d+[.]\\d+)", str(path)).groups()
-    return int(person), float(value)
-
-
-def rare(path):
-    person, value = shown(path)
-    return ["Nurse"] if person < (20 if value > 0 else 1 if value == 0 else 0) else []
-
-
-def other(path):
-    person, value = shown(path)
-    return [name for place, name in enumerate("abcdefgh") if (person * 7 + round(value * 3) * (place + 3)) % 11 < 5]
-"""
-STUDY = """
-name = "printed"
-audit = "counterfactuals"
-[counterfactuals]
-series = "series"
-source = "drawn"
-consent = "generated"
-age = "30-39"
-attributes = ["gender"]
-"""
-SYSTEM = '[[systems]]\nname = "{name}"\nuse = "python:taggers:{tagger}"\nversion = "{name}"\n'
+DECIDED = ("measure", "p", "p_adjusted", "low", "high", "decision", "reason")
+# What is planted in `mine`, and what nobody does.
+HARMS = {
+    "counterfactuals": "mine gives 'Nurse' more often as a face is made more masculine (0% at the feminine end, 83% at the masculine): ",
+    "search": "mine amplifies the gender of the query beyond a perfect ranking",
+    "associations": "mine ties men's names to career words and women's names to family words",
+    "contexts": "mine names another gender than people's own in more than 5% of pictures",
+    "captions": "mine describes people by a word of another group of gender in more than 5.0% of images",
+}
 
 
-def audited(folder: Path, systems: dict[str, str]) -> dict[str, Any]:
-    """Run a study by the command line and return its results.json."""
-    text = STUDY + "".join(SYSTEM.format(name=name, tagger=tagger) for name, tagger in systems.items())
-    (folder / "study.toml").write_text(text)
-    with pytest.raises(SystemExit) as ended:
-        main(["audit", str(folder / "study.toml"), "--out", str(folder / "run"), "--quiet"])
-    assert not ended.value.code
-    return dict(json.loads((folder / "run" / "results.json").read_text()))
+@dataclass(frozen=True)
+class Printed:
+    """A study audited by the command line: its folder, what it printed and what it wrote."""
+
+    stem: str
+    folder: Path
+    lines: list[str]
+    written: dict[str, Any]  # of all systems
+    alone: dict[str, Any]  # of the first system by itself
+
+    def rows_of_mine(self, written: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """Return what was decided of the first system; what compares it with another needs that one."""
+        others = {row["system"] for row in self.written["results"]}
+        rows = [row for row in written["results"] if row["system"] == "mine"]
+        own = [row for row in rows if not {row["versus"], row.get("against")} & others]
+        return [tuple(row[name] for name in DECIDED) for row in own]
 
 
-def test_a_rare_label_is_found_alone_and_in_company_and_every_row_agrees_with_its_p(tmp_path: Path) -> None:
-    decisions = []
-    for systems in ({"mine": "rare"}, {"mine": "rare", **{f"other {place}": "other" for place in range(5)}}):
-        folder = tmp_path / str(len(systems))
-        folder.mkdir()
-        make_folder(folder)
-        (folder / "taggers.py").write_text(TAGGERS)
-        found = audited(folder, systems)
-        sentences = [one["sentence"] for one in found["findings"] if one["system"] == "mine"]
-        assert sentences[0].startswith(
-            "mine gives 'Nurse' more often as a face is made more masculine (0% at the feminine end, 83% at the masculine): change per"
-        )
-        mine = [row for row in found["results"] if row["system"] == "mine"]
-        decisions.append([(row["measure"], row["p"], row["p_adjusted"], row["decision"]) for row in mine])
-        for row in found["results"]:
-            if None not in (row["p"], row["low"], row["high"], row["value"]):
-                null = row["null"] or 0.0
-                assert (row["low"] > null or row["high"] < null) == (row["p"] < 0.05), row
-                assert row["unit"] != "points" or -1 <= row["low"] <= row["high"] <= 1, row
-    assert decisions[0] == decisions[1]
+def audited(folder: Path, study: dict[str, Any], name: str) -> tuple[dict[str, Any], list[str]]:
+    """Run a study by the command line; return its results.json and the lines it said."""
+    (folder / "study.toml").write_text(tomli_w.dumps(study))
+    said = io.StringIO()
+    with (
+        contextlib.redirect_stderr(said),
+        contextlib.redirect_stdout(io.StringIO()),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main(["audit", str(folder / "study.toml"), "--out", str(folder / name), "--quiet"])
+    assert not ended.value.code, said.getvalue()
+    written = dict(json.loads((folder / name / "results.json").read_text()))
+    return written, [line for line in said.getvalue().splitlines() if " with your rights" not in line]
 
 
-def test_a_fact_has_the_same_words_in_terminal_file_page_and_notebook(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_folder(tmp_path)
-    (tmp_path / "taggers.py").write_text(TAGGERS)
-    told = audited(tmp_path, {"mine": "rare", "other": "other"})
-    printed = [line for line in capsys.readouterr().err.splitlines() if " with your rights" not in line]
-    answers, findings = told["answers"], told["findings"]
-    assert [(one["system"], one["question"], one["answer"]) for one in answers[:2]] == [
-        ("mine", "labels", "yes"),
-        ("other", "labels", "no"),
-    ]
-    assert [one["sentence"] for one in answers] == printed[: len(answers)]
-    lines = [f"{one['decision']}: {one['sentence']}" for one in findings[:12]]
-    assert printed[len(answers) : len(answers) + len(lines)] == lines
-    run = portrayal.Run(tmp_path / "run")
+@pytest.fixture(scope="module", params=STUDIES)
+def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Printed]:
+    folder = tmp_path_factory.mktemp(request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        own, systems = STUDIES[request.param](folder)
+        study = {"name": "printed", "audit": request.param, request.param: own}
+        alone, _ = audited(folder, {**study, "systems": systems[:1]}, "alone")
+        written, lines = audited(folder, {**study, "systems": systems}, "run")
+        yield Printed(request.param, folder, lines, written, alone)
+
+
+def test_a_planted_harm_is_found_alone_and_in_company(printed: Printed) -> None:
+    for written in (printed.alone, printed.written):
+        found = [one["sentence"] for one in written["findings"] if one["decision"] == "found"]
+        assert any(one.startswith(HARMS[printed.stem]) for one in found), found
+        yes = [one["question"] for one in written["answers"] if one["system"] == "mine" and one["answer"] == "yes"]
+        assert yes
+    decisions = {row["decision"] for row in printed.written["results"]}
+    assert "found" in decisions and decisions & {"not found", "not tested"}
+
+
+def test_company_changes_no_decision(printed: Printed) -> None:
+    assert len({row["system"] for row in printed.written["results"]}) > 1
+    assert printed.rows_of_mine(printed.written) == printed.rows_of_mine(printed.alone)
+
+
+def test_every_row_agrees_with_its_p_and_every_sentence_with_its_row(printed: Printed) -> None:
+    rows = pl.DataFrame(printed.written["results"], infer_schema_length=None)
+    assert rows["p"].drop_nulls().len() > 3
+    assert not list(row_faults(rows))
+    section = read_section(Run(printed.folder / "run"))
+    assert not faults(section.audit, section.measured, section.findings, section.conclusions)
+
+
+def test_a_fact_has_the_same_words_in_terminal_file_page_and_notebook(printed: Printed) -> None:
+    answers, findings = printed.written["answers"], printed.written["findings"]
+    assert printed.lines[: len(answers)] == [one["sentence"] for one in answers]
+    told = [f"{one['decision']}: {one['sentence']}" for one in findings[:MOST_SAID]]
+    assert printed.lines[len(answers) : len(answers) + len(told)] == told
+    run = portrayal.Run(printed.folder / "run")
     assert run.findings == findings and run.conclusions == answers
-    page = re.sub(r"<[^>]*>", "", (tmp_path / "run" / "report.html").read_text())
-    page = " ".join(html.unescape(page).replace("\u00a0", " ").split())
-    for words in [
-        *(one["sentence"] for one in findings),
-        *(one[part] for one in answers for part in ("text", "figures")),
-    ]:
-        assert " ".join(words.split()) in page, words
-    row = told["results"][answers[0]["row"]]
-    assert row["decision"] == "found" and row["system"] == "mine"
+    page, notebook = plain((printed.folder / "run" / "report.html").read_text()), plain(run._repr_html_())
+    for one in findings:
+        assert plain(html.escape(one["sentence"])) in page
+        assert plain(html.escape(f"{one['decision']}: {one['sentence']}")) in notebook
+    for one in answers:
+        assert all(plain(html.escape(one[part])) in page for part in ("text", "figures"))
+        assert plain(html.escape(one["sentence"])) in notebook
+
+
+def plain(text: str) -> str:
+    """Return HTML as it is read."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", text)).replace("\u00a0", " ").split())

@@ -78,6 +78,19 @@ def test_an_interval_says_of_the_null_what_p_says_and_stays_inside_what_is_possi
         assert mine["low"].min() >= least and mine["high"].max() <= 1
 
 
+@pytest.mark.parametrize(
+    ("value", "low", "high", "p"),
+    [(-0.25, -0.25, -0.25, 1.0), (0.25, 0.25, 0.25, 0.001), (0.25, 0.25, 0.8, 0.03), (-0.25, -0.25, 0.1, 0.4)],
+)
+def test_an_interval_begins_and_ends_beyond_its_own_estimate(value: float, low: float, high: float, p: float) -> None:
+    # Where all units are alike a spread is 0: -0.25 was printed with an interval from -0.25 to 0.24.
+    row = decided({"value": value, "low": low, "high": high, "p": p, "unit": "points"}).row(0, named=True)
+    assert -1 <= row["low"] < value < row["high"] <= 1
+    assert (row["low"] > 0 or row["high"] < 0) == (p < 0.05)
+    bound = decided({"value": 1.0, "low": 1.0, "high": 1.0, "p": 0.001, "unit": "points"}).row(0, named=True)
+    assert (bound["low"], bound["high"]) == (1.0, 1.0)
+
+
 @pytest.mark.parametrize("people", [7, 10, 24])
 def test_the_interval_of_flipped_people_holds_what_the_flips_would_not_reject(people: int) -> None:
     rng = np.random.default_rng(people)

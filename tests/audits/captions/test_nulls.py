@@ -12,7 +12,7 @@ from portrayal.flow import audit_evidence
 from portrayal.study.calibration import null_audits
 
 # `make calibrate` runs ten times as many.
-FEW = {"demo": 40, "small": 40, "clustered": 40, "large": 10}
+FEW = {"demo": 20, "small": 60, "clustered": 30, "large": 10}
 
 
 def test_few_audits_without_a_harm_print_a_finding() -> None:

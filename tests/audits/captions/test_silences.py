@@ -104,8 +104,9 @@ def test_one_group_refused_half_the_time_is_found_and_the_rest_says_what_is_miss
 @pytest.mark.parametrize("status", ["refused", "failed", "unknown"])
 def test_a_system_that_leaves_out_four_of_ten_questions_about_everybody_gets_one_sentence(status: str) -> None:
     told = sentences(mine=lambda number, row: (status, None) if number % 5 < 2 else says(number, row))
-    does = "refuses" if status == "refused" else "does not answer"
-    start = f"mine {does} more than 10% of its questions: 40% (95% interval 25 to 57%, 40 questions, adjusted p"
+    ways = {"refused": "refuses more than 10% of its questions"}
+    does = ways.get(status, "leaves more than 10% of its questions unanswered")
+    start = f"mine {does}: 40% (95% interval 25 to 57%, 40 questions, adjusted p"
     assert told[0].startswith(start)
     assert [one for one in told if one.startswith("mine ")] == told[:1]
 

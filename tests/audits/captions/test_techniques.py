@@ -22,6 +22,7 @@ from portrayal.audits.captions.measures import (
     stereotyping_tuples,
     stereotyping_words,
 )
+from portrayal.audits.captions.measures import technique as techniques
 from portrayal.audits.captions.measures.demeaning_rules import rules_text
 from portrayal.audits.captions.measures.stereotyping_words import covariances
 from portrayal.audits.captions.reading import scenarios as scenario_rules
@@ -623,3 +624,23 @@ def test_artifacts_are_tested_inside_their_images() -> None:
         erasing.TECHNIQUE.measure(stages({HUMAN_LABELS: labels, SYSTEM_CAPTIONS: said}), OPTIONS), erasing.TEST
     )[0]
     assert (kept["decision"], kept["p"]) == ("not tested", None)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "reason"),
+    [
+        ([1.0] * 9, [1.0] * 9, "every caption of both groups does so"),
+        ([0.0] * 9, [0.0] * 9, "no caption of either group does so"),
+        ([0.5] * 9, [0.5] * 9, "all images have the same share"),
+        ([1.0] * 9, [1.0] * 8 + [0.0], None),
+        ([1.0] * 9, [1.0] * 8 + [0.99], None),
+    ],
+)
+def test_every_caption_of_both_groups_does_so_only_where_it_does(
+    own: list[float], other: list[float], reason: str | None
+) -> None:
+    sides = [[f"{side} {place}" for place in range(9)] for side in ("a", "b")]
+    values = dict(zip(sides[0], own, strict=True)) | dict(zip(sides[1], other, strict=True))
+    gap = techniques.tested_difference(values, *sides, seed=0)
+    assert gap.reason == reason
+    assert (gap.decision == "not tested") == (reason is not None) == np.isnan(gap.p)

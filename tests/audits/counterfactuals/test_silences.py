@@ -164,11 +164,19 @@ def test_refusing_the_odd_face_of_either_end_is_not_found():
         draw = random.Random(f"refuses{person}{value:.2f}")
         return "refused" if draw.random() < 0.2 else chance(person, attribute, value)
 
+    # 27 of 168 faces: more than a tenth, and of neither end more than of the other.
     results, sentences = audit_of({"odd": odd}, people=24)
     row = results.filter(pl.col("measure") == "refusal_slope").row(0, named=True)
-    assert row["decision"] != "found"
-    told = f"odd refuses {ENDS} more often: "
-    assert any(told in sentence for sentence in sentences)
+    assert (row["decision"], row["family"], row["n"]) == ("not found", "confirmatory", 24)
+    assert row["low"] < 0 < row["high"] and row["p"] == row["p_adjusted"] > 0.5
+    refusals = [sentence for sentence in sentences if "refuses" in sentence]
+    assert refusals == [
+        "odd refuses more than 10% of its questions: 16% (95% interval 10.3 to 23%, 168 questions, adjusted p = .018). Unanswered: "
+        "refused 16.1%; the other measures speak only of what was answered.",
+        f"It was not found that odd refuses {ENDS} more often: change of the share refused per unit of the cue = −1.3 percentage "
+        "points (95% interval −5.4 to 2.5, 24 people, adjusted p = .555); an effect of 6 percentage points would have been found "
+        "in 80 of 100 such audits.",
+    ]
 
 
 def test_refusing_along_the_placebo_too_says_nothing_of_the_cue():

@@ -22,7 +22,8 @@ PAIRS: Mapping[str, list[str]] = TEXTS[
 ]  # what each measure compares, and the same against the direction of the test
 MEASURES = tuple(PAIRS)
 CHOICES = {"prompt": "with the prompt {!r}", "article": "with the {} article", "without": "without {!r}"}
-NAMED = 4  # specifications that do not show a finding, named in its sentence
+NAMED, ROOM = 3, 18  # specifications that do not show a finding, named in its sentence, and the words there is room for
+AS_IT_IS = "as the study has it"
 
 
 def is_check(row: Row) -> bool:
@@ -76,13 +77,16 @@ def _support(measured: Measured, row: Row) -> str:
     mine = None if table is None else table.filter(system=row["system"], test=row["test"])
     if mine is None or mine.is_empty():
         return ""
-    joint, failing = p_value(mine["joint_p"][0]), mine.filter(~pl.col("supports"))
+    joint, failing = p_value(mine["joint_p"][0]), mine.filter(~pl.col("supports")).iter_rows(named=True)
+    names = [name for one in failing if (name := _choice(one, mine)) != AS_IT_IS]  # which was found, exactly
+    kept = mine.height - len(names)
     holds = (
-        f"It holds in {'all' if failing.is_empty() else mine.height - failing.height} of {mine.height} variants tried"
+        f"It holds in {kept or 'none'} of {mine.height} variants tried"
+        if names
+        else f"It holds in all {kept} variants tried"
     )
-    holds = holds.replace("all of", "all")
-    named = first_of([_choice(one, mine) for one in failing.iter_rows(named=True)], NAMED)
-    but = f", but not {named}" if named else ""
+    ways = [f", but not {first_of(names, most)}" for most in range(NAMED, 0, -1)] if names and kept else []
+    but = next((way for way in ways if len(way.split()) <= ROOM), "")
     return f"{holds}{but} (joint test of all: p {joint if joint[0] in '<>' else f'= {joint}'})."
 
 
@@ -93,7 +97,7 @@ def _choice(one: Mapping[str, Any], all_of_them: pl.DataFrame) -> str:
         for name, words in CHOICES.items()
         if one[name] is not None and one[name] != "all" and all_of_them[name].n_unique() > 1
     ]
-    return " ".join(made) or "as the study has it"
+    return " ".join(made) or AS_IT_IS
 
 
 def _missing(measured: Measured, row: Row) -> str:

@@ -18,6 +18,7 @@ from portrayal.audits.captions.measures.technique import ESTIMATE, UPPER
 from portrayal.audits.captions.reading.stages import HUMAN_SAME, SYSTEM_CAPTIONS, TOLERANCES
 from portrayal.audits.captions.settings import CaptionsSettings
 from portrayal.reporting.words.sentences import Claim, Row, other_side, say, written
+from portrayal.stats.decisions.decision import CONFIRMATORY
 from portrayal.study.audit import Finding, Measured
 from portrayal.text.formatting import listed, percent
 
@@ -68,11 +69,12 @@ def find_sentences(measured: Measured, settings: CaptionsSettings) -> list[Findi
     measured = replace(
         measured, results=measured.results.with_columns(pl.col("null").fill_nan(None)).with_columns(null)
     )
+    declared = not measured.results.filter(pl.col("measure").is_in([*DECLARED]), family=CONFIRMATORY).is_empty()
     beside = partial(_beside, measured.results)
     after = {group_words.TEST: lambda row: f"{_openness(measured.results, row)} {beside(row)}"}
     claims = {
         test: replace(claim, after=after.get(test, beside), always_where=claim.where is not None)
-        for test, claim in {**CLAIMS, **DECLARED}.items()
+        for test, claim in {**CLAIMS, **(DECLARED if declared else {})}.items()
     }
     said = say(measured, claims, pl.col("stage") == SYSTEM_CAPTIONS)
     kinds = measured.results.get_column("kind", default=pl.repeat(None, measured.results.height, eager=True))

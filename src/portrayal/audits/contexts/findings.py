@@ -32,7 +32,16 @@ def find_sentences(measured: Measured, settings: ContextsSettings) -> list[Findi
         vectors = _other_vectors(measured.results, row) if row["measure"] == "distance_anova" else ""
         return " ".join(filter(None, [vectors, _by_group(measured.results, row), _when_sure(measured.results, row)]))
 
-    return say(measured, {name: replace(claim, after=after) for name, claim in CLAIMS.items()})
+    claims = {name: replace(claim, after=after) for name, claim in CLAIMS.items()}
+    return say(measured, claims, ~pl.col("row").is_in(_told_as_misgendered(measured.results)))
+
+
+def _told_as_misgendered(results: pl.DataFrame) -> list[int]:
+    """Return rows of unnamed genders that repeat those of misgendering."""
+    same = ["system", "factor", "group", "versus", "value", "p", "decision"]
+    wrong = results.filter(measure="misgendered_worst_group").select(same)
+    unnamed = results.with_row_index("row").filter(measure="unnamed_worst_group")
+    return unnamed.join(wrong, on=same, how="semi", nulls_equal=True)["row"].to_list()
 
 
 def say_pictures(group: str, axis: str, within: str | None) -> str:

@@ -128,7 +128,7 @@ class Run:
             lines += f"<li><{tag}>{escape(finding['decision'])}</{tag}>: {escape(finding['sentence'])}</li>"
         title = escape(f"{self._section.study_name}: {self._section.audit.title}")
         answers = "".join(
-            f"<li>{escape(one.text)} {escape(one.shown)}: <b>{escape(one.counted)}</b></li>"
+            f"<li>{escape(one.text)} {escape(one.shown)}, <b>{escape(one.counted)}</b>: {escape(one.figures)}.</li>"
             for one in self._section.conclusions
         )
         head = f"<p><b>{title}</b></p><ul>{answers}</ul><ul>{lines or '<li>Nothing was measured.</li>'}</ul>"

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from portrayal.stats.decisions.multiplicity import CORRECTED_AWAY, LEVEL, adjust
-from portrayal.stats.intervals.inversion import agreeing_ends, flip_interval
+from portrayal.stats.intervals.inversion import agreeing_ends, beyond_estimate, flip_interval
 from portrayal.stats.power.power import detectable, rounded, smallest_of_people
 from portrayal.stats.tests.max_t import flip_jointly, sign_patterns
 from portrayal.tables import finite
@@ -145,6 +145,8 @@ class _Table:
             least, most = POSSIBLE.get(self.results["unit"][row] or "", (-np.inf, np.inf))
             about = (self.value[row], self.low[row], self.high[row], self.p[row], self.null[row])
             low, high = agreeing_ends(*about, LEVEL, (self.near[0, row], self.near[1, row]))
+            if least < self.value[row] < most < np.inf:
+                low, high = beyond_estimate(self.value[row], low, high, self.p[row], self.null[row], LEVEL)
             inside = least <= self.value[row] <= most  # a change of differences may lie beyond
             self.low[row], self.high[row] = (max(low, least), min(high, most)) if inside else (low, high)
 

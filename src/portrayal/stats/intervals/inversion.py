@@ -47,7 +47,7 @@ def agreeing_ends(
 
     The ends of an inverted test (`near`, NaN without one) are widened to those given: nine people who all answer alike are no
     certainty about a tenth. An end that still says of the null what the test does not is moved to that of the inverted test,
-    else to where a normal statistic of the same p has it.
+    else to where a normal statistic of the same p has it; to the null where only the other side was tested (p over a half).
     """
     low, high = float(np.fmin(low, near[0])), float(np.fmax(high, near[1]))
     rejects, above = p < level, value > null
@@ -55,6 +55,26 @@ def agreeing_ends(
         return low, high
     end = near[0] if above else near[1]
     if not np.isfinite(end) or ((end > null) if above else (end < null)) != rejects:
-        z = max(float(scipy.special.ndtri(1 - max(p, 1e-16) / 2)), 1.0)
-        end = null + (value - null) * (1 - float(scipy.special.ndtri(1 - level / 2)) / z)
+        end = null + (value - null) * (1 - _normal_reach(p, level)) if p <= 0.5 else null
     return (end, high) if above else (low, end)
+
+
+def beyond_estimate(value: float, low: float, high: float, p: float, null: float, level: float) -> tuple[float, float]:
+    """Return an interval that goes beyond its own estimate on both sides.
+
+    A side without length that faces the null is that of a normal statistic of the same p; another gets the other side's.
+    """
+    below, above = value - low, high - value
+    longest, reach = max(below, above), abs(value - null) * _normal_reach(p, level)
+    if np.isnan(p) or min(below, above) > ROUNDING:
+        return low, high
+    if below <= ROUNDING:
+        low = value - (reach if value > null or longest <= ROUNDING else longest)
+    if above <= ROUNDING:
+        high = value + (reach if value < null or longest <= ROUNDING else longest)
+    return low, high
+
+
+def _normal_reach(p: float, level: float) -> float:
+    """Return half a normal interval of this p, in distances to the null."""
+    return float(scipy.special.ndtri(1 - level / 2)) / max(float(scipy.special.ndtri(1 - max(p, 1e-16) / 2)), 1.0)

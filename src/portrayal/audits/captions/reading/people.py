@@ -117,7 +117,7 @@ def identity_terms(stages: Stages, stage: str, options: Options) -> pl.DataFrame
     bare = bare.rename({"word": "term"}).join(listed.filter(pl.col("part") == "a"), on="term")
     adjectives = identity_adjectives(stages, stage, options)
     columns = ["image", "caption", "axis", "group", "term"]
-    pronouns = _pronouns(stages, stage).filter(pl.col("axis").is_in(listed["axis"].unique()))
+    pronouns = _pronouns(stages, stage).filter(pl.col("axis").is_in(listed["axis"].unique().implode()))
     return pl.concat([each.select(columns) for each in (nouns, bare, adjectives, pronouns)]).unique(maintain_order=True)
 
 
