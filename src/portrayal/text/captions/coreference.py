@@ -357,7 +357,7 @@ def _named_before(token: Token, pairs: Pairs, people: list[Somebody], earlier: l
 
 
 def _predicate(token: Token) -> Iterator[tuple[str, str]]:
-    """Yield the groups of what a subject is said to be: 'the clerk is a man'."""
+    """Yield the groups of a noun's predicate: 'the clerk is a man'."""
     beside = (*token.children, *(token.head.children if token.dep_ == "nsubj" else ()))
     for noun in beside:
         if noun.dep_ in ("appos", "attr") and noun.i > token.i and is_person_noun(noun) and not _alternatives(noun):
