@@ -1,6 +1,7 @@
 """Permutation tests over people: against all arrangements counted one by one, and their floors."""
 
 import tracemalloc
+from functools import reduce
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -161,17 +162,16 @@ def test_of_many_people_the_counts_without_a_chance_are_left_out():
     assert found.floor == chances[[0, 1500]].sum()
 
 
-def test_many_people_who_are_alike_are_dealt_by_halves(monkeypatch):
+def test_many_people_are_dealt_by_halves():
     # One picture of each kind and only one of them shows it: the sign test of 1,201 people, 640 of them one way.
     first, one = np.r_[np.ones(640), np.zeros(561)], np.ones(1201)
     found = deal_pictures(first, one, 1 - first, one)
     assert found.p == pytest.approx(2 * stats.binom.cdf(561, 1201, 0.5), rel=1e-12)
     # With others among them, who have two pictures in the place: as dealt one by one.
-    firsts = np.r_[one, np.full(60, 2)]
-    shown, alone = np.r_[first, np.full(30, 2), np.ones(30)], np.r_[1 - first, np.zeros(60)]
-    mixed = deal_pictures(shown, firsts, alone, np.ones(1261))
-    monkeypatch.setattr(people_tests, "MANY_ALIKE", 10_000)
-    assert mixed.p == pytest.approx(deal_pictures(shown, firsts, alone, np.ones(1261)).p, rel=1e-12)
+    firsts, seconds, whole = np.r_[one, np.full(60, 2)], np.ones(1261), np.r_[one, np.full(30, 2), np.ones(30)]
+    counted = people_tests._counts(firsts, seconds, whole, np.ones(1261, dtype=bool))
+    of_each = [stats.hypergeom.pmf(np.arange(3), 2 if n == 1 else 3, k, n) for n, k in zip(firsts, whole, strict=True)]
+    np.testing.assert_allclose(counted, reduce(np.convolve, of_each)[: len(counted)], rtol=1e-9, atol=1e-300)
 
 
 def test_flipped_whole_steps_by_all_patterns():

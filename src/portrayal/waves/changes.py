@@ -19,11 +19,12 @@ from portrayal.stats.decisions import decision as rule
 from portrayal.stats.decisions.decision import EXPLORATORY, FOUND, NOT_MEASURABLE, decide
 from portrayal.stats.decisions.multiplicity import LEVEL
 from portrayal.stats.decisions.paired import paired_difference
+from portrayal.stats.intervals.intervals import t_quantile
 from portrayal.study.registry import get_audit
 from portrayal.study.study import Study
 from portrayal.tables import check_results, facets
 from portrayal.waves.answers import PARTS, paired_answers
-from portrayal.waves.waves import QUESTION, Wave, units_of
+from portrayal.waves.waves import QUESTION, Wave
 
 APART = "two intervals, as if the waves had nothing in common"
 ONE_OF = {"people": "person", "queries": "query"}  # the others only lose their s
@@ -128,20 +129,27 @@ def _differences(wave: Wave) -> dict[Any, pl.DataFrame]:
 
 def _change(row: Row, one: pl.DataFrame, other: pl.DataFrame, unit: str) -> tuple[Row, pl.DataFrame]:
     """Return one row of changes, and the changes of people by whom it is paired."""
+    own = {name: row[name] for name in row if not name.endswith("_later") and name != "row"}
+    own |= {"unit": CHANGE_OF.get(row["unit"], row["unit"]), "compared": f"paired by {unit}"}
+    ends = {"first": row["value"], "second": row["value_later"], "value": row["value_later"] - row["value"]}
+    apart = {**own, **ends, "compared": APART}
+    if one.is_empty() or other.is_empty():
+        return {**apart, **_compared(row, min(row["n"] or 0, row["n_later"] or 0))}, one.clear()
     both = one.join(other, on="unit", suffix="_later", maintain_order="left")
     before, after = (both[name].to_numpy() for name in ("difference", "difference_later"))
     gaps = both.select("unit", difference=pl.col("difference_later") - pl.col("difference"))
-    own = {name: row[name] for name in row if not name.endswith("_later") and name != "row"}
-    own |= {"unit": CHANGE_OF.get(row["unit"], row["unit"]), "compared": f"paired by {unit}"}
     means = np.array([one["difference"].mean(), other["difference"].mean()], float)
     if len(gaps) > 1 and np.allclose([row["value"], row["value_later"]], means, rtol=1e-9, atol=1e-12):
         change = paired_difference(after, before).columns() | {name: own[name] for name in ("unit", "counted")}
         return {**own, **change, "first": before.mean(), "second": after.mean()}, gaps
-    own |= {"value": row["value_later"] - row["value"], "first": row["value"], "second": row["value_later"]}
     if len(gaps) > 1 and len(gaps) == len(one) == len(other):
-        apart = np.hypot(before.std(), after.std())  # the spread of two unrelated waves
-        return {**own, **_compared(row, len(gaps), (after - before).std() / apart if apart > 0 else 1.0)}, gaps
-    return {**own, "compared": APART, **_compared(row, min(row["n"] or 0, row["n_later"] or 0))}, gaps.clear()
+        spread = np.hypot(before.std(), after.std())  # of two unrelated waves
+        return {
+            **own,
+            **ends,
+            **_compared(row, len(gaps), (after - before).std() / spread if spread > 0 else 1.0),
+        }, gaps
+    return {**apart, **_compared(row, min(row["n"] or 0, row["n_later"] or 0))}, gaps.clear()
 
 
 def _compared(row: Mapping[str, Any], units: int, narrowing: float = 1.0) -> Row:
@@ -154,15 +162,15 @@ def _compared(row: Mapping[str, Any], units: int, narrowing: float = 1.0) -> Row
     half = float(lower if change > 0 else upper)  # the side on which no change lies
     if half <= 0:
         return {"low": None, "high": None, "p": None, "n": units, "reason": NO_SPREAD if change else None}
-    t = scipy.stats.t(max(units - 1, 1))
-    p = float(2 * t.sf(abs(change) / half * t.ppf(0.975)))
+    freedom = max(units - 1, 1)
+    p = float(2 * scipy.special.stdtr(freedom, -abs(change) / half * t_quantile(freedom)))
     return {"low": float(change - lower), "high": float(change + upper), "p": p, "n": units}
 
 
 def _by_question(first: Wave, both: pl.DataFrame, column: str, measure: str, unit: str) -> Iterator[Row]:
     """Yield each system's change of what single questions have, tested over units."""
     change = pl.col(f"{column}_later") - pl.col(column)
-    joined = both.with_columns(change=change).join(units_of(first), on="stimulus", how="left")
+    joined = both.with_columns(change=change).join(first.units, on="stimulus", how="left")
     for (system,), mine in joined.group_by("system", maintain_order=True):
         sums = mine.group_by(unit=pl.coalesce("unit", "stimulus")).agg(pl.col("change").sum()).sort("unit")
         gaps = sums["change"].to_numpy() * len(sums) / mine.height  # their mean is the questions'
@@ -204,5 +212,5 @@ def _of_answers(first: Wave, later: Wave) -> Iterator[Row]:
 
 def _unit(wave: Wave) -> str:
     """Return what waves are paired by: person, query, image or question."""
-    units = "questions" if units_of(wave).is_empty() else get_audit(wave.study.audit).units
+    units = "questions" if wave.units.is_empty() else get_audit(wave.study.audit).units
     return ONE_OF.get(units, units.removesuffix("s"))

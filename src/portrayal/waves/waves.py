@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,18 @@ class Wave:
     measured: Measured
     manifest: Mapping[str, Any]
     responses: pl.DataFrame  # to stimuli that all waves share, by their names in the first wave
+
+    @cached_property
+    def units(self) -> pl.DataFrame:
+        """Stimulus and unit: the person that a stimulus shows."""
+        groups = get_audit(self.study.audit).groups(self.evidence, self.study.settings)
+        grouped = groups.select("stimulus", "unit").unique("stimulus", maintain_order=True)
+        stimuli = self.evidence.stimuli
+        if "person" not in stimuli.columns:
+            return grouped
+        # A picture of somebody that is in no group (a series' middle) is still theirs.
+        of_person = stimuli.select("stimulus", unit=pl.col("person").cast(pl.String)).drop_nulls()
+        return pl.concat([grouped, of_person.join(grouped, on="stimulus", how="anti")])
 
 
 def read_waves(folders: Sequence[Path | str]) -> list[Wave]:
@@ -66,18 +78,6 @@ def measure_waves(
         measured = nothing if common.is_empty() else measure_evidence(study, compared)
         waves.append(Wave(name, study, evidence, measured, manifests[place] if manifests else {}, responses))
     return waves
-
-
-def units_of(wave: Wave) -> pl.DataFrame:
-    """Return stimulus and unit: the person that a stimulus shows."""
-    groups = get_audit(wave.study.audit).groups(wave.evidence, wave.study.settings)
-    grouped = groups.select("stimulus", "unit").unique("stimulus", maintain_order=True)
-    stimuli = wave.evidence.stimuli
-    if "person" not in stimuli.columns:
-        return grouped
-    # A picture of somebody that is in no group (a series' middle) is still theirs.
-    of_person = stimuli.select("stimulus", unit=pl.col("person").cast(pl.String)).drop_nulls()
-    return pl.concat([grouped, of_person.join(grouped, on="stimulus", how="anti")])
 
 
 def _read(folder: Path | str) -> tuple[Study, Evidence, dict[str, Any]]:

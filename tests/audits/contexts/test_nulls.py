@@ -12,7 +12,6 @@ from portrayal.flow import audit_evidence
 from portrayal.stats.decisions.decision import FOUND
 from portrayal.study.calibration import null_audits
 
-
 # `make calibrate` runs ten times as many; of the slow shape a quarter.
 FEW = {shape: 10 if shape == "large" else 40 for shape in SHAPES}
 

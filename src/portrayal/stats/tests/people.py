@@ -6,9 +6,8 @@ for a handful of people and shares of a few tags, just where a correction for ma
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, reduce
 from itertools import combinations
 from math import comb
 
@@ -23,7 +22,6 @@ MOST_UNITS = 3_000  # values of a level test that are permuted; beyond, its stat
 FEW = 300  # of them, up to which ten times as many permutations are drawn
 MOST_STEPS = 200_000_000  # additions of an exact distribution: half a second, and at most 500 MB
 LISTED = 20_000  # ways to choose that are all counted
-MANY_ALIKE = 1_000  # people, from whom on those who are alike are taken together
 LEAST = 3  # people whose pictures are compared where some are missing
 FRACTIONS = range(1, 61)  # denominators of values whose exact tails are counted: shares of up to so many answers
 LONGEST = 4_000_000  # numbers that such a distribution may have
@@ -320,22 +318,10 @@ def _drawn_sums(sizes: np.ndarray, counts: Sequence[np.ndarray], mean: float, ob
 def _counts(firsts: np.ndarray, seconds: np.ndarray, whole: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Return the chances of so many first pictures showing it, over the chosen people."""
     people = list(zip(*(each[chosen].astype(int).tolist() for each in (firsts, seconds, whole)), strict=True))
-    parts = [_of_person(*person) for person in people]
-    if len(people) >= MANY_ALIKE:
-        parts = [_of_many(_of_person(*person), count) for person, count in sorted(Counter(people).items())]
-    total = np.ones(1)
-    for part in parts:
-        total = np.convolve(total, part)
-    return total
-
-
-def _of_many(chances: np.ndarray, people: int) -> np.ndarray:
-    """Return the distribution over people who are alike, by halves."""
-    if people == 1:
-        return chances
-    half = _of_many(chances, people // 2)
-    both = np.convolve(half, half)
-    return np.convolve(both, chances) if people % 2 else both
+    parts = [_of_person(*person) for person in people] or [np.ones(1)]
+    while len(parts) > 1:  # by halves: two long ones at the end instead of a long one with everybody
+        parts = [reduce(np.convolve, parts[place : place + 2]) for place in range(0, len(parts), 2)]
+    return parts[0]
 
 
 @cache
