@@ -11,7 +11,13 @@ from text.gold_scores import Score, english, score
 
 # F1 that is held. Asked for are .93 of objects, .95 of people and of negated words, .9 of hedged ones, on both halves.
 WANTED = {"objects": 0.93, "people": 0.95, "negated": 0.95, "hedged": 0.9}
-LEAST = {"tune": WANTED, "fresh": WANTED, "fresh_2": WANTED, "report": {"objects": 0.93, "hedged": 0.9}}
+LEAST = {
+    "tune": WANTED,
+    "fresh": WANTED,
+    "fresh_2": WANTED,
+    "fresh_3": WANTED,
+    "report": {"objects": 0.93, "hedged": 0.9},
+}
 
 
 @cache
@@ -33,7 +39,7 @@ def test_f1_of_what_is_read(half: str, capsys) -> None:
     assert all(f1[kind] >= least for kind, least in LEAST[half].items()), f1
 
 
-@pytest.mark.parametrize("half", ["tune", "fresh", "fresh_2"])
+@pytest.mark.parametrize("half", ["tune", "fresh", "fresh_2", "fresh_3"])
 def test_no_object_comes_from_the_layout(half: str) -> None:
     assert scores(half)["layout"].false == []
 

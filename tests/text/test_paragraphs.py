@@ -27,6 +27,15 @@ DENIED = {
     "Nobody is riding a bike.": ((), {"bike"}),
     "I can't see any fish.": ((), {"fish"}),
     "Not everyone is dancing: a lady sits.": (("everyone", "lady"), {"dance"}),
+    "There are no cars or other vehicles.": ((), {"car", "vehicle"}),
+    "I don't see any presents, though.": ((), {"present"}),
+    "A man sits instead of helping.": (("man",), {"help"}),
+    "**Not visible:**\n- Bicycles": ((), {"bicycle"}),
+    "**What I don't see:** adults, cars": ((), {"adult", "car"}),
+    "- 1 bench\n- 0 vehicles": (("bench",), {"vehicle"}),
+    "A woman with neither notes nor a microphone.": (("woman",), {"note", "microphone"}),
+    "None of the parents are in the picture.": ((), {"parent"}),
+    "Two athletes rest. The other does not seem to be sweating.": (("athlete",), {"sweat"}),
 }
 
 
@@ -47,6 +56,12 @@ SUPPOSED = {
     "It looks like the woman is pregnant.": {"pregnant"},
     "The athlete is likely nonbinary.": {"nonbinary"},
     "The mood seems tense.": {"tense"},
+    "A possibly broken chair with a cushion stands here.": {"broken"},
+    "The tower behind them looks abandoned.": {"abandoned"},
+    "A girl and what looks like a toddler are building a castle.": {"toddler"},
+    "She seems to be a doctor, as she is wearing a coat.": {"doctor"},
+    "The image suggests a family gathering.": {"family gathering"},
+    "A masked individual, likely male, points at a car.": {"male"},
     "Image may contain: 3 people, table": {"people", "table"},
 }
 
@@ -81,6 +96,29 @@ PEOPLE = {
     "Three wheelchair users race on a track.": [(3, {"disability": "disabled"})],
     "A couple walks; he carries a bag and she a hat.": [(1, {"gender": "female"}), (1, {"gender": "male"})],
     "The judges, two women and a man, are seated.": [(2, {"gender": "female"}), (1, {"gender": "male"})],
+    "A female mechanic waits. A male colleague hands her a rag.": [(1, {"gender": "female"}), (1, {"gender": "male"})],
+    "A vendor rests while a guest counts her coins. The vendor is a man.": [
+        (1, {"gender": "male"}),
+        (1, {"gender": "female"}),
+    ],
+    "Her friend, who is perhaps her husband, waves.": [(1, {"gender": "female"}), (1, {"gender": "male"})],
+    "A person waits. It may be a woman.": [(1, {"gender": "female"})],
+    "Perhaps a tourist, the man waves.": [(1, {"gender": "male"})],
+    "A person is wearing a firefighter's uniform.": [(1, {})],
+    "1. Man: a beard, no hat\n2. Bench": [(1, {"gender": "male"})],
+    "The singer sits alone. No guitarist accompanies her.": [(1, {"gender": "female"})],
+    "Four students argue. Two of them, a woman and a man, stand.": [
+        (2, {}),
+        (1, {"gender": "female"}),
+        (1, {"gender": "male"}),
+    ],
+    "Two people wait. It is unclear whether they are men or women.": [(2, {})],
+    "A bride dances with her father. Guests stand by. Her mother films the couple.": [
+        (1, {"gender": "female"}),
+        (1, {"gender": "male"}),
+        (None, {}),
+        (1, {"gender": "female"}),
+    ],
 }
 
 
@@ -108,6 +146,12 @@ LAYOUT = {
     '{"caption": "A cook waves.", "clothing": ["hard hat", "vest"]}': {"cook", "hard hat", "vest"},
     "I love this one! A dog runs. I like the colors.": {"dog"},
     "A castle gate • a net on the wall": {"castle gate", "net", "wall"},
+    "Haha, this is a funny one. A dog runs, haha.": {"dog"},
+    'Here you go: "A dog runs." If you\'d rather have something longer, just ask!': {"dog"},
+    "> **Mood**\n> A dog runs.": {"dog"},
+    "Empty classroom: rows of desks.": {"classroom", "row", "desk"},
+    "Objects: a chair. People: none.": {"chair"},
+    "A poster that says 'Stop' hangs beside a door.": {"poster", "door"},
 }
 
 

@@ -74,7 +74,8 @@ def lemma(token: Token) -> str:
         return lower
     base = lexicon.base_of_noun(lower)
     if base == lower and lower.endswith("s"):  # a word that WordNet lacks
-        return token.lemma_.lower() if lower == token.lower_ else lower[:-1]
+        is_known = lower == token.lower_ and (token.lemma_.lower() != lower or lower.endswith(("ss", "us", "is")))
+        return token.lemma_.lower() if is_known else lower[:-1]
     return base
 
 
@@ -169,10 +170,16 @@ def _nouns(token: Token, seen: frozenset[int]) -> list[Token]:
             own = [noun for noun in token.tree.tokens[: token.i] if is_noun(noun) and is_animate(noun)][-1:] or own
     elif token.original in PRONOUNS:
         own = [one.token or token for one in token.people] or agreeing(token)[:1]
+    elif token.original in lexicon.PARTS and token.people and not _is_reciprocal(token):  # 'the other is asleep'
+        own = [one.token for one in token.people if one.token is not None]
     else:
         own = [token] if is_noun(token) else []
     joined = [c for c in (*token.children, *_strays(token)) if c.i > token.i and _is_joined(c, token)]
     return own + [noun for child in joined for noun in _nouns(child, seen)]
+
+
+def _is_reciprocal(token: Token) -> bool:
+    return token.i > 0 and token.tree.tokens[token.i - 1].original in ("each", "one")
 
 
 def _is_joined(token: Token, first: Token) -> bool:
@@ -247,7 +254,8 @@ def verb_base(verb: Token) -> str:
 
 def subjects(verb: Token, seen: frozenset[int] = frozenset()) -> list[Token]:
     """Return a verb's subjects, from above if it has none of its own."""
-    own = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
+    helpers = [c for c in verb.children if c.dep_ == "auxpass"]  # 'the tower looks abandoned'
+    own = [c for above in (verb, *helpers) for c in above.children if c.dep_ in ("nsubj", "nsubjpass")]
     if own:
         return [noun for child in own for noun in nouns(child)]
     if any(c.dep_ == "expl" for c in verb.children):

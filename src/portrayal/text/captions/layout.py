@@ -29,7 +29,14 @@ _PREAMBLES = tuple(_IS[name] for name in ("shows", "tells", "within", "seen"))
 _AROUND = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»", "„": "“"}
 _SIGNS = frozenset(["Cc", "Cf", "Cs", "Co", "Cn", "So", "Sk"])
 _ASKS, _COUNTS = frozenset(["what", "who", "where", "when", "why", "how"]), lexicon.DETERMINERS | lexicon.NUMBERS
+_PLACES = ("structure.n.01", "room.n.01", "way.n.06", "body_of_water.n.01", "geological_formation.n.01", "tract.n.01")
 _STOPS = (".", "!", "?", ":", ";", ",", '"', "”", "'")
+
+
+def _names_anybody(text: str) -> bool:
+    """Return whether a text has a noun or a pronoun for people."""
+    words = re.findall(r"[a-z]+", text.lower())
+    return any(lexicon.is_person_noun(word) or word in lexicon.PRONOUNS for word in words)
 
 
 def clean(caption: str) -> str:
@@ -85,17 +92,25 @@ def _lines(lines: list[str]) -> Iterable[str]:
     named = any(_IS["columns"].match(lines[place]) for place in heads)
     is_absent = False
     for place, line in enumerate(lines):
-        read = "" if place in heads else _line(line, named)
+        read = "" if place in heads or _is_heading(lines[place : place + 2]) else _line(line, named)
         if not read and not _IS["mark"].match(line):  # a heading
             is_absent = _IS["absent"].search(line) is not None
         following = lines[place + 1].lstrip() if place + 1 < len(lines) else "a"
         stop = "." if read and not read.endswith(_STOPS) and not following[0].islower() else ""
-        yield f"no {read}{stop}" if read and is_absent and not read.lower().startswith("no") else f"{read}{stop}"
+        denies = bool(read) and is_absent and not read.lower().startswith("no")
+        yield f"no {read[0].lower()}{read[1:]}{stop}" if denies else f"{read}{stop}"
+
+
+def _is_heading(lines: list[str]) -> bool:
+    """Return whether a few plain words stand over a list: 'People', 'Not shown'."""
+    words = lines[0].lower().split()
+    over = len(lines) > 1 and _IS["mark"].match(lines[1]) is not None and not _IS["mark"].match(lines[0])
+    return over and len(words) <= 3 and words[0] not in _COUNTS and not lines[0].rstrip().endswith(_STOPS)
 
 
 def _line(line: str, named: bool) -> str:
     """Return a line as a sentence; headings, rules and code fences are none."""
-    text, mark = line.strip(), _IS["mark"].match(line)
+    text, mark = line.lstrip("> \t").strip(), _IS["mark"].match(line)
     if text.startswith(("#", "```")) or _IS["rule"].match(text):
         return ""
     cells = [cell.strip() for cell in text.strip("| ").split("|")] if text.startswith("|") else []
@@ -105,8 +120,8 @@ def _line(line: str, named: bool) -> str:
     if (is_heading and len(text.split()) <= 6 and not text.endswith((".", "!", "?"))) or _IS["lists"].search(text):
         return ""
     plain, text = text, _without_label(text)
-    if text[:1] in ('"', "“") and _AROUND[text[0]] == text[-1] and _IS["speech"].search(plain[: -len(text)]):
-        text = text[1:-1]
+    if text[:1] in ('"', "“") and _IS["speech"].search(plain[: -len(text)]):  # 'Caption: "A dog." Enjoy!'
+        text = " ".join(text[1:].split(_AROUND[text[0]], 1)).strip()
     return f"{text}." if text and (mark or cells or text != plain) and not text.endswith(_STOPS) else text
 
 
@@ -117,7 +132,7 @@ def _without_label(text: str) -> str:
     if label is None or (len(words) > 1 and (words[0] in _COUNTS or words[0].isdecimal())):
         return text
     if _IS["absent"].fullmatch(label[1]):
-        return f"no {text[label.end() :]}"
+        return f"no {text[label.end() : label.end() + 1].lower()}{text[label.end() + 1 :]}"
     if words[0] not in _ASKS and not lexicon.AUXILIARIES.isdisjoint(words):  # 'Nobody is dancing: they sit'
         return text
     if _IS["about"].fullmatch(label[1]) or (
@@ -126,8 +141,15 @@ def _without_label(text: str) -> str:
         return ""
     if words[0] in ("age", "gender", "sex", "race", "ethnicity"):
         return "" if _IS["unknown"].match(text, label.end()) else f"The person is {text[label.end() :]}".strip()
+    is_place = len(words) > 1 and lexicon.is_adjective(words[0]) and lexicon.is_under(words[-1], *_PLACES)
+    if is_place and not lexicon.is_plural(words[-1]):  # 'Empty classroom: rows of desks'
+        return text
     somebody = any(lexicon.is_person_noun(word) and not lexicon.is_plural(word) for word in words)
-    return text if somebody and len(words) > 1 and not words[-1].isdigit() else text[label.end() :].strip()
+    rest = text[label.end() :].strip()
+    if _IS["nothing"].fullmatch(rest):
+        return ""
+    alone = len(words) == 1 and rest and not _IS["unknown"].match(rest) and not _names_anybody(rest)
+    return text if somebody and (alone or (len(words) > 1 and not words[-1].isdigit())) else rest
 
 
 def _unquoted(match: re.Match[str]) -> str:
@@ -154,6 +176,11 @@ def _without_chatter(text: str) -> str:
         text = text[chatter.end() :].lstrip()
     text = _without_label(text) if ":" in text else text
     pieces = _IS["sentence"].split(text) if ". " in text or "! " in text or "? " in text else [text]
+    labels = [_IS["label"].match(piece) for piece in pieces[1:]] if ":" in text else []
+    if sum(map(bool, labels)) > 1 or any(
+        label and _IS["nothing"].fullmatch(label.string, label.end()) for label in labels
+    ):
+        pieces = [_without_label(piece) for piece in pieces]  # 'Objects: a chair. People: none.'
     told = (_without_offer(piece) for piece in pieces if len(pieces) == 1 or not piece.endswith("?"))
     kept = [piece for piece in told if piece]
     kept[1:] = [_IS["chatter"].sub("", piece, count=1) if _IS["chatter"].match(piece) else piece for piece in kept[1:]]

@@ -45,6 +45,8 @@ def base_of_noun(word: str) -> str:
         return word
     table = wordnet.load()
     forms = [form for form in table.lemmas_of(head, "n") if form != head]
+    if not forms and head.endswith(("children", "men")) and not table.lemmas_of(head, "n"):  # 'schoolchildren'
+        forms = [head[:-3] if head.endswith("children") else f"{head[:-3]}man"]
     single = max(forms, key=lambda form: table.count(form, "n"), default=head)  # 'bunches' are no Bunche
     return f"{before} {single}".strip()
 
@@ -86,6 +88,13 @@ def is_noun(word: str) -> bool:
     if word in FUNCTION or word in NUMBERS or not word[:1].isalpha():
         return False
     return bool(wordnet.load().lemmas_of(word.rpartition(" ")[2], "n"))
+
+
+@cache
+def is_foreign(word: str) -> bool:
+    """Return whether WordNet has a word neither as a noun nor as anything else: 'gele'."""
+    known = word in FUNCTION or word in NUMBERS or not word.isalpha() or word in identity_adjectives()
+    return not known and not any(wordnet.load().lemmas_of(word, part) for part in "navr")
 
 
 @cache

@@ -32,16 +32,18 @@ def mark(sentence: Tree) -> None:
     for mood, rule, cue in sorted(found, key=lambda one: -one[0]):
         if not _fits(rule, cue):
             continue
+        colon = next((one.i for one in sentence.tokens[cue.i :] if one.text == ":"), len(sentence.tokens))
         for top in _SCOPES[rule["scope"]](cue):
             if mood == NEGATED:
                 _deny(top)
             for token in () if mood == NEGATED else [top] if top is cue else _below(top, min(cue.i + 1, top.i)):
-                token.mood = max(token.mood, mood)
+                token.mood = max(token.mood, mood if token.i < colon or mood != HEDGED else token.mood)
 
 
 def is_definite(noun: Token) -> bool:
-    """Return whether a noun speaks of something known: 'the camera', 'his hat'."""
-    return any(child.dep_ in ("det", "poss") and child.original in _WORDS["definite"] for child in noun.lefts)
+    """Return whether a noun speaks of something known: 'the camera', 'his hat', 'her'."""
+    named = any(child.dep_ in ("det", "poss") and child.original in _WORDS["definite"] for child in noun.lefts)
+    return named or noun.original in tree.PRONOUNS
 
 
 def _fits(rule: dict[str, Any], cue: Token) -> bool:
@@ -61,7 +63,7 @@ def _before_phrase(token: Token) -> str:
 
 def _main(cue: Token) -> list[Token]:
     """Return the verb that 'may' or 'not' is said of; 'may be seen' supposes nothing."""
-    verb = cue.head
+    verb = cue if cue.tag_ == "MD" and cue.dep_ in ("relcl", "ROOT", "conj") else cue.head
     while verb.dep_ in ("aux", "auxpass"):
         verb = verb.head
     return [] if cue.tag_ == "MD" and tree.verb_base(verb) in _WORDS["seen"] else [verb]
@@ -84,10 +86,24 @@ def _phrase(cue: Token) -> list[Token]:
     if start >= len(tokens) or not tokens[start].original[:1].isalnum():
         return [tokens[cue.i - 2]] if cue.i > 1 and tokens[cue.i - 1].text == "," and start >= len(tokens) - 1 else []
     top = tokens[start]
+    if (
+        top.dep_ == "amod" and cue.i and tokens[cue.i - 1].dep_ == "det" and cue.head is top
+    ):  # 'a possibly broken chair'
+        return [top]
     fronted = cue.i == 0 and top.dep_ == "prep"
-    while top.head.i >= start and top.head is not top and not fronted and not _is_cut(top):
+    commas = [one.i for one in tokens[start:] if one.text == "," and tokens[cue.i - 1].text == ","]
+    end = commas[0] if cue.i and commas else len(tokens)  # 'somebody, likely male, waits'
+    while start <= top.head.i < end and top.head is not top and not fronted and not _is_cut(top):
         top = top.head  # but of 'Likely at a fair, a girl smiles' the fair alone
     return list(_nouns_below(top)) if top.dep_ == "prep" and top.tag_[:2] != "JJ" else [top]
+
+
+def _noun_after(cue: Token) -> list[Token]:
+    """Return the noun that begins right after a cue: 'what looks like a toddler are'."""
+    top = next(iter(cue.tree.tokens[cue.i + 1 :]), cue)
+    while top.dep_ in ("det", "amod", "compound", "nummod", "poss") and top.head.i > top.i:
+        top = top.head
+    return [top]
 
 
 def _is_cut(top: Token) -> bool:
@@ -135,7 +151,9 @@ def _subjects(cue: Token) -> list[Token]:
 
 def _complements(verb: Token) -> list[Token]:
     """Return how something seems: not where it appears, nor what somebody looks at."""
-    after = [child for child in verb.children if child.i > verb.i]
+    if verb.dep_ == "auxpass":  # 'looks abandoned'
+        return [verb.head]
+    after = [child for child in verb.children if child.i > verb.i and child.dep_ != "advcl"]
     said = [child for child in after if child.dep_ in _SEEMS or child.original in ("like", "as")]
     said += [child for child in after if child.dep_ in ("dobj", "ccomp") and groups_of_adjective(child.original)]
     if tree.verb_base(verb) == "seem" or (said and tree.verb_base(verb) == "appear"):
@@ -148,6 +166,12 @@ def _speech(cue: Token) -> list[Token]:
     names_any = any(one.original == "any" for child in cue.head.children for one in child.lefts)
     speaks = cue.dep_ == "nsubj" and cue.head.dep_ == "ROOT" and tree.verb_base(cue.head) not in _WORDS["witness"]
     return [cue.head] if speaks and not names_any else []
+
+
+def _is_seen(noun: Token) -> bool:
+    """Return whether somebody sees or has a noun: 'I see neither the bride nor ...'."""
+    first = noun.head if noun.dep_ == "conj" else noun
+    return first.dep_ == "dobj" and tree.verb_base(first.head) in _WORDS["own"]
 
 
 def _is_picture(noun: Token) -> bool:
@@ -179,10 +203,11 @@ def _written(verb: Token) -> list[Token]:
 _SCOPES = {
     "verb": _verb, "main": _main, "phrase": _phrase, "noun": _noun, "around": _around, "subjects": _subjects, "written": _written,
     "complements": _complements, "children": lambda cue: list(_nouns_below(cue)),
-    "like": lambda cue: [cue.head] if cue.dep_ == "mark" else list(_nouns_below(cue)), "speech": _speech,
+    "like": lambda cue: [cue.head] if cue.dep_ == "mark" else list(_nouns_below(cue)) or _noun_after(cue), "speech": _speech,
     "next": lambda cue: list(_nouns_below(cue.tree.tokens[cue.i + 1])) or _phrase(cue.tree.tokens[cue.i + 1]),
     "objects": lambda cue: [c for c in cue.children if c.dep_ in ("dobj", "xcomp") and c.i > cue.i],
-    "self": lambda cue: [cue], "unknown": lambda cue: [top for top in _phrase(cue) if not is_definite(top)],
+    "that": lambda cue: [one for one in (*cue.children, *cue.head.children) if one.dep_ == "ccomp" and one.i > cue.i],
+    "self": lambda cue: [cue], "unknown": lambda cue: [top for top in _phrase(cue) if not is_definite(top) or _is_seen(top)],
     "head": lambda cue: [cue.head] if cue.dep_ == "amod" else [],
     "right": lambda cue: [child for child in cue.children if child.i > cue.i],
     "two before": lambda cue: cue.tree.tokens[max(cue.i - 2, 0) : cue.i - 1],
@@ -211,7 +236,7 @@ def _deny(token: Token) -> None:
     is_noun = token.tag_[:2] != "VB" and token.dep_ not in ("acomp", "oprd")
     owns = tree.verb_base(token) in _WORDS["own"]
     for child in token.children:
-        if child.i < token.i and child.dep_ not in ("attr", "dobj"):
+        if (child.i < token.i and child.dep_ not in ("attr", "dobj")) or _is_instead(child):
             continue
         if child.dep_ in ("conj", "appos"):
             if _is_joined(token, child, is_noun):
@@ -230,11 +255,19 @@ def _deny(token: Token) -> None:
         for child in token.children:
             if child.dep_ in ("nsubj", "nsubjpass"):
                 _deny(child)
+                for of in (one for one in child.children if child.original == "none" and one.original == "of"):
+                    for noun in _nouns_below(of):  # 'none of the parents are in the picture'
+                        _deny(noun)
+
+
+def _is_instead(token: Token) -> bool:
+    """Return whether a word stands for what is denied: 'no people, just a bed'."""
+    return any(one.original in _WORDS["but"] and one.original != "other" for one in token.lefts)
 
 
 def _is_joined(token: Token, other: Token, is_noun: bool) -> bool:
     word = _before_phrase(other)
-    if any(one.original in _WORDS["but"] for one in other.lefts):  # 'no people, just a bed'
+    if _is_instead(other):
         return False
     if word in _WORDS["but"] or (not is_noun and word not in ("or", "nor", ",")):
         return False
@@ -244,7 +277,7 @@ def _is_joined(token: Token, other: Token, is_noun: bool) -> bool:
 
 def _is_of_presence(verb: Token) -> bool:
     """Return whether a denied verb takes its subject away: 'is not visible'."""
-    if any(child.dep_ in SUBJECTS and child.mood == NEGATED for child in verb.children):
+    if any(one.dep_ in SUBJECTS and one.mood == NEGATED and one.original != "none" for one in verb.children):
         return False
     within = any(noun.mood == HIDDEN for child in verb.children if child.dep_ == "prep" for noun in child.children)
     said = any(child.original in _WORDS["present"] for child in verb.children if child.i > verb.i)

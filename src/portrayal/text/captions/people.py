@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -45,6 +45,7 @@ class Somebody:
     mentions: list[str] = field(default_factory=list)
     groups: dict[str, set[str]] = field(default_factory=dict)
     is_several: bool = False
+    is_part: bool = False  # whether they were taken out of several
     seen: tuple[int, int] = (0, 0)  # the last sentence that speaks of them, and the place in it
 
     def add(self, pairs: Pairs) -> None:
@@ -94,6 +95,24 @@ def groups_of_adjective(term: str) -> tuple[tuple[str, str], ...]:
     return group_words().groups(term, "adjective", "phrase")
 
 
+def groups_before(token: Token) -> Iterator[tuple[str, str]]:
+    """Yield the groups of the adjectives before a noun: 'a Black female mechanic'."""
+    for child in token.lefts:
+        if child.dep_ in ("amod", "compound", "nmod") and child.mood < NEGATED:
+            yield from groups_of_adjective(child.original)
+
+
+def groups_after(token: Token) -> tuple[tuple[str, str], ...]:
+    """Return the groups of a phrase after a noun: 'with a disability'."""
+    after = [one.original for one in token.tree.tokens[token.i + 1 : token.i + 6]]
+    after = ["a" if word in lexicon.POSSESSIVES | {"the"} else word for word in after]  # 'in the wheelchair'
+    if not after or after[0] not in ("with", "in", "on", "who", "using", "without"):
+        return ()
+    return next(
+        (pairs for end in range(len(after), 1, -1) if (pairs := groups_of_adjective(" ".join(after[:end])))), ()
+    )
+
+
 @cache
 def _is_pronoun(word: str) -> bool:
     return bool(group_words().find(word, *PRONOUNS)) or word in SOMEBODY
@@ -103,6 +122,12 @@ def _is_pronoun(word: str) -> bool:
 def is_basic(name: str) -> bool:
     """Return whether a noun says hardly more than that somebody is there: person, woman, boy."""
     return any(word.axis == GENDER for word in group_words().find(name, "noun"))
+
+
+@cache
+def is_grown(name: str) -> bool:
+    """Return whether a noun can only mean adults: mother, grandfather."""
+    return any(word.age == "adult" for word in group_words().find(name, *NOUNS))
 
 
 @cache
@@ -123,12 +148,18 @@ def is_person_noun(token: Token) -> bool:
     owner = token.dep_ == "poss" and token.head.mood >= NEGATED  # 'instead of a chef's hat'
     if owner or token.mood >= NEGATED or token.word.things or not tree.is_noun(token):
         return False
-    above, name = counter(token), tree.names(token)[0]
+    above, name, inner = counter(token), tree.names(token)[0], tree.of_what(token)
+    if inner is not None and token.original in SEVERAL and tree.is_noun(inner) and not is_person_noun(inner):
+        return False  # 'a pair of sandals', 'a family of ducks'
     if tree.of_what(token) is not None and name in _OUTLINES:  # 'a model of a ship'
         return False
     articles = {one.original for one in (*token.lefts, *token.head.lefts)} & {"a", "an"}
-    if token.dep_ == "poss" and token.tag_ == "NNS" and articles:  # 'a farmers' market'
-        return False
+    if (
+        token.dep_ == "poss"
+        and articles
+        and (token.tag_ == "NNS" or lexicon.is_under(token.head.original, "clothing.n.01"))
+    ):
+        return False  # 'a farmers' market', 'a nurse's uniform'
     return _is_somebody(name) and (above is None or above.original.rstrip("s") not in _FIGURES)
 
 

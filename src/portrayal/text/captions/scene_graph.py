@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from portrayal.text.captions import dependency as tree
 from portrayal.text.captions import lexicon, moods
+from portrayal.text.captions.attachment import first_listed, places_of_noun, places_of_verb, subjects_of
 from portrayal.text.captions.coreference import resolve
 from portrayal.text.captions.people import Person, groups_of_adjective, number_of
 from portrayal.text.captions.trees import HEDGED, NEGATED, Token, Tree, once
@@ -63,6 +64,21 @@ class Statement(NamedTuple):
     tokens: tuple[Token, ...]
     told: Token
 
+    @property
+    def word(self) -> str:
+        """The word that a mood is noted under: 'african descent' for 'of african descent'."""
+        return _bare(self.words[-1])
+
+    def is_open(self) -> bool:
+        """Return whether what is denied or supposed of this word is left open."""
+        known = moods.is_definite(self.told) and self.told.dep_ not in ("appos", "attr")
+        is_presence = self.word in moods.PRESENCE and (self.told.tag_[:2] != "NN" or self.word in ("sight", "view"))
+        return is_presence or (self.told.mood == HEDGED and (self.told.tag_ == "CD" or known))
+
+
+def _bare(words: str) -> str:
+    return " ".join(words.split()[1:-1]) if words.startswith("of ") else words
+
 
 def from_trees(sentences: Sequence[Tree]) -> SceneGraph:
     """Return the scene graph of a caption's parsed sentences."""
@@ -70,32 +86,51 @@ def from_trees(sentences: Sequence[Tree]) -> SceneGraph:
         parsed.number = number
         moods.mark(parsed)
     everybody = resolve(sentences)
+    places = {id(one): place for place, one in enumerate(everybody)}
     statements = [one for parsed in sentences for one in _statements(parsed)]
-    for words, (first, *_), told in statements:
-        if len(words) == 2 and len(first.people) == 1 and told.mood < NEGATED:
-            first.people[0].add(groups_of_adjective(words[1]))
     nodes: dict[Node, None] = {}
     marked: dict[int, dict[str, None]] = {HEDGED: {}, NEGATED: {}}
-    for words, tokens, told in statements:
-        mood = max(token.mood for token in tokens)
-        word = " ".join(words[-1].split()[1:-1]) if words[-1].startswith("of ") else words[-1]
-        known = moods.is_definite(told) and told.dep_ not in ("appos", "attr")
-        is_open = word in moods.PRESENCE or (told.mood == HEDGED and (told.tag_ == "CD" or known))
-        if told.mood in marked and len(words) < 3 and not is_open:
-            marked[told.mood][word] = None
-        several = number_of(tokens[0]) if len(words) == 1 and not tokens[0].word.things else None
-        whom = next((everybody.index(one) for one in tokens[0].people if one in everybody), None)
-        nodes[Node(words, tokens[0].tree.number, mood == NEGATED, mood == HEDGED, several, whom)] = None
-    for token in (token for parsed in sentences for token in parsed.tokens):  # 'the mood seems tense'
-        is_said = token.tag_[:2] == "JJ" and token.dep_ not in ("amod", "nsubj", "pobj", "dobj")
-        if is_said and token.mood in marked and token.original not in lexicon.PARTS | moods.PRESENCE:
-            marked[token.mood].setdefault(" ".join(token.original.split()[1:-1]) or token.original)
-        whom = [one for one in token.tree.tokens[: token.i] if one.people]
-        if is_said and whom and token.dep_ not in ("acomp", "oprd", "conj") and token.mood < NEGATED:
-            whom[-1].people[0].add(groups_of_adjective(token.original))  # 'a woman, possibly Latina'
+    for one in statements:
+        first, told = one.tokens[0], one.told
+        if len(one.words) == 2 and len(first.people) == 1 and told.mood < NEGATED:
+            first.people[0].add(groups_of_adjective(one.words[1]))
+        mood = max(token.mood for token in one.tokens)
+        if told.mood in marked and len(one.words) < 3 and not one.is_open():
+            marked[told.mood][one.word] = None
+        several = number_of(first) if len(one.words) == 1 and not first.word.things else None
+        whom = next((places[id(person)] for person in first.people if id(person) in places), None)
+        nodes[Node(one.words, first.tree.number, mood == NEGATED, mood == HEDGED, several, whom)] = None
+    tellers = {id(one.told) for one in statements}
+    for token in (token for parsed in sentences for token in parsed.tokens):
+        _mark_adjective(token, marked)
+        if token.mood in marked and id(token) not in tellers:
+            _mark_verb(token, marked[token.mood])
     said = _tuples(node.words for node in nodes if not node.negated)
     people = tuple(one.person() for one in everybody)
     return SceneGraph(*said, tuple(marked[NEGATED]), tuple(marked[HEDGED]), people, tuple(nodes))
+
+
+def _mark_adjective(token: Token, marked: dict[int, dict[str, None]]) -> None:
+    """Note an adjective without its noun: 'a woman, possibly Latina'."""
+    before_noun = token.dep_ == "amod" and tree.is_noun(token.head)
+    at_least = token.tag_ == "JJS" and token.dep_ == "advmod"
+    if token.tag_[:2] != "JJ" or before_noun or at_least or token.dep_ in ("nsubj", "pobj", "dobj"):
+        return
+    if token.mood in marked and token.original not in lexicon.PARTS | moods.PRESENCE:
+        marked[token.mood].setdefault(_bare(token.original) or token.original)
+    if token.dep_ not in ("acomp", "oprd", "conj") and token.mood < NEGATED:
+        whom = [one for one in token.tree.tokens[: token.i] if one.people]
+        if whom:
+            whom[-1].people[0].add(groups_of_adjective(token.original))
+
+
+def _mark_verb(verb: Token, marked: dict[str, None]) -> None:
+    """Note a verb that nobody is named to do: 'instead of helping'."""
+    below = ("dobj", "prep", "agent", "auxpass", "attr", "advcl")
+    if not tree.is_verb(verb) or _has_complement(verb) or any(child.dep_ in below for child in verb.children):
+        return
+    if verb.lemma_ not in ("be", "have", "do") and tree.verb_base(verb) not in moods.PRESENCE:
+        marked.setdefault(_verb_name(verb))
 
 
 def _statements(parsed: Tree) -> Iterator[Statement]:
@@ -185,7 +220,8 @@ def _of_verb(verb: Token) -> list[Statement]:
     """Return all that a verb states of its subjects."""
     who = subjects_of(verb)
     statements = [*_with_object(verb, who), *_with_place(verb, who), *_predicates(verb, who)]
-    if not statements and verb.lemma_ != "be" and verb.dep_ not in ("acomp", "oprd") and not _has_complement(verb):
+    is_said = first_listed(verb).dep_ in ("acomp", "oprd")
+    if not statements and verb.lemma_ != "be" and not is_said and not _has_complement(verb):
         # A participle stays as written ('broken'), an action is its lemma ('smile').
         word = verb.original if tree.is_passive(verb) else _verb_name(verb)
         statements = list(_said_of(who, word, verb))
@@ -241,142 +277,3 @@ def _predicates(verb: Token, who: list[Token]) -> Iterator[Statement]:
 def _has_complement(verb: Token) -> bool:
     purpose = any(c.dep_ == "advcl" and any(a.lower_ == "to" for a in c.lefts) for c in verb.children)
     return purpose or any(c.dep_ in ("xcomp", "ccomp", "acomp", "oprd", "dobj") for c in verb.children)
-
-
-# To whom a participle or a preposition belongs, by sense where the parser goes by nearness. 'A man in a suit on a motorcycle':
-# the man is on it. 'Holding an umbrella in the rain' is done in the rain.
-
-# Things stand and hang somewhere; whatever else is done, somebody does it.
-OF_THINGS = lexicon.word_set("sit stand lie lay hang lean rest float grow contain show face fly be park cover")
-# What follows is about the noun, not about where it is done: 'a cup of tea', 'a shirt with a logo'.
-OF_THE_NOUN = lexicon.word_set("of with for about like without between")
-TOWARDS = lexicon.word_set("at to for of like as")  # 'looks at vases on a shelf': they are there
-BESIDE = frozenset(["next to", "near", "beside", "by", "behind", "in front of"])
-HOLDERS = lexicon.word_set("leash stroller cage vase harness")
-CARRYING = lexicon.word_set("ride drive hold carry have wear")  # 'riding a bike with a basket'
-Place = tuple[str, Token]
-
-
-def subjects_of(verb: Token) -> list[Token]:
-    """Return a verb's subjects: somebody, if a thing cannot do it."""
-    nobody = [child for child in verb.children if child.original in (*tree.NOBODY, "neither", "one")]
-    subjects = tree.subjects(verb) or (nobody if verb.mood == NEGATED else [])
-    own = any(child.dep_ in ("nsubj", "nsubjpass") for child in verb.children)
-    participle = verb.dep_ in ("acl", "relcl", "advcl") and verb.tag_ in ("VBG", "VB") and not own
-    if not participle or not subjects or any(tree.is_animate(noun) for noun in subjects):
-        return subjects
-    purpose = verb.tag_ == "VB" and any(c.lower_ == "to" for c in verb.lefts)
-    if purpose or subjects[0].word.things or tree.verb_base(verb) not in OF_THINGS:
-        return _holders(subjects[0]) or subjects
-    return subjects
-
-
-def places_of_noun(noun: Token) -> Iterator[Place]:
-    """Yield a noun's prepositions with their nouns, those of worn things among them."""
-    own = list(tree.places(noun))
-    yield from (place for place in own if not _moves_up(noun, place) and not _worn_there(noun, own, place))
-    above = _above(noun) if noun.dep_ == "pobj" else noun
-    beside = list(tree.places(above)) if above is not noun else []
-    yield from (place for place in beside if [noun.i] == [n.i for n in _worn_there(above, beside, place)])
-    for words, target in tree.places(noun):
-        if target.word.things or not tree.is_animate(target):
-            yield from (place for place in tree.places(target) if _moves_up(target, place) and words != "of")
-    if noun.dep_ == "dobj" and tree.is_verb(noun.head):
-        yield from (place for place in tree.places(noun.head) if _moves_down(noun.head, noun, place))
-
-
-def places_of_verb(verb: Token) -> Iterator[Place]:
-    """Yield a verb's prepositions, those among them that the parser joined elsewhere."""
-    objects = [child for child in verb.children if child.dep_ == "dobj"]
-    own = list(tree.places(verb))
-    for place in own:
-        if not any(_moves_down(verb, noun, place) for noun in objects) and not _worn_there(verb, own, place):
-            yield place
-        yield from (further for further in tree.places(place[1]) if _moves_up(place[1], further))
-    for noun in objects:
-        yield from (place for place in tree.places(noun) if _moves_up(noun, place))
-
-
-def _moves_up(noun: Token, place: Place) -> bool:
-    """Return whether a preposition below a noun is said of what the noun hangs on."""
-    words, target = place
-    if target.i < noun.i:  # 'a cake in front of her'
-        return False
-    if words == "of" or tree.is_animate(noun):
-        return noun.dep_ == "dobj" and words != "of" and not _belongs(noun, place)
-    body = _is_body_part(target)
-    if noun.word.things:
-        is_detachable = words not in OF_THE_NOUN or tree.is_animate(target)
-        return is_detachable and not body and _first_listed(noun).dep_ in ("pobj", "dobj")
-    if noun.dep_ == "dobj":
-        return words not in OF_THE_NOUN and not _belongs(noun, place)
-    if words == "with" and body:
-        return noun.dep_ == "pobj"
-    if noun.dep_ != "pobj":
-        return False
-    if not tree.is_verb(_above(noun)):  # 'a bench in a park next to a lake'
-        return words in BESIDE and noun.head.lower_ in ("in", "on", "at")
-    towards = noun.head.lower_ in TOWARDS
-    return not towards and not body and not _is_body_part(noun) and (words not in OF_THE_NOUN or words == "between")
-
-
-def _moves_down(verb: Token, noun: Token, place: Place) -> bool:
-    """Return whether a preposition below a verb is said of its object."""
-    words, target = place
-    if target.i < noun.i:
-        return False
-    if words == "with":
-        edible = lexicon.is_food(tree.names(noun)[0]) and lexicon.is_food(tree.lemma(target))
-        stays = tree.verb_base(verb) in CARRYING and not tree.is_animate(target) and not _is_body_part(target)
-        worn = tree.is_animate(noun) and bool(target.word.things)
-        return edible or worn or (stays and not tree.is_animate(noun))
-    return _belongs(noun, place) and words in ("in", "on")
-
-
-def _worn_there(holder: Token, places: list[Place], place: Place) -> list[Token]:
-    """Return the thing worn or held: 'braces on his legs', 'a pen in his hand'."""
-    words, target = place
-    before = [(with_, noun) for with_, noun in places if noun.i < target.i]
-    if words not in ("on", "around", "over", "in", "under") or not before or not _is_body_part(target):
-        return []
-    with_, thing = before[-1]
-    somebody = with_ == "with" if tree.is_verb(holder) else tree.is_animate(holder)
-    return [thing] if somebody and not tree.is_animate(thing) and not _is_body_part(thing) else []
-
-
-def _belongs(noun: Token, place: Place) -> bool:
-    """Return whether a verb's object is itself in or on something: a leash, a wheelchair."""
-    words, target = place
-    name = tree.lemma(target)
-    if noun.head.lemma_ == "have" or name in HOLDERS:
-        return True
-    ridden = lexicon.is_under(name, "vehicle.n.01", "clothing.n.01", "wheelchair.n.01")
-    return tree.is_animate(noun) and words in ("in", "on", "with") and (ridden or name in ("wheelchair", "bike"))
-
-
-def _holders(noun: Token) -> list[Token]:
-    """Return the people or animals above a thing who wear, hold or accompany it."""
-    for above in noun.ancestors:
-        if tree.is_verb(above):
-            return [who for who in tree.subjects(above) if tree.is_animate(who)]
-        if tree.is_noun(above) and tree.is_animate(above):
-            return [above]
-    return []
-
-
-def _above(noun: Token) -> Token:
-    """Return what the preposition before a noun hangs on."""
-    head = noun.head
-    while head.dep_ in ("prep", "advmod", "prt") and head.head is not head:
-        head = head.head
-    return head
-
-
-def _first_listed(noun: Token) -> Token:
-    while noun.dep_ == "conj":
-        noun = noun.head
-    return noun
-
-
-def _is_body_part(token: Token) -> bool:
-    return not token.word.things and lexicon.is_under(tree.lemma(token), "body_part.n.01")

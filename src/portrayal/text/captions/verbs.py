@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from portrayal.text.captions import lexicon
+from portrayal.text.captions.layout import HIDDEN
 from portrayal.text.captions.words import Word, Words, begins_singular
 
-_WHO = frozenset(["who", "that", "which", "other", "another", "someone", "somebody", "everyone", "everybody"])
+_WHO = lexicon.word_set("who that which other another someone somebody everyone everybody neither none each one")
+_SOME = lexicon.word_set("some others many most both all several")
+_SAYS = lexicon.word_set("says saying reads reading")
+_WHO_ACTS = lexicon.word_set("he she it")
+_SPOTS = lexicon.word_set("left right middle center centre front back foreground background")
 LIGHT_VERBS, SURE_VERBS = frozenset(["have", "be", "do"]), frozenset(["lack"])  # 'the sky lacks clouds'
 
 
@@ -16,8 +21,13 @@ def show_verbs(words: Words) -> Words:
     for place, word in enumerate(words):
         finite = (finite or word.original in lexicon.AUXILIARIES) and word.original not in lexicon.CLAUSES
         base = _finite(words, place, finite) or _plural(words, place, finite)
+        finite = finite or (
+            place > 0 and words[place - 1].original in _WHO_ACTS and lexicon.verb_base(word.original) != ""
+        )
         if not base:
-            result.append(word)
+            is_said = word.original == HIDDEN and place and words[place - 1].original in _SAYS
+            goes_on = is_said and lexicon.verb_base(words[min(place + 1, len(words) - 1)].original)
+            result.append(Word(HIDDEN, "so") if goes_on else word)  # 'a sign that says STOP hangs'
             continue
         result += [] if finite else [Word("", "will")]  # leaves the parser no choice, and the tense is not measured
         result.append(Word(word.original, base, verb=base))
@@ -55,6 +65,10 @@ def _plural(words: Words, place: int, finite: bool) -> str:
     sure = sure or (place > 3 and lexicon.is_plural(following) and _are_two(words[:place]))
     if finite or place == 0 or word.things or not lexicon.is_verb_base(word.original, sure):
         return ""
+    if word.original == "seem" or (
+        before.original in _SOME and lexicon.is_plural(following) and not lexicon.is_plural(word.original)
+    ):
+        return word.original  # 'some wear masks'
     if words[0].original in lexicon.PREPOSITIONS and following in lexicon.SINGULAR | lexicon.NUMBERS:
         return word.original  # 'in front of her stand two lawyers'
     several = lexicon.is_plural(before.original) and _ends_noun(before)
@@ -78,7 +92,14 @@ def _are_two(words: Words) -> bool:
 
 def _after_noun(words: Words, place: int, rather: bool) -> bool:
     before = words[place - 1]
-    if before.original in _WHO or before.things:
+    is_either = before.original == "neither" and any(word.original == "nor" for word in words)
+    if (before.original in _WHO and not is_either) or before.things:
+        return True
+    if not lexicon.is_noun(words[place].original) and lexicon.is_noun(before.original):  # 'the image suggests'
+        return True
+    if before.original in _SPOTS and words[max(place - 2, 0)].original == "the":  # 'the one in the middle sticks out'
+        return True
+    if lexicon.is_foreign(before.original) and words[max(place - 2, 0)].original in lexicon.SINGULAR:  # 'a gele dances'
         return True
     if words[max(place - 2, 0)].original == "of" and before.original in lexicon.NUMBERS:  # 'a family of four poses'
         return True

@@ -121,7 +121,11 @@ def _is_adjective(words: Words, place: int) -> bool:
     following = words[place + 1] if place + 1 < len(words) else Word(".", ".")
     describes = lexicon.may_describe(following.original) and not following.verb
     is_male = describes and words[place].original in ("male", "female")
-    return (is_male and not lexicon.is_participle(following.original)) or (before in lexicon.IS_SO and not describes)
+    if before == "as" and place > 1 and words[place - 2].original.startswith("identif"):  # 'may identify as male'
+        return True
+    is_noun = before == "one" and words[place].original in ("male", "female")  # 'one male, one female'
+    is_said = before in lexicon.IS_SO and not describes and not is_noun
+    return is_said or (is_male and not lexicon.is_participle(following.original))
 
 
 def prepare(tokens: Sequence[str], steps: Sequence[Callable[[Words], Words]]) -> list[Words]:
@@ -244,6 +248,8 @@ def _leads(words: Words, at: int) -> bool:
     if name in ("and", ","):  # between two adjectives
         around = words[at - 1 : at] + words[at + 1 : at + 2]
         return len(around) == 2 and all(lexicon.is_adjective(word.original) for word in around)
+    if name in _BEFORE:  # 'some wear masks'
+        return False
     worn_next = at + 1 < len(words) and lexicon.is_worn(words[at + 1].original)
     if lexicon.is_person_noun(name) and not worn_next:
         return False
