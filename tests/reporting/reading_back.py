@@ -152,7 +152,7 @@ def _beside(row: Row, sentence: str, measured: Measured) -> Iterator[str]:
     if match := re.search(r" in (\d+) tests(?: \(|\. )", sentence):
         same = pl.all_horizontal(
             pl.col(name).eq_missing(pl.lit(row[name]))
-            for name in ("system", "measure", "attribute", "pole_low")
+            for name in ("system", "measure", "attribute", "pole_low", "pole_high")
             if name in row and (name != "attribute" or "pole_low" in row)
         )
         rows = measured.results.filter(same, pl.col("p_adjusted").is_not_null(), decision=row["decision"])

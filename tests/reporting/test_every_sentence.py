@@ -18,7 +18,7 @@ from reporting.reading_back import faults
 
 EFFECTS = (0.0, 0.3, 0.6, 0.9)
 # Audits of each stem: 210, more of those that take little.
-SIMULATED = {"associations": 64, "experiments": 64, "search": 30, "counterfactuals": 28, "contexts": 12, "captions": 12}
+SIMULATED = {"associations": 76, "experiments": 76, "search": 20, "counterfactuals": 20, "contexts": 9, "captions": 9}
 DEMO = [study for stem in (*AUDITS, *EXPERIMENTS) for study in get_audit(stem).demo]
 
 
