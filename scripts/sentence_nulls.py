@@ -28,7 +28,6 @@ from portrayal.study.registry import get_audit
 from portrayal.study.research_questions import question_keys
 from portrayal.study.study import Study
 
-GROUPS = ("female", "male", "nonbinary", "agender", "other")
 WORDS = ["wall", "chair", "lovely", "smile", "car", "nice", "person", "dress"]
 
 
@@ -62,7 +61,7 @@ def people_alike(
 
     taggers = {f"system {name}": tagger(name) for name in range(systems)}
     design = {"described": False, "confidences": []}
-    return contexts.study_for(taggers, **design), contexts.evidence_of(taggers, GROUPS[:groups], each)
+    return contexts.study_for(taggers, **design), contexts.evidence_of(taggers, each=each, races="ABCDE"[:groups])
 
 
 CELLS: dict[str, Callable[[int], tuple[Study, Evidence]]] = {
@@ -75,8 +74,8 @@ CELLS: dict[str, Callable[[int], tuple[Study, Evidence]]] = {
     "series, ten people": lambda seed: steps_of_one_rate(seed, 10, 0.4),
     "series, one system beside five": lambda seed: steps_of_one_rate(seed, 10, 0.4, systems=6),
     "contexts, ten people": lambda seed: people_alike(seed, 5),
-    "contexts, three groups": lambda seed: people_alike(seed, 8, groups=3),
-    "contexts, five groups": lambda seed: people_alike(seed, 6, groups=5),
+    "contexts, three groups": lambda seed: people_alike(seed, 12, groups=3),
+    "contexts, five groups": lambda seed: people_alike(seed, 15, groups=5),
     "contexts, a tenth unknown, 24 people": lambda seed: people_alike(seed, 12, unknown=0.1),
 }
 

@@ -293,6 +293,8 @@ What these tests do not promise:
 
 - A group of five that spreads further *and* has a long tail: Welch's test finds a difference in about 11 of 100 such
   audits without one. No test of a mean holds there.
+- Five people of whom each gets one answer to all pictures, against 40 whose pictures differ: a share that so few have by
+  chance looks certain. Labels over people find a difference in about 11 of 100 such audits without one, the worst group in 18.
 - Joint flips ask whether two conditions could change places. Where the family's differences look skewed, a test that leans
   away from its tail is `not tested`, unless exponential differences without an effect would lean as far in under 5% of such
   families. Tails on both sides, or longer than those of a chi-squared with one degree of freedom, are found a little more

@@ -202,12 +202,10 @@ def rating_matrix(
     if len(raters) < 2:
         raise PortrayalError(f"reviews holds {len(raters)} rater(s). Agreement needs at least two.")
     codes = _codes(judged["judgment"].unique().to_list(), level, values)
-    items = sorted(reviews["item"].unique().to_list())
-    ratings = np.full((len(items), len(raters)), np.nan)
-    place = {item: row for row, item in enumerate(items)}
-    for item, rater, judgment in judged.select("item", "reviewer", "judgment").iter_rows():
-        ratings[place[item], raters.index(rater)] = codes[judgment]
-    return raters, ratings
+    coded = judged.with_columns(pl.col("judgment").replace_strict(codes, return_dtype=pl.Float64))
+    table = coded.pivot("reviewer", index="item", values="judgment")
+    items = reviews.select(pl.col("item").unique().sort())
+    return raters, items.join(table, on="item", how="left", maintain_order="left").select(raters).to_numpy()
 
 
 def _question(frame: pl.DataFrame, question: str | None) -> str:

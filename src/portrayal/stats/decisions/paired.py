@@ -14,9 +14,8 @@ from portrayal.stats import scipy
 from portrayal.stats.decisions.decision import NOT_TESTED
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean
+from portrayal.stats.permuted import STILL
 from portrayal.stats.tests.permutation import sign_flip
-
-STILL = 1e-12  # a difference that is only rounding
 
 
 def paired_difference(first: np.ndarray, second: np.ndarray, seed: int = 0) -> Estimate:

@@ -15,9 +15,8 @@ import polars as pl
 
 from portrayal.errors import PortrayalError
 from portrayal.stats.decisions.multiplicity import LEVEL
+from portrayal.stats.permuted import SAME
 from portrayal.stats.tests.permutation import FOLDS
-
-SAME = 1e-9  # of a statistic: the same numbers added in another order
 
 
 class Joint(NamedTuple):

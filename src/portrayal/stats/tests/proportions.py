@@ -19,8 +19,7 @@ from portrayal.stats import scipy
 from portrayal.stats.estimate import Estimate
 from portrayal.stats.intervals.intervals import clustered_mean, wilson
 from portrayal.stats.models.groups import welch
-
-STILL = 1e-12  # a spread that is only rounding
+from portrayal.stats.permuted import STILL
 
 
 def share_difference(hits: int, n: int, base_hits: int, base_n: int) -> Estimate:
