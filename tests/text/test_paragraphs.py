@@ -104,6 +104,7 @@ PEOPLE = {
     "Her friend, who is perhaps her husband, waves.": [(1, {"gender": "female"}), (1, {"gender": "male"})],
     "A person waits. It may be a woman.": [(1, {"gender": "female"})],
     "Perhaps a tourist, the man waves.": [(1, {"gender": "male"})],
+    "Two women, perhaps nurses, are not smiling.": [(2, {"gender": "female"})],
     "A person is wearing a firefighter's uniform.": [(1, {})],
     "1. Man: a beard, no hat\n2. Bench": [(1, {"gender": "male"})],
     "The singer sits alone. No guitarist accompanies her.": [(1, {"gender": "female"})],

@@ -246,8 +246,9 @@ def _beside(token: Token, pairs: Pairs) -> Whom:
     if start < 2 or token.mood != HEDGED or tokens[start].tag_ != "RB" or tokens[start - 1].text != ",":
         return ()
     before = [one for one in tokens[: start - 1] if one.people]
-    whom = before[-1].people if before else ()
-    return whom if len(whom) == 1 and whom[0].number == number_of(token) and whom[0].fits(pairs) else ()
+    whom, number = before[-1].people if before else (), number_of(token)
+    alike = len(whom) == 1 and (whom[0].number == number or (number is None and whom[0].number != 1))
+    return whom if alike and whom[0].fits(pairs) else ()
 
 
 def _fronted(token: Token, people: list[Somebody]) -> Whom:
