@@ -91,6 +91,15 @@ def test_an_interval_begins_and_ends_beyond_its_own_estimate(value: float, low: 
     assert (bound["low"], bound["high"]) == (1.0, 1.0)
 
 
+def test_an_end_that_contradicts_its_p_goes_beyond_a_difference_of_nothing_and_to_a_level_that_one_side_was_tested_against() -> (
+    None
+):
+    difference = decided({"value": 0.136, "low": 0.01, "high": 0.27, "p": 0.89, "unit": "points"}).row(0, named=True)
+    assert difference["low"] < -0.1  # p = .89 is far from the level, and so is the end from 0
+    level = decided({"value": 0.0, "low": 0.0, "high": 0.05, "p": 1.0, "unit": "share", "null": 0.2}).row(0, named=True)
+    assert level["high"] == 0.2
+
+
 @pytest.mark.parametrize("people", [7, 10, 24])
 def test_the_interval_of_flipped_people_holds_what_the_flips_would_not_reject(people: int) -> None:
     rng = np.random.default_rng(people)

@@ -47,7 +47,8 @@ def agreeing_ends(
 
     The ends of an inverted test (`near`, NaN without one) are widened to those given: nine people who all answer alike are no
     certainty about a tenth. An end that still says of the null what the test does not is moved to that of the inverted test,
-    else to where a normal statistic of the same p has it; to the null where only the other side was tested (p over a half).
+    else to where a normal statistic of the same p has it; to the null of a level, of which only the other side was
+    tested (p over a half).
     """
     low, high = float(np.fmin(low, near[0])), float(np.fmax(high, near[1]))
     rejects, above = p < level, value > null
@@ -55,7 +56,7 @@ def agreeing_ends(
         return low, high
     end = near[0] if above else near[1]
     if not np.isfinite(end) or ((end > null) if above else (end < null)) != rejects:
-        end = null + (value - null) * (1 - _normal_reach(p, level)) if p <= 0.5 else null
+        end = null + (value - null) * (1 - _normal_reach(p, level)) if p <= 0.5 or not null else null
     return (end, high) if above else (low, end)
 
 
