@@ -241,11 +241,17 @@ def worst_group(values: np.ndarray, groups: np.ndarray, seed: int = 0) -> Worst 
     apart = _apart(values[None], members)[0]
     apart[sizes == 0] = -np.inf
     worst, rng = int(np.argmax(apart)), np.random.default_rng(seed)
-    order = np.argsort(values, kind="stable")  # so that the people's order does not matter
+    ordered = np.sort(values, kind="stable")  # so that the people's order does not matter
+    hits = int(np.count_nonzero(values == ordered[-1]))
+    is_yes_or_no = bool(np.all((values == ordered[0]) | (values == ordered[-1])))
 
     def draw(size: int) -> np.ndarray:
-        mixed = rng.permuted(np.tile(values[order], (size, 1)), axis=1)
-        return np.asarray(_apart(mixed, members)[:, sizes > 0].max(axis=1))
+        if is_yes_or_no:  # how many of each group have the larger value is all that matters
+            each = rng.multivariate_hypergeometric(sizes, hits, size)
+            mixed = studentised(each, each, hits, hits, sizes, len(values))
+        else:
+            mixed = _apart(rng.permuted(np.tile(ordered, (size, 1)), axis=1), members)
+        return np.asarray(mixed[:, sizes > 0].max(axis=1))
 
     p = float(drawn_p(draw, apart[worst] - SAME * abs(apart[worst]), max(1, AT_ONCE // len(values))))
     own = members[worst] > 0
