@@ -40,6 +40,13 @@ def page_names() -> list[str]:
     return ["README.md", *pages]
 
 
+def pages_of(stem: str) -> list[str]:
+    """Return the pages of an audit, its own first; an experiment is on those of its audit."""
+    name = stem.partition("/")[0]
+    pages = [f"docs/{name}.md", *sorted(f"docs/{path.name}" for path in DOCS.glob(f"{name}_*.md"))]
+    return [*pages, "docs/experiments.md"] if name == "associations" else pages
+
+
 @cache
 def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")

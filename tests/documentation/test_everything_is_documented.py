@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from documentation.pages import ROOT, STEMS, code_in, first_cells, table_rows, text_of
+from documentation.pages import ROOT, STEMS, code_in, first_cells, pages_of, table_rows, text_of
 from portrayal.cli import app
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, _inner_model
@@ -75,9 +75,8 @@ def settings_of(model: type[Settings]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("stem", [*AUDITS, *EXPERIMENTS])
-def test_a_setting_of_an_audit_stands_in_a_table_of_its_page(stem: str) -> None:
-    page = "docs/experiments.md" if "/" in stem else f"docs/{stem}.md"
-    told = first_cells(page) | (first_cells("docs/experiments.md") if stem == "associations" else set())
+def test_a_setting_of_an_audit_stands_in_a_table_of_its_pages(stem: str) -> None:
+    told = {name for page in pages_of(stem) for name in first_cells(page)}
     assert set(settings_of(get_audit(stem).settings)) - told == set()
 
 
@@ -200,17 +199,14 @@ def measures_of(stem: str) -> set[str]:
 
 
 @pytest.mark.parametrize("stem", [*AUDITS, *EXPERIMENTS])
-def test_a_measure_is_named_on_its_page(stem: str) -> None:
-    page = "docs/experiments.md" if "/" in stem else f"docs/{stem}.md"
-    wanted = measures_of(stem)
-    assert wanted - code_in(text_of(page)) == set()
+def test_a_measure_is_named_on_its_pages(stem: str) -> None:
+    told = {name for page in pages_of(stem) for name in code_in(text_of(page))}
+    assert measures_of(stem) - told == set()
 
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_measure_that_code_makes_a_row_of_is_named_on_a_page_of_its_stem(stem: str) -> None:
-    told = code_in(text_of(f"docs/{stem}.md"))
-    if stem == "associations":
-        told |= code_in(text_of("docs/experiments.md"))
+    told = {name for page in pages_of(stem) for name in code_in(text_of(page))}
     assert measures_in_code(ROOT / "src" / "portrayal" / "audits" / stem) - told == set()
 
 

@@ -30,6 +30,7 @@ SHOWN_ONLY = {"json", "yaml", "sh", "bibtex", "text"}  # looked at elsewhere, or
 SESSIONS = sorted({block.page for block in EVERY if block.language == "console" and not block.why_not})
 # The page of the public names runs with them, in tests/test_public_names.py.
 DOCTESTS = sorted({block.page for block in EVERY if block.language == "pycon"} - {"docs/python.md"})
+QUOTING = ("docs/captions.md", "docs/contexts.md")  # pages that quote the report on their worked example
 
 
 def of(*languages: str) -> list[Any]:
@@ -67,8 +68,13 @@ def test_the_examples_of_a_page_give_what_it_prints(page: str, tmp_path: Path, m
     text = "\n".join(block.text for block in blocks(page, "pycon"))
     test = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
     said: list[str] = []
-    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    doctest.DocTestRunner(verbose=False).run(test, out=said.append, clear_globs=False)
     assert "".join(said) == ""
+    if page in QUOTING:
+        sentences = [finding["sentence"] for finding in test.globs["run"].findings]
+        quotes = re.findall(r"^> (.+)$", text_of(page), re.MULTILINE)
+        assert quotes
+        assert [quote for quote in quotes if not any(one.startswith(quote) for one in sentences)] == []
 
 
 @pytest.mark.parametrize("block", of("python"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from documentation.pages import pages_of, text_of
 from portrayal import flow
 from portrayal.audits.captions import AUDIT
 from portrayal.audits.captions.figures import DELETION_WARNING, MOST_ROWS, SHOWN
@@ -210,8 +211,8 @@ def test_tables_are_cut_for_each_system_and_say_so(planted: Measured) -> None:
     assert "rows cut: long 7." in shown.text
 
 
-def test_the_page_names_every_setting() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "captions.md").read_text()
+def test_the_pages_name_every_setting() -> None:
+    page = "\n".join(text_of(name) for name in pages_of("captions"))
     for model in (CaptionsSettings, HumanCaptions, Labels, People):
         for name in model.model_fields:
             assert f"`{name}`" in page or f"{name} =" in page, name

@@ -82,7 +82,7 @@ def test_the_lists_of_before_are_chosen_by_name() -> None:
         validate(CaptionsSettings, {"images": "x.csv", "lists": "hendricks"}, "study.toml")
 
 
-# The parser takes these words for others, whichever group they name; see "What it gets wrong" in docs/captions.md.
+# The parser takes these words for others, whichever group they name; see "Decisions and known failures" in docs/captions_reading.md.
 MISREAD = 12
 
 

@@ -36,7 +36,7 @@ def mention_shares(
     system
         Whose captions they are.
     techniques
-        Some of those that are sums (docs/captions.md lists them), all by default.
+        Some of those that are sums (docs/captions_large.md lists them), all by default.
     tolerance
         The share of images in which a harm that is a plain count would be let pass, as in a study.
 

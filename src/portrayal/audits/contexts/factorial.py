@@ -58,7 +58,7 @@ def load_backgrounds(
     table = place if place.suffix == ".csv" else place / "backgrounds.csv"
     if not table.is_file():
         raise PortrayalError(f"no backgrounds.csv at {table}. It names each background's context and file.")
-    frame = check(read_csv(table, "a table of backgrounds"), BACKGROUNDS, table.name, "See docs/contexts.md.")
+    frame = check(read_csv(table, "a table of backgrounds"), BACKGROUNDS, table.name, "See docs/contexts_settings.md.")
     files = [str(path_inside(table.parent, name, also, table.name)) for name in frame["file"]]
     frame = frame.with_columns(file=pl.Series(files, dtype=pl.String))
     return frame.filter(pl.int_range(pl.len()).over("context") < per_context) if per_context else frame

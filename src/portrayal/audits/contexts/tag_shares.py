@@ -60,7 +60,7 @@ def tag_shares(
     Returns
     -------
     polars.DataFrame
-        A Results table with the rows of a contexts audit that are sums over a person's pictures (docs/contexts.md lists
+        A Results table with the rows of a contexts audit that are sums over a person's pictures (docs/contexts_large.md lists
         them), the same as in memory: counts equal, floats within 1e-12.
 
     Examples

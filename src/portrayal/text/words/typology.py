@@ -23,7 +23,7 @@ from portrayal.text.words import wordnet
 from portrayal.text.words.group_words import group_words
 from portrayal.text.words.tag_spelling import find, normalise, spellings
 
-SEE = "See docs/contexts.md."
+SEE = "See docs/contexts_tags.md."
 
 
 def load_typology(path: Path | str | None = None) -> pl.DataFrame:
