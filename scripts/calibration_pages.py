@@ -1,6 +1,6 @@
 """Run every calibration and write its figures into the documentation: `python scripts/calibration_pages.py`.
 
-The block between the two comments of `docs/STEM.md` is replaced, so that no figure there is typed by hand.
+The block between the two comments of `docs/STEM_calibration.md` is replaced, so that no figure there is typed by hand.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ END = "<!-- calibration:end -->"
 SEED = 0  # never changed
 
 
+PARTS = {"experiments": "associations_experiments"}  # instruments whose page is among those of an audit
 MOST = 33 / 400  # of the research questions of one shape that may have a finding where there is none
 MOST_OVERALL = 0.055
 
@@ -79,6 +80,12 @@ def exceeding(cells: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*said, *([f"over all shapes {_share(overall)}"] if overall > MOST_OVERALL else [])]
 
 
+def page_of(docs: Path, stem: str) -> Path:
+    """Return the page that shows the figures of an instrument: its page of calibration, else its own."""
+    page = docs / f"{PARTS.get(stem, stem)}_calibration.md"
+    return page if page.is_file() else docs / f"{stem}.md"
+
+
 def rewrite(page: Path, block: str) -> None:
     """Replace what stands between the two comments of a page.
 
@@ -112,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         stems = options.stem or list(CALIBRATIONS)
         for stem in stems:  # before hours of runs
-            _around(options.docs / f"{stem}.md")
+            _around(page_of(options.docs, stem))
         cells = [cell for stem in stems for cell in _refresh(stem, options.runs, options.docs)]
     except PortrayalError as error:
         print(error, file=sys.stderr)
@@ -126,8 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _refresh(stem: str, runs: int, docs: Path) -> Sequence[Mapping[str, Any]]:
     start = time.monotonic()
     calibration = calibrate(stem, runs, SEED)
-    rewrite(docs / f"{stem}.md", markdown(calibration))
-    print(f"{docs / stem}.md: {time.monotonic() - start:.0f} s", file=sys.stderr)
+    rewrite(page := page_of(docs, stem), markdown(calibration))
+    print(f"{page}: {time.monotonic() - start:.0f} s", file=sys.stderr)
     return [{**cell, "shape": f"{stem}, {cell['shape']}"} for cell in calibration.nulls]
 
 

@@ -40,6 +40,12 @@ def page_names() -> list[str]:
     return ["README.md", *pages]
 
 
+def pages_of(stem: str) -> list[str]:
+    """Return the pages of an audit, its own first; an experiment is on those of its audit."""
+    name = stem.partition("/")[0]
+    return [f"docs/{name}.md", *sorted(f"docs/{path.name}" for path in DOCS.glob(f"{name}_*.md"))]
+
+
 @cache
 def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
