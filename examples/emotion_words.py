@@ -3,7 +3,7 @@
     python examples/emotion_words.py captions.jsonl.gz
 
 Each line of the file is one caption with subject, emotion, intensity, condition and take. The same as a study:
-audit = "associations/emotion_words"; see docs/experiments.md.
+audit = "associations/emotion_words"; see docs/associations_captions.md.
 """
 
 import sys

@@ -43,8 +43,7 @@ def page_names() -> list[str]:
 def pages_of(stem: str) -> list[str]:
     """Return the pages of an audit, its own first; an experiment is on those of its audit."""
     name = stem.partition("/")[0]
-    pages = [f"docs/{name}.md", *sorted(f"docs/{path.name}" for path in DOCS.glob(f"{name}_*.md"))]
-    return [*pages, "docs/experiments.md"] if name == "associations" else pages
+    return [f"docs/{name}.md", *sorted(f"docs/{path.name}" for path in DOCS.glob(f"{name}_*.md"))]
 
 
 @cache

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 import typer
+from scripts.calibration_pages import BEGIN, END, page_of
 
-from documentation.pages import ROOT, STEMS, code_in, first_cells, pages_of, table_rows, text_of
+from documentation.pages import DOCS, ROOT, STEMS, code_in, first_cells, pages_of, table_rows, text_of
 from portrayal.cli import app
 from portrayal.errors import PortrayalError
 from portrayal.settings import Settings, _inner_model
-from portrayal.study.registry import AUDITS, EXPERIMENTS, get_audit
+from portrayal.study.registry import AUDITS, CALIBRATIONS, EXPERIMENTS, get_audit
 from portrayal.study.study import Family, Hypothesis, Study
 from portrayal.systems.core.base import KINDS
 from portrayal.systems.core.registry import PHANTOMS, SCHEMES, SYSTEMS, open_system
@@ -208,6 +209,13 @@ def test_a_measure_is_named_on_its_pages(stem: str) -> None:
 def test_a_measure_that_code_makes_a_row_of_is_named_on_a_page_of_its_stem(stem: str) -> None:
     told = {name for page in pages_of(stem) for name in code_in(text_of(page))}
     assert measures_in_code(ROOT / "src" / "portrayal" / "audits" / stem) - told == set()
+
+
+@pytest.mark.parametrize("stem", list(CALIBRATIONS))
+def test_a_calibration_has_a_page_of_its_audit_with_the_lines_it_writes_between(stem: str) -> None:
+    page = page_of(DOCS, stem)
+    assert page.relative_to(ROOT).as_posix() in [one for audit in STEMS for one in pages_of(audit)]
+    assert [page.read_text(encoding="utf-8").count(mark) for mark in (BEGIN, END)] == [1, 1]
 
 
 def test_what_every_audit_measures_is_named() -> None:

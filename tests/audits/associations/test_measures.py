@@ -172,7 +172,7 @@ def test_people_on_one_side_only_are_permuted_whole() -> None:
 
 def test_regions_that_may_cover_too_little_are_named() -> None:
     assert "low coverage" in eat(*sets(8, 30))["note"].item()
-    # Between 12 and 24 a side only heavy tails are covered too rarely (docs/associations.md), and the note says that.
+    # Between 12 and 24 a side only heavy tails are covered too rarely (docs/associations_calibration.md), and the note says that.
     for few in (12, 24):
         assert "fewer than 25 on a side, if associations are heavy-tailed" in eat(*sets(few, 40))["note"].item()
     assert "low coverage" not in eat(*sets(25, 25))["note"].item()

@@ -1,4 +1,4 @@
-"""A folder of series of plain drawn pictures, in the form of docs/counterfactuals.md ("A folder of series").
+"""A folder of series of plain drawn pictures, in the form of docs/series_on_disk.md.
 
 Each picture is a grey square with a person's own pattern; an axis adds its pattern times the value, so that the size of every
 edit is known: 30 levels of 255 a unit (root mean square), for every axis and, unless told otherwise, the placebo.

@@ -1,4 +1,4 @@
-"""A folder of series in the form of docs/counterfactuals.md, through the whole path: three pairs are three questions."""
+"""A folder of series in the form of docs/series_on_disk.md, through the whole path: three pairs are three questions."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _declared(own: OwnTest, settings: AssociationsSettings, folder: Path) -> Ass
     for name in ("x", "a", "b"):
         if not sets[name]:
             raise PortrayalError(
-                f"test {own.name!r} has no {name}. List its stimuli: {name} = [...]; see docs/associations.md."
+                f"test {own.name!r} has no {name}. List its stimuli: {name} = [...]; see docs/associations_settings.md."
             )
     for one, other in ("xy", "ab"):
         both = {item.content for item in sets[one]} & {item.content for item in sets[other]}

@@ -32,8 +32,8 @@ def label_shares(folder: Path | str) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A Results table with the rows of a counterfactuals audit that are sums over people (docs/counterfactuals.md lists them), the
-        same as in memory: counts equal, floats within 1e-12. There is no p of a slope: its test flips every person's series.
+        A Results table with the rows of a counterfactuals audit that are sums over people (docs/counterfactuals_settings.md lists
+        them), the same as in memory: counts equal, floats within 1e-12. There is no p of a slope: its test flips every person's series.
 
     Raises
     ------

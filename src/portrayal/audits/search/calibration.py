@@ -105,7 +105,7 @@ def say_power(study: Study, stimuli: pl.DataFrame) -> list[str]:
     return [
         study.correction(tests * rulers),
         f"with {queries} queries a slope {STATED} above {against} is found in "
-        f"{round(100 * power(queries, tests, STATED, rulers))} of 100 audits, where lists scatter as in the calibration (docs/search.md)",
+        f"{round(100 * power(queries, tests, STATED, rulers))} of 100 audits, where lists scatter as in docs/search_calibration.md",
     ]
 
 

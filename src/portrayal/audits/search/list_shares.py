@@ -72,7 +72,7 @@ def list_shares(
     Returns
     -------
     polars.DataFrame
-        A Results table with the rows of a search audit that are sums over a query's list (docs/search.md lists them), the same as
+        A Results table with the rows of a search audit that are sums over a query's list (docs/search_settings.md lists them), the same as
         in memory: counts equal, floats within 1e-12.
 
     Examples

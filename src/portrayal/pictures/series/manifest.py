@@ -96,7 +96,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         content = parse_json(path.read_bytes())
     except ValueError as error:
-        raise PortrayalError(f"{path} is no JSON: {error}. See docs/counterfactuals.md.") from None
+        raise PortrayalError(f"{path} is no JSON: {error}. See docs/series_on_disk.md.") from None
     manifest: Manifest = validate(Manifest, content, str(path))
     poles = [(one.file, one.poles) for one in manifest.pictures]
     for name, pair in (*poles, *((one.check, one.poles) for one in manifest.checks)):

@@ -78,8 +78,8 @@ class Model:
         if reason := self.missed.get(frozenset(poles)):
             raise PortrayalError(
                 f"photographs are not changed between {' and '.join(poles)}: what ships misses its check there ({reason}; see "
-                'docs/counterfactuals.md). Use the generated people (series = "shipped"), other poles, or a maker of one\'s own '
-                "(portrayal faces apply --model FILE)."
+                'docs/counterfactuals_photographs.md). Use the generated people (series = "shipped"), other poles, or a maker '
+                "of one's own (portrayal faces apply --model FILE)."
             )
 
     def changed(
@@ -111,6 +111,7 @@ def open_model(path: Path | str | None = None) -> Model:
 def _opened(path: Path) -> Maker:
     if path.suffix not in MAKERS:
         raise PortrayalError(
-            f"no model of photographs at {path}. Expected a file that ends in {' or '.join(MAKERS)}; see docs/counterfactuals.md."
+            f"no model of photographs at {path}. Expected a file that ends in {' or '.join(MAKERS)}; see "
+            "docs/counterfactuals_photographs.md."
         )
     return MAKERS[path.suffix](path)

@@ -30,7 +30,7 @@ def make_series(study: Study) -> FolderSeries:
     made = read_built(folder)
     if made.is_empty():
         raise PortrayalError(
-            "no picture could be manipulated: no frontal, adult face in colour. See docs/counterfactuals.md."
+            "no picture could be manipulated: no frontal, adult face in colour. See docs/counterfactuals_series.md."
         )
     return FolderSeries(
         with_starts(made, starting_groups(study)), pl.read_parquet(folder / LEFT_OUT), pl.read_parquet(folder / CHECKS)

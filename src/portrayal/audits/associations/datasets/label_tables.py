@@ -22,7 +22,7 @@ def label_table(path: Path) -> pl.DataFrame:
     """Read a table of labels, with a `stimulus` id per image and all columns."""
     if not path.is_file():
         raise PortrayalError(f"no table of labels at {path}. Check the path.")
-    table = check(read_table(path), NEEDED, path.name, "See docs/associations.md, labels of generated images.")
+    table = check(read_table(path), NEEDED, path.name, "See docs/associations_generators.md, labels.")
     for name, kind in (("system", pl.String), ("prompt", pl.String), ("age", pl.Float64), ("face", pl.String)):
         values = pl.col(name) if name in table.columns else pl.lit(None)
         table = table.with_columns(values.cast(kind).alias(name))

@@ -18,7 +18,7 @@ from portrayal.stats.estimate import Estimate
 from portrayal.stats.tests.permutation import Permutation, sign_flip, two_sample
 from portrayal.text.formatting import number
 
-# Where calibration (docs/associations.md) finds the interval short of 95%, a result says so. Up to 25 a side heavy-tailed
+# Where calibration (docs/associations_calibration.md) finds the interval short of 95%, a result says so. Up to 25 a side heavy-tailed
 # associations (t, 5 df) are covered in 92 to 94% of cases, and nothing in a sample tells.
 FEW_STIMULI, FEW_WITH_TAILS = 12, 25
 LARGE_EFFECT = 1.5

@@ -81,7 +81,7 @@ def depiction_shares(images: Source, neutral: str = "person", rows: int = ROWS) 
 
 def _count(images: pl.DataFrame, _: Known) -> TableSums:
     """Count the images that came out alike."""
-    frame = check(images, IMAGES, "images", "See docs/experiments.md, live generators.")
+    frame = check(images, IMAGES, "images", "See docs/associations_generators.md, live generators.")
     counts = frame.group_by(list(IMAGES), maintain_order=True).agg(count=pl.len().cast(pl.Int64))
     return TableSums(tuple(IMAGES), (counts,))
 

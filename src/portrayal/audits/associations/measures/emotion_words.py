@@ -136,7 +136,7 @@ def emotion_words(
 def _checked(captions: Source, rows: int) -> Iterator[pl.DataFrame]:
     earlier = 0
     for batch in chain([pl.DataFrame(schema=CAPTIONS)], batches(captions, list(CAPTIONS), rows, "captions")):
-        frame = check(batch, CAPTIONS, "captions", "See docs/experiments.md, emotion words in captions.")
+        frame = check(batch, CAPTIONS, "captions", "See docs/associations_captions.md.")
         check_people(frame, "captions", earlier)
         earlier += frame.height
         yield frame

@@ -43,7 +43,7 @@ class Saliency(NamedTuple):
 
 def saliency(shares: Any, baseline: str, audit: str = "associations") -> Saliency:
     """Return each region's mean share by condition, and its difference from the baseline within persons."""
-    frame = check(shares, SHARES, "shares", "See docs/associations.md, saliency.")
+    frame = check(shares, SHARES, "shares", "See docs/associations_pictures.md, saliency.")
     if baseline not in frame["condition"].unique():
         raise PortrayalError(f"no picture has condition {baseline!r}. Set `baseline` to one of the conditions.")
     check_people(frame, "shares")
