@@ -80,6 +80,13 @@ def test_what_cannot_be_measured_or_was_not_tested_says_why() -> None:
     assert [one.figures for one in told] == ["its check failed", SILENT, NO_TEST]
 
 
+def test_who_answers_everything_beside_one_who_does_not_leaves_nothing_unanswered() -> None:
+    whole = {"measure": "answered", "system": "B", "value": 1.0, "n": 40}
+    told = [one for one in answers({**CLEAR, "measure": DIFFERENCE}, whole, systems="AB") if one.question == "silence"]
+    assert [(one.system, one.answer) for one in told] == [("A", "yes"), ("B", "no")]
+    assert told[1].sentence.endswith(" B, no: it answered every question.")  # "nothing in this study tests it" before
+
+
 def test_a_cue_or_a_harm_is_a_question_of_its_own_and_checks_stand_last() -> None:
     slope, tie = {"measure": "slope"}, {"measure": "tie"}
     told = answers(

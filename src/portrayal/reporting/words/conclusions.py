@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from portrayal.reporting.words.sentences import Row, figures
-from portrayal.run.silence import silent_in
+from portrayal.run.silence import ANSWERED, silent_in
 from portrayal.stats.decisions import decision as rule
 from portrayal.study.audit import Audit, Finding, Measured
 from portrayal.study.research_questions import SILENCE, ResearchQuestion, question_keys
 
 NO_TEST = "nothing in this study tests it"
 SILENT = "it gave no answers that could be measured"
+ALL_ANSWERED = "it answered every question"
 # Of a question's rows the first of these decisions that one has is its answer.
 ANSWERS = {rule.FOUND: "yes", rule.NOT_FOUND: "no", **{one: one for one in (rule.NOT_MEASURABLE, rule.NOT_TESTED)}}
 PLACES = {decision: place for place, decision in enumerate(ANSWERS)}
@@ -51,6 +52,7 @@ class Conclusion:
 def conclude(audit: Audit, measured: Measured, findings: Sequence[Finding], systems: Sequence[str]) -> list[Conclusion]:
     """Return the answers, question by question; checks of the instrument and improvements stand last."""
     silent, conclusions = silent_in(measured.results), []
+    answering = measured.results.filter(measure=ANSWERED, value=1.0)["system"].to_list()
     for question, rows in _asked(audit, measured, {finding.row for finding in findings}):
         for system in systems:
             own = [row for row in rows if row["system"] == system]
@@ -65,6 +67,8 @@ def conclude(audit: Audit, measured: Measured, findings: Sequence[Finding], syst
                 one = replace(one, answer=rule.NOT_MEASURABLE, figures=SILENT, silent=True)
             elif own:
                 one = _answered(one, own, measured, findings)
+            elif question == SILENCE and system in answering:
+                one = replace(one, answer=ANSWERS[rule.NOT_FOUND], figures=ALL_ANSWERED)
             conclusions.append(one)
     return sorted(conclusions, key=lambda one: one.kind != "finding")
 
